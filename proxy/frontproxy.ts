@@ -8,8 +8,8 @@ import { isClusterPath } from '../framework/request/path.ts'
 import type { Answer } from '../framework/request/response.ts'
 import { decodeSegment } from '../framework/request/segments.ts'
 import { anonymous, clusterNameKey, isServiceAccount, type UserInfo } from '../framework/request/user.ts'
+import { text } from '../framework/responses/textanswer.ts'
 import { userOf } from '../framework/server/access.ts'
-import { text } from '../framework/server/health.ts'
 import {
   infoOf,
   insidePath,
@@ -108,7 +108,7 @@ function toBackend(
   { index }: FrontProxyOptions,
   passing: ProxiedRequest,
   { mapping, cluster }: Match,
-): Answer | Forwarding {
+): Promise<Answer> | Forwarding {
   const { exchange, routes } = passing
   if (cluster !== undefined) {
     const found = locate(index, passing, cluster)
@@ -147,9 +147,16 @@ async function intoTree(
     return passing.routes.forwarding({ ...passing, mapping, url: shard.baseURL, path, observer })
   }
   options.measures.mounted(found.kind)
-  if (!('parent' in found)) return unavailableAnswer(exchange)
+  if (!('parent' in found))
+    return unavailableAnswer(exchange, found, cluster => mayEnter(options, passing, cluster))
   return throughMount(options, { ...passing, mapping, rest, seenAs: `${treePath}${cluster}` }, found, again)
 }
+
+const mayEnter = (
+  { review }: FrontProxyOptions,
+  { exchange, user }: Pick<Passing, 'exchange' | 'user'>,
+  cluster: ClusterName,
+): Promise<boolean> => review(user, { cluster, path: '/', verb: 'access' }, exchange.lifetime.signal)
 
 type Mounted = Extract<Exclude<Place, ClusterPlace>, { parent: string }>
 
@@ -167,8 +174,7 @@ async function throughMount(
   again: Again,
 ): Promise<Answer | Forwarding> {
   const { incoming, lifetime } = exchange
-  const entering = { cluster: place.parent, path: '/', verb: 'access' }
-  if (!(await options.review(user, entering, lifetime.signal)))
+  if (!(await mayEnter(options, { exchange, user }, place.parent)))
     throw forbiddenTo(user, infoOf(incoming), 'workspace access not permitted')
   if (place.kind === 'Redirect')
     return redirectAnswer(incoming, `${place.url}${place.rest}${rest}${incoming.search}`)

@@ -25,6 +25,15 @@ export interface MountPlace {
 /** A path with an unavailable workspace, or with a loop of mounts. */
 export interface ClosedPlace {
   readonly kind: 'unavailable' | 'loop'
+  readonly cause?: ClosingCause
+}
+
+/** Why a workspace is unavailable. */
+export interface ClosingCause {
+  /** The logical cluster of the workspace object: only users with access to it may read the message. */
+  readonly parent: ClusterName
+  /** Since when, and the message of the condition that is False. */
+  readonly message: string
 }
 
 /** The result of the look-up of a workspace path (kcp `pkg/index`). */
@@ -51,6 +60,7 @@ interface Entry {
   readonly cluster?: ClusterName
   readonly mount?: Mount
   readonly unavailable: boolean
+  readonly message?: string
 }
 
 /** `ownUrl`: the prefix of workspace URLs, without `/clusters/`. A mount of such a URL is a link. */
@@ -96,12 +106,14 @@ const mostLinks = 8
 
 function walk(by: Walk, start: string): Place | undefined {
   let path = start
-  let closed = false
+  let closed: Closing | undefined
   for (let links = 0; links <= mostLinks; links++) {
     const stop = walkTo(by, path)
-    closed ||= stop?.closed ?? false
+    closed ??= stop?.closed
     if (stop?.link === undefined)
-      return closed && stop?.place !== undefined ? { kind: 'unavailable' } : stop?.place
+      return closed !== undefined && stop?.place !== undefined
+        ? { kind: 'unavailable', ...closed }
+        : stop?.place
     path = stop.link
   }
   return { kind: 'loop' }
@@ -111,20 +123,27 @@ interface Stop {
   readonly place?: Place
   /** The path to continue with. */
   readonly link?: string
-  /** Whether a workspace of the path is unavailable. */
-  readonly closed: boolean
+  /** The first unavailable workspace of the path. */
+  readonly closed: Closing | undefined
+}
+
+type Closing = Pick<ClosedPlace, 'cause'>
+
+function closingOf({ unavailable, message }: Entry, parent: ClusterName): Closing | undefined {
+  if (!unavailable) return undefined
+  return message === undefined ? {} : { cause: { parent, message } }
 }
 
 /** Follows a path up to the first link. */
 function walkTo(by: Walk, path: string): Stop | undefined {
-  if (path.startsWith('system:')) return arrived(by, path, false)
+  if (path.startsWith('system:')) return arrived(by, path, undefined)
   const [first = '', ...names] = path.split(':')
   let cluster = first
-  let closed = false
+  let closed: Closing | undefined
   for (const [i, name] of names.entries()) {
     const entry = by.exists(cluster) ? by.child(cluster, name) : undefined
     if (entry === undefined) return undefined
-    closed ||= entry.unavailable
+    closed ??= closingOf(entry, cluster)
     if (entry.mount !== undefined)
       return throughMount(by, {
         parent: cluster,
@@ -138,13 +157,13 @@ function walkTo(by: Walk, path: string): Stop | undefined {
   return arrived(by, cluster, closed)
 }
 
-const arrived = ({ exists }: Walk, cluster: ClusterName, closed: boolean): Stop | undefined =>
+const arrived = ({ exists }: Walk, cluster: ClusterName, closed: Closing | undefined): Stop | undefined =>
   exists(cluster) ? { place: { kind: 'cluster', cluster }, closed } : undefined
 
 interface Crossing {
   readonly parent: ClusterName
   readonly rest: readonly string[]
-  readonly closed: boolean
+  readonly closed: Closing | undefined
   readonly mount: Mount
 }
 
@@ -174,7 +193,13 @@ interface Workspace extends KubeObject {
     readonly URL?: string
     readonly mount?: { readonly type?: string }
   }
-  readonly status?: { readonly phase?: string }
+  readonly status?: { readonly phase?: string; readonly conditions?: readonly Condition[] }
+}
+
+interface Condition {
+  readonly status: string
+  readonly lastTransitionTime?: string
+  readonly message?: string
 }
 
 /** undefined for workspaces that are not scheduled yet, and for mounts without a URL. */
@@ -183,10 +208,19 @@ function entryOf(object: KubeObject): Entry | undefined {
   const phase = status?.phase ?? 'Scheduling'
   if (phase === 'Scheduling') return undefined
   const unavailable = phase === 'Unavailable'
-  if (spec?.mount === undefined) return spec?.cluster ? { unavailable, cluster: spec.cluster } : undefined
+  const message = unavailable ? messageOf(status?.conditions) : undefined
+  const closed = { unavailable, ...(message !== undefined && { message }) }
+  if (spec?.mount === undefined) return spec?.cluster ? { ...closed, cluster: spec.cluster } : undefined
   const url = spec.URL?.replace(/\/$/, '')
   if (!url) return undefined
-  return { unavailable, mount: { type: typeOf(spec.mount.type), url, replaced: new AbortController() } }
+  return { ...closed, mount: { type: typeOf(spec.mount.type), url, replaced: new AbortController() } }
+}
+
+/** The first condition that is False. */
+function messageOf(conditions: readonly Condition[] = []): string | undefined {
+  const { message = '', lastTransitionTime = 'an unknown time' } =
+    conditions.find(({ status }) => status === 'False') ?? {}
+  return message === '' ? undefined : `since ${lastTransitionTime}: ${message}`
 }
 
 /** The default `Cluster`, which is not among the documented values, means a URL. */
@@ -196,5 +230,6 @@ const typeOf = (type: string | undefined): MountType =>
 const isSame = (a: Entry, b: Entry): boolean =>
   a.cluster === b.cluster &&
   a.unavailable === b.unavailable &&
+  a.message === b.message &&
   a.mount?.type === b.mount?.type &&
   a.mount?.url === b.mount?.url

@@ -3,7 +3,8 @@ import type { Logger } from '../contract/log.ts'
 import { internalError, StatusError } from '../meta/errors.ts'
 import type { Answer } from '../request/response.ts'
 import { documentAnswer } from './documentanswer.ts'
-import { type NegotiationRequest, negotiateError } from './negotiation.ts'
+import { type NegotiationRequest, negotiateError, parseAccept } from './negotiation.ts'
+import { text } from './textanswer.ts'
 
 /**
  * The response for a thrown error. A `StatusError` is sent as its Status; any other error is logged with an ID, and the
@@ -11,6 +12,7 @@ import { type NegotiationRequest, negotiateError } from './negotiation.ts'
  */
 export function failureAnswer(error: unknown, request: NegotiationRequest, log: Logger): Answer {
   const { status } = error instanceof StatusError ? error : unexpected(error, log)
+  if (status.code === 403 && isDiscovery(request)) return text(403, status.message ?? '')
   const seconds = status.details?.retryAfterSeconds ?? 0
   const headers = {
     ...(seconds > 0 && { 'Retry-After': String(seconds) }),
@@ -18,6 +20,10 @@ export function failureAnswer(error: unknown, request: NegotiationRequest, log: 
   }
   return { ...documentAnswer(status, negotiateError(request), status.code), headers }
 }
+
+/** Discovery of client-go shows the message of a 403 only if it is text (client-go `rest/request.go`, `isTextResponse`). */
+const isDiscovery = ({ headers }: NegotiationRequest): boolean =>
+  parseAccept(headers.accept).some(({ parameters }) => parameters.as === 'APIGroupDiscoveryList')
 
 function unexpected(error: unknown, log: Logger): StatusError {
   const id = randomUUID()

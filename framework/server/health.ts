@@ -1,5 +1,6 @@
 import { notServed } from '../meta/errors.ts'
 import type { Answer } from '../request/response.ts'
+import { text } from '../responses/textanswer.ts'
 
 /** A named health check of the server. */
 export interface HealthCheck {
@@ -61,11 +62,3 @@ const warningsOf = (names: readonly string[]): readonly string[] =>
     : [
         `warn: some health checks cannot be excluded: no matches for ${names.map(n => JSON.stringify(n)).join(', ')}\n`,
       ]
-
-/** A response in plain text, with the header against content sniffing. */
-export const text = (status: number, body: string): Answer => ({
-  status,
-  contentType: 'text/plain; charset=utf-8',
-  headers: { 'X-Content-Type-Options': 'nosniff' },
-  body: Buffer.from(body),
-})

@@ -1,8 +1,9 @@
 import { forbiddenTo } from '../contract/authorizer.ts'
 import type { Backend } from '../contract/backend.ts'
 import type { Forwarding, Outbound } from '../contract/upstream.ts'
-import type { MountPlace } from '../contract/workspacetree.ts'
+import type { ClosedPlace, MountPlace } from '../contract/workspacetree.ts'
 import { forbidden, StatusError, serviceUnavailable } from '../meta/errors.ts'
+import type { ClusterName } from '../meta/object.ts'
 import type { Incoming } from '../request/incoming.ts'
 import { pathPattern } from '../request/path.ts'
 import { parseRequestInfo, type RequestInfo } from '../request/requestinfo.ts'
@@ -11,7 +12,7 @@ import { anonymous, type UserInfo } from '../request/user.ts'
 import { documentAnswer } from '../responses/documentanswer.ts'
 import { failureAnswer } from '../responses/failure.ts'
 import { negotiateError, parseAccept } from '../responses/negotiation.ts'
-import { text } from './health.ts'
+import { text } from '../responses/textanswer.ts'
 import type { MountedTarget } from './routes.ts'
 import type { Exchange, Handler } from './serve.ts'
 
@@ -42,7 +43,8 @@ export async function answerMounted(
   if (!('parent' in place)) {
     // Anonymous users must not learn which workspaces are unavailable.
     if (user.name === anonymous.name) throw forbiddenTo(user, infoOf(incoming), 'access denied')
-    return unavailableAnswer(exchange)
+    const mayRead = (cluster: ClusterName) => mayEnter(options, exchange, user, cluster)
+    return unavailableAnswer(exchange, place, mayRead)
   }
   await requireAccess(options, exchange, user, place)
   if (place.kind === 'Redirect')
@@ -73,23 +75,44 @@ function forwarded(
 /** The number of forwards after which a request is taken to go in a circle. */
 export const mostHops = 4
 
-/** The answer for an unavailable workspace: kcp's text, or a Status for clients that accept JSON. */
-export function unavailableAnswer({ incoming, record }: Exchange): Answer {
+/**
+ * The answer for an unavailable workspace: kcp's text, or a Status for clients that accept JSON. Without `Retry-After`, by which
+ * kubectl would try again for half a minute. Discovery of kubectl prints no message of a 503, but warnings.
+ */
+export async function unavailableAnswer(
+  { incoming, record }: Exchange,
+  { cause }: Pick<ClosedPlace, 'cause'> = {},
+  mayRead: (cluster: ClusterName) => Promise<boolean> = async () => false,
+): Promise<Answer> {
+  const isTold = cause !== undefined && (await mayRead(cause.parent))
+  const message = isTold ? `Not available ${cause.message}` : 'Not available.'
+  if (isTold) record.warn(message)
   const wantsStatus = parseAccept(incoming.headers.accept).some(({ type }) => type === 'application/json')
-  const unavailable = serviceUnavailable('Not available.', 1)
-  return wantsStatus ? failureAnswer(unavailable, incoming, record.log) : text(503, 'Not available.')
+  return wantsStatus
+    ? failureAnswer(serviceUnavailable(message), incoming, record.log)
+    : text(503, 'Not available.')
 }
 
 /** Throws 403 unless the user has the verb `access` in the workspace that has the mount. */
 async function requireAccess(
-  { backend }: MountOptions,
-  { incoming, lifetime }: Exchange,
+  options: MountOptions,
+  exchange: Exchange,
   user: UserInfo,
   { parent }: MountPlace,
 ): Promise<void> {
-  const action = { verb: 'access', cluster: parent, path: '/' }
-  const decision = await backend.authorizer.authorize(user, action, lifetime.signal)
-  if (decision.effect !== 'allow') throw forbiddenTo(user, infoOf(incoming), 'access denied')
+  if (!(await mayEnter(options, exchange, user, parent)))
+    throw forbiddenTo(user, infoOf(exchange.incoming), 'access denied')
+}
+
+async function mayEnter(
+  { backend }: MountOptions,
+  { lifetime }: Exchange,
+  user: UserInfo,
+  cluster: ClusterName,
+): Promise<boolean> {
+  const action = { verb: 'access', cluster, path: '/' }
+  const { effect } = await backend.authorizer.authorize(user, action, lifetime.signal)
+  return effect === 'allow'
 }
 
 const plain = pathPattern('')

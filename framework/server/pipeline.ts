@@ -13,9 +13,9 @@ import { parseDuration } from '../request/duration.ts'
 import type { RequestInfo } from '../request/requestinfo.ts'
 import type { Answer } from '../request/response.ts'
 import { accountOf, isPrivileged, type UserInfo } from '../request/user.ts'
+import { text } from '../responses/textanswer.ts'
 import { authorize, userOf } from './access.ts'
 import { type Authorized, dispatch, type Sources } from './dispatch.ts'
-import { text } from './health.ts'
 import { locate } from './locate.ts'
 import { answerMounted, type MountOptions } from './mounts.ts'
 import type { RunningViews } from './readiness.ts'
@@ -84,7 +84,7 @@ function answerTarget(
   user: UserInfo,
 ): Awaitable<Answer | Forwarding> {
   recordUser(exchange, user)
-  if (target.workspace === undefined) throw unresolved(user, target.info)
+  if (target.workspace === undefined) throw unresolved(user, target)
   exchange.target = homeOf(target, user)
   exchange.user = user
   const routed = exchange as Routed
@@ -190,8 +190,10 @@ function timeoutIn(query: URLSearchParams): number {
 }
 
 /** 404 for privileged users, 403 for others (kcp pkg/virtual/framework/rootapiserver). */
-const unresolved = (user: UserInfo, info: RequestInfo): Error =>
-  isPrivileged(user) ? notServed() : forbiddenTo(user, info, 'Path not resolved to a valid virtual workspace')
+const unresolved = (user: UserInfo, { info, hint }: Unresolved): Error =>
+  isPrivileged(user)
+    ? notServed()
+    : forbiddenTo(user, info, `Path not resolved to a valid virtual workspace${hint}`)
 
 function refuseBareUrl({ target, user }: Routed): void {
   if (target.cluster === undefined && !isPrivileged(user))

@@ -57,6 +57,8 @@ export interface Unresolved {
   readonly workspace: undefined
   readonly cluster?: undefined
   readonly info: RequestInfo
+  /** How a URL of a view continues, where that is what is wrong; else ''. */
+  readonly hint: string
 }
 
 /** Throws an `Error` if two views have the same name, or patterns that match the same URL. */
@@ -93,8 +95,26 @@ export function resolveUrl(workspaces: readonly VirtualWorkspace[], url: Kuberne
   const info = parseRequestInfo(url)
   const plain = workspaces.find(workspace => workspace.path.pattern === '')
   const isForeign = /^\/(clusters|services)(\/|$)/.test(info.path)
-  if (plain === undefined || isForeign) return Object.freeze({ workspace: undefined, info })
+  if (plain === undefined || isForeign)
+    return Object.freeze({ workspace: undefined, info, hint: hintFor(workspaces, url.path) })
   return target({ workspace: plain, params: {}, cluster: undefined, scope: undefined, info, place: '/' })
+}
+
+/** For URLs of views without a cluster, or with a workspace path where a view takes a cluster. */
+function hintFor(workspaces: readonly VirtualWorkspace[], path: string): string {
+  const [start = '', rest] = path.split('/clusters', 2)
+  const segments = start.split('/')
+  const isView = (_: unknown, i: number): boolean => {
+    const url = `${segments.slice(0, segments.length - i).join('/')}/clusters/*`
+    return workspaces.some(workspace => workspace.path.pattern !== '' && workspace.path.parse(url))
+  }
+  if (!segments.some(isView)) return ''
+  const segment = rest?.split('/')[1] ?? ''
+  if (segment === '')
+    return ': the URL of a view continues with /clusters/* or /clusters/<name of a logical cluster>'
+  return scopeIn(segment) === undefined
+    ? `: the URL of a view has * or the name of a logical cluster after /clusters/, not ${JSON.stringify(segment)}`
+    : ''
 }
 
 /** `apiexport/2hx8kq0p4z7vw1a9/widgets.example.com/*`; `/root` of the `/clusters/…` endpoint. */

@@ -11,7 +11,7 @@ import { type HttpRequest, type Incoming, type Reading, readRequest } from '../r
 import type { Answer } from '../request/response.ts'
 import type { UserInfo } from '../request/user.ts'
 import { failureAnswer } from '../responses/failure.ts'
-import { text } from './health.ts'
+import { text } from '../responses/textanswer.ts'
 import type { Answering } from './listener.ts'
 import { compressed, respond } from './respond.ts'
 import type { Target } from './routes.ts'

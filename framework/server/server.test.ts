@@ -177,6 +177,27 @@ describe('a server', () => {
       assert.equal((await get(scene, '/readyz/team', {})).body, 'ok')
     })
 
+    it('say how their URL continues', async () => {
+      await start(scene, [team()(host(scene)), plain(scene)])
+      for (const [path, hint] of [
+        [
+          '/services/team/blue',
+          'the URL of a view continues with /clusters/* or /clusters/<name of a logical cluster>',
+        ],
+        [
+          '/services/team/blue/api/v1',
+          'the URL of a view continues with /clusters/* or /clusters/<name of a logical cluster>',
+        ],
+        [
+          '/services/team/blue/clusters/root:org/api',
+          'the URL of a view has * or the name of a logical cluster after /clusters/, not "root:org"',
+        ],
+      ] as const) {
+        const { status, json } = await get(scene, path, as('reader'))
+        assert.deepEqual([status, json.message.endsWith(`workspace: ${hint}`)], [403, true], json.message)
+      }
+    })
+
     it('have a line in readyz, also those without controllers', async () => {
       await start(scene, [team()(host(scene)), plain(scene)])
       const { body } = await get(scene, '/readyz?verbose', {})

@@ -122,4 +122,12 @@ describe('a server', () => {
     await refused(scene, services, 403, path, as('reader'))
     await refused(scene, services, 404, /could not find/)
   })
+
+  it('answers a denied discovery request of client-go with text, the only form whose message it shows', async () => {
+    await start(scene)
+    const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json'
+    const { status, headers, body } = await get(scene, '/apis', as('reader', { headers: { accept } }))
+    assert.deepEqual([status, headers['content-type']], [403, 'text/plain; charset=utf-8'])
+    assert.equal(body, 'forbidden: User "reader" cannot get path "/apis": access denied')
+  })
 })

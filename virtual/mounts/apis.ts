@@ -50,8 +50,11 @@ function forwardingTo(
 ): Forwarding {
   const { info, cluster, user } = ctx
   const name = info.isResource ? info.name : ''
-  const mount = mounts.ready(cluster, name)
-  if (mount?.endpoint === undefined) throw serviceUnavailable('Not available.', 1)
+  const mount = mounts.find(cluster, name)
+  if (mount?.phase !== 'Ready' || mount.endpoint === undefined)
+    throw serviceUnavailable(
+      `Not available: the phase of KubeCluster ${JSON.stringify(name)} is ${mount?.phase ?? 'unknown'}`,
+    )
   if (incoming.hops >= mostHops) throw serviceUnavailable('Not available: mounts lead in a circle.')
   const identity = identityFields(mount.item.object as KubeCluster, user, cluster)
   const endpoint = { ...mount.endpoint, headers: { ...mount.endpoint.headers, ...identity } }

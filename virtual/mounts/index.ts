@@ -1,5 +1,10 @@
 import { actionOf } from '../../framework/contract/authorizer.ts'
-import { defineVirtualWorkspace, type Host, type RequestContext } from '../../framework/index.ts'
+import {
+  type Decision,
+  defineVirtualWorkspace,
+  type Host,
+  type RequestContext,
+} from '../../framework/index.ts'
 import { definitionOf } from '../../openapi/index.ts'
 import { mountApis } from './apis.ts'
 import { watchMounts } from './mounts.ts'
@@ -48,9 +53,14 @@ function kindOf(host: Host) {
   return schema && definitionOf(schema.object)
 }
 
-/** Reading mount objects is reading them in their workspace; using one takes the verb `proxy` on it, whatever is asked. */
-function mayUse({ backend }: Host, { user, info, cluster, signal }: RequestContext) {
+/**
+ * Reading mount objects is reading them in their workspace; using one requires the verb `proxy` on it for any request. The
+ * reason of a denial says so, because the rest of its message has verb and subresource of the request.
+ */
+async function mayUse({ backend }: Host, { user, info, cluster, signal }: RequestContext): Promise<Decision> {
   const isUse = info.isResource && info.subresource === 'proxy'
   const action = isUse ? { ...info, verb: 'proxy', subresource: '' } : info
-  return backend.authorizer.authorize(user, actionOf(action as typeof info, cluster), signal)
+  const decision = await backend.authorizer.authorize(user, actionOf(action, cluster), signal)
+  if (!isUse || decision.effect === 'allow') return decision
+  return { ...decision, reason: `this requires the verb "proxy" on the resource "${info.resource}"` }
 }

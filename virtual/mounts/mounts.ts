@@ -14,8 +14,7 @@ import type { KubeCluster } from './types.ts'
 
 /** All KubeClusters of all workspaces, probed; what their kubeconfigs say is kept in memory only. */
 export interface Mounts {
-  /** undefined: there is none of this name, or it is not ready. */
-  ready(cluster: string, name: string): MountedCluster | undefined
+  find(cluster: string, name: string): MountedCluster | undefined
   /** Follows objects and secrets, probes and reports, until `signal` aborts. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -47,10 +46,7 @@ export function watchMounts(options: MountsOptions): Mounts {
     return mount.take(item, secrets.get(item.key.cluster, namespace, name))
   }
   return {
-    ready(cluster, name) {
-      const mount = mounts.get(`${cluster}/${name}`)
-      return mount?.phase === 'Ready' ? mount : undefined
-    },
+    find: (cluster, name) => mounts.get(`${cluster}/${name}`),
     async run(signal) {
       const probe = createProbing(options, mounts, signal)
       const look = (item: Item): void => {

@@ -52,9 +52,12 @@ function conditionOf(ref: MountRef, observed: Observation): ConditionState {
     )
   return problem(
     'MountObjectNotReady',
-    `Mount is not reporting ready. See ${ref.kind} "${ref.name}" status for more details`,
+    `Mount is not reporting ready. See ${ref.kind} "${ref.name}" status for more details: ${missing(state)}`,
   )
 }
+
+const missing = ({ phase, url }: MountState): string =>
+  phase === 'Ready' && url === '' ? 'it has no URL' : `its phase is "${phase}"`
 
 /** Ready: the exact phase `Ready`, with an absolute http or https URL. */
 const isServing = ({ phase, url }: MountState): boolean => phase === 'Ready' && isEndpoint(url)

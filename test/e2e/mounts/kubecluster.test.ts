@@ -140,7 +140,7 @@ describe('clusters by kubeconfig', function () {
     assert.match(message(found, 'ClusterReady') ?? '', /the cluster refuses the credentials/)
     await eventually(
       () => client(path, { headers: { accept: 'application/json' } }),
-      reply => reply.status === 503 && reply.json().message === 'Not available.',
+      reply => reply.status === 503 && /^Not available since .*Connecting"$/.test(reply.json().message ?? ''),
     )
     await apply(fleet.kubectl, secret(peer.kubeconfig))
     await at('shared', ({ status }) => status.phase === 'Ready')
@@ -183,6 +183,14 @@ describe('clusters by kubeconfig', function () {
       'kubeclusters.mounts.contrib.kcp.io/shared',
     ])
     assert.deepEqual([code, stdout.trim()], [0, 'yes'])
+    const { status } = await at('shared', () => true)
+    const headers = { 'impersonate-user': 'guest', 'impersonate-group': 'system:authenticated' }
+    const refused = await client(`${new URL(status.URL).pathname}/api/v1/pods`, { headers })
+    assert.equal(refused.status, 403)
+    assert.match(
+      refused.json().message ?? '',
+      /cannot get resource "kubeclusters\/proxy" .*: this requires the verb "proxy" on the resource "kubeclusters"$/,
+    )
   })
 
   it('go with their object', async () => {

@@ -40,14 +40,21 @@ export const ofAnything = (scene: Mounts): void => {
       [condition(found)?.reason, condition(found)?.message],
       [
         'MountObjectNotReady',
-        'Mount is not reporting ready. See RemoteCluster "my-remote-k8s" status for more details',
+        'Mount is not reporting ready. See RemoteCluster "my-remote-k8s" status for more details: its phase is "Connecting"',
       ],
     )
     for (let event = await watch.next(); event !== undefined; ) event = await watch.next()
     const text = await scene.client(path, { headers: { accept: 'text/plain' } })
     assert.deepEqual([text.status, text.text], [503, 'Not available.'])
     const status = await scene.client(path, { headers: { accept: 'application/json' } })
-    assert.deepEqual([status.json().message, status.headers['retry-after']], ['Not available.', '1'])
+    const why = /Not available since [\dTZ:-]+: Mount is not .* "my-remote-k8s" .*: its phase is "Connecting"/
+    assert.match(status.json().message ?? '', why)
+    assert.equal(status.headers['retry-after'], undefined, 'kubectl tries again for half a minute')
+    const seen = await scene.root.at('/clusters/root:remote-workspace').try(['get', 'configmaps'])
+    assert.match(seen.stderr.replaceAll('\\"', '"'), why)
+    const stranger = await clientOf(userAt(scene.oriel, scene.oriel.url, 'stranger-token'))
+    assert.match((await stranger(path)).text, /Not available\./)
+    stranger.close()
     await scene.root(['apply', '-f', '-'], remote(scene.service.url))
     await settled(scene, 'remote-workspace', 'Ready')
     assert.equal((await scene.client(path)).status, 200)

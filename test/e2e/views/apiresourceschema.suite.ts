@@ -117,7 +117,7 @@ export const schemaFlows = (start: (args: readonly string[]) => Promise<Oriel>) 
         assert.equal((await admin(path)).status, 404, url)
         const refused = await mallory(path)
         assert.equal(refused.status, 403, url)
-        assert.match(refused.json().message ?? '', /Path not resolved to a valid virtual workspace$/)
+        assert.match(refused.json().message ?? '', /Path not resolved to a valid virtual workspace/)
       }
     })
 
