@@ -154,7 +154,7 @@ async function intoTree(
 
 const mayEnter = (
   { review }: FrontProxyOptions,
-  { exchange, user }: Pick<Passing, 'exchange' | 'user'>,
+  { exchange, user }: Pick<ProxiedRequest, 'exchange' | 'user'>,
   cluster: ClusterName,
 ): Promise<boolean> => review(user, { cluster, path: '/', verb: 'access' }, exchange.lifetime.signal)
 
