@@ -1,12 +1,7 @@
-import { actionOf } from '../../framework/contract/authorizer.ts'
-import {
-  type Decision,
-  defineVirtualWorkspace,
-  type Host,
-  type RequestContext,
-} from '../../framework/index.ts'
+import { defineVirtualWorkspace, type Host } from '../../framework/index.ts'
 import { definitionOf } from '../../openapi/index.ts'
 import { mountApis } from './apis.ts'
+import { mayUse } from './authorizer.ts'
 import { watchMounts } from './mounts.ts'
 import { urlPublisher } from './status.ts'
 import { mountExport, mountGroup } from './types.ts'
@@ -51,16 +46,4 @@ function kindOf(host: Host) {
   const name = exportOf(host)?.spec?.resources?.[0]?.schema ?? ''
   const schema = host.informers.for(schemasRef).get(mountExport.cluster, '', name)
   return schema && definitionOf(schema.object)
-}
-
-/**
- * Reading mount objects is reading them in their workspace; using one requires the verb `proxy` on it for any request. The
- * reason of a denial says so, because the rest of its message has verb and subresource of the request.
- */
-async function mayUse({ backend }: Host, { user, info, cluster, signal }: RequestContext): Promise<Decision> {
-  const isUse = info.isResource && info.subresource === 'proxy'
-  const action = isUse ? { ...info, verb: 'proxy', subresource: '' } : info
-  const decision = await backend.authorizer.authorize(user, actionOf(action, cluster), signal)
-  if (!isUse || decision.effect === 'allow') return decision
-  return { ...decision, reason: `this requires the verb "proxy" on the resource "${info.resource}"` }
 }
