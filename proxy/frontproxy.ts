@@ -1,13 +1,23 @@
+import type { Awaitable } from '../framework/async/awaitable.ts'
 import { forbiddenTo } from '../framework/contract/authorizer.ts'
 import type { Forwarding, Outbound } from '../framework/contract/upstream.ts'
 import type { ClusterPlace, Place } from '../framework/contract/workspacetree.ts'
+import type { Fairness } from '../framework/fairness/fairness.ts'
+import type { Refused, Seat } from '../framework/fairness/seats.ts'
 import { serviceUnavailable, unauthorized } from '../framework/meta/errors.ts'
 import type { ClusterName } from '../framework/meta/object.ts'
+import { isStream } from '../framework/net/forward.ts'
 import type { Authenticator } from '../framework/request/authenticator.ts'
 import { isClusterPath } from '../framework/request/path.ts'
 import type { Answer } from '../framework/request/response.ts'
 import { decodeSegment } from '../framework/request/segments.ts'
-import { anonymous, clusterNameKey, isServiceAccount, type UserInfo } from '../framework/request/user.ts'
+import {
+  accountOf,
+  anonymous,
+  clusterNameKey,
+  isServiceAccount,
+  type UserInfo,
+} from '../framework/request/user.ts'
 import { text } from '../framework/responses/textanswer.ts'
 import { userOf } from '../framework/server/access.ts'
 import {
@@ -17,6 +27,7 @@ import {
   redirectAnswer,
   unavailableAnswer,
 } from '../framework/server/mounts.ts'
+import { tooMany } from '../framework/server/pipeline.ts'
 import type { Exchange, Handler } from '../framework/server/serve.ts'
 import type { Reviewer } from './access.ts'
 import { type Mapping, type Match, treePath } from './mapping.ts'
@@ -35,6 +46,7 @@ export interface FrontProxyOptions {
   readonly review: Reviewer
   readonly outbound: Outbound
   readonly measures: ProxyMeasures
+  readonly fairness: Fairness
   /** The URL under which clients reach this proxy, without a trailing slash. */
   readonly publicUrl: string
   /** Aborts when the proxy stops. */
@@ -64,8 +76,30 @@ export function frontProxy(options: FrontProxyOptions): Handler {
     lifetime.follow(options.stopping, 'shutdown')
     const routes = options.routes()
     const user = await authenticate(options, exchange, routes)
-    return answer({ exchange: toHomeCluster(exchange, user, routes), user, routes })
+    const passing = { exchange: toHomeCluster(exchange, user, routes), user, routes }
+    const seat = await enter(options.fairness, passing)
+    if (seat === undefined) return answer(passing)
+    if ('reason' in seat) return tooMany(seat)
+    lifetime.hold(seat)
+    return answer(passing)
   }
+}
+
+/** Takes a seat until the response is complete; undefined for watches and other streams, which need none. */
+function enter(
+  fairness: Fairness,
+  { exchange, user, routes }: ProxiedRequest,
+): Awaitable<Seat | Refused | undefined> {
+  const { incoming, lifetime } = exchange
+  if (isStream(incoming.path + incoming.search)) return undefined
+  const { mapping, cluster = '' } = routes.match(incoming.path) ?? {}
+  const isReading = /^(GET|HEAD|OPTIONS)$/.test(incoming.method)
+  return (isReading ? fairness.reading : fairness.mutating).enter({
+    user: accountOf(user),
+    workspace: `${mapping?.path ?? ''}${cluster}`,
+    isSystem: user.groups.some(group => fairness.systemGroups.has(group)),
+    lifetime,
+  })
 }
 
 /** Authenticates the user; some users are valid in one workspace only. Throws 401 for anonymous requests. */

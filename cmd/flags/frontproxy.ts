@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
 import { type AuthenticationFlags, addAuthenticationFlags } from './authentication.ts'
+import { addLimitFlags, type LimitFlags } from './limits.ts'
 import { addMountFlags, type MountFlags } from './mounts.ts'
 import { addServingFlags, type ServingFlags } from './serving.ts'
 import { commonOption, textList } from './values.ts'
 
 /** The flags of `oriel front-proxy`, checked. */
-export interface FrontProxyFlags extends ServingFlags, MountFlags, AuthenticationFlags {
+export interface FrontProxyFlags extends ServingFlags, MountFlags, AuthenticationFlags, LimitFlags {
   readonly mappingFile: string
   readonly rootKubeconfig: string
   readonly shardsKubeconfig: string
@@ -43,7 +44,7 @@ export function addFrontProxyFlags(command: Command): Command {
       'URL prefix of workspaces (default: external host name and port of this proxy)',
     ),
   )
-  return addMountFlags(addGroupFlags(addAuthenticationFlags(command)))
+  return addLimitFlags(addMountFlags(addGroupFlags(addAuthenticationFlags(command))))
 }
 
 const addGroupFlags = (command: Command): Command =>

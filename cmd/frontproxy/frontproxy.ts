@@ -1,6 +1,7 @@
 import { isIdentityHeader } from '../../framework/authn/index.ts'
 import { forbiddenTo } from '../../framework/contract/authorizer.ts'
 import { createLogger, type Logger } from '../../framework/contract/log.ts'
+import { createFairness } from '../../framework/fairness/fairness.ts'
 import { unauthorized } from '../../framework/meta/errors.ts'
 import { createMetrics, type Metrics } from '../../framework/metrics/metrics.ts'
 import type { Authenticator } from '../../framework/request/authenticator.ts'
@@ -25,6 +26,7 @@ import { prepareServing } from '../certificates/servingfiles.ts'
 import { openDataDirectory } from '../files/directory.ts'
 import { readServerAccess } from '../files/kubeconfigfile.ts'
 import type { FrontProxyFlags } from '../flags/frontproxy.ts'
+import { fairnessLimits } from '../flags/limits.ts'
 import { listenError, publicUrl, servingHosts, withPort } from '../flags/serving.ts'
 import { stopSignal } from '../process/shutdown.ts'
 import { openOutbound } from '../start/outbound.ts'
@@ -73,6 +75,7 @@ async function openFrontProxy(setup: FrontProxySetup): Promise<{ close(): Promis
   const measures = proxyMeasures(createMetrics(), () => index.sizes())
   const handler = frontProxy({
     ...{ index, authenticator, review, measures, stopping },
+    fairness: createFairness(fairnessLimits(flags), measures.metrics),
     routes: routes.current,
     groups: groupFilter(flags.authenticationPassOnGroups ?? [], drop),
     outbound: await openOutbound(flags, 'oriel front-proxy'),

@@ -22,7 +22,7 @@ export function checkPath(path: string): string {
 const streams = /[?&](watch|follow)=(1|t|true)(&|$)|\/watch\/|\/(exec|attach|portforward|proxy)(\/|\?|$)/i
 
 /** Whether the response may be silent for any time. */
-const isStream = (target: string): boolean => streams.test(target)
+export const isStream = (target: string): boolean => streams.test(target)
 
 /** A request on its way to another server. */
 export interface ForwardOptions {

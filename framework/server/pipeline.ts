@@ -134,7 +134,7 @@ function readWithoutSeat(exchange: Routed, seat: Seat): void {
 }
 
 /** kube-apiserver's response, `tooManyRequests` of `k8s.io/apiserver/pkg/server/filters/maxinflight.go`. */
-const tooMany = ({ retryAfter }: Refused): Answer => ({
+export const tooMany = ({ retryAfter }: Refused): Answer => ({
   ...text(429, 'Too many requests, please try again later.\n'),
   headers: { 'Retry-After': String(retryAfter), 'X-Content-Type-Options': 'nosniff' },
 })

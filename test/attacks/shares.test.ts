@@ -1,68 +1,50 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
-import { discard, readText } from '../support/oriel.ts'
-import { type People, startWithPeople } from '../support/people.ts'
-import { apply, createWorkspaces, rolesFor, type Tenant } from '../support/tenants.ts'
-import { type Attacker, type Stalled, type Stalling, stall } from './stalling.ts'
+import { eventually } from '../support/oriel.ts'
+import { create, programs, type Scene, statusOf } from './programs.ts'
+import { type Stalled, type Stalling, stall } from './stalling.ts'
 
-const limits = ['--max-requests-inflight', '20', '--max-mutating-requests-inflight', '10']
-const everything = { apiGroups: ['*'], resources: ['*'], verbs: ['*'] }
-const configMaps = (workspace: string): string =>
-  `/clusters/root:${workspace}/api/v1/namespaces/default/configmaps`
-const large = (name: string): object => ({
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  metadata: { name },
-  data: { text: 'x'.repeat(300_000) },
-})
-const small = (name: string): object => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })
+const seen = async (times: number, ask: (i: number) => Promise<number>): Promise<readonly number[]> => {
+  const statuses = new Set<number>()
+  for (let i = 0; i < times; i++) statuses.add(await ask(i))
+  return [...statuses]
+}
 
-describe('a user whose clients stall', function () {
-  this.timeout(120_000)
-  let people: People
-  let attacker: Attacker
-  const running: Stalling[] = []
+for (const [program, start] of Object.entries(programs))
+  describe(`${program}, attacked by a user whose clients stall`, function () {
+    this.timeout(120_000)
+    let scene: Scene
+    const running: Stalling[] = []
 
-  before(async () => {
-    people = await startWithPeople(limits)
-    const { oriel } = people
-    const [own, others] = (await createWorkspaces(oriel, ['attacker', 'victim'])) as [Tenant, Tenant]
-    await apply(own.kubectl, ...rolesFor('user-1', everything))
-    await apply(others.kubectl, ...rolesFor('user-2', everything))
-    const ca = await readText(join(oriel.directory, 'ca.crt'))
-    attacker = { url: oriel.url, ca, token: 'user-1-token' }
-    for (const name of ['a', 'b', 'c', 'd']) {
-      const { status, body } = await people.post('user-1', configMaps('attacker'), large(name))
-      assert.equal(status, 201, body)
+    before(async () => {
+      scene = await start()
+      for (const name of ['a', 'b', 'c', 'd'])
+        await eventually(
+          () => create(scene.attacker, name, 300_000),
+          status => status === 201,
+        )
+      await eventually(
+        () => create(scene.victim, 'first', 1),
+        status => status === 201,
+      )
+    })
+    afterEach(() => {
+      for (const attack of running.splice(0)) attack.leave()
+    })
+    after(() => scene.stop())
+
+    async function attack(wanted: Stalled): Promise<Stalling> {
+      const started = await stall(scene.attacker, wanted)
+      running.push(started)
+      return started
     }
-  })
-  afterEach(() => {
-    for (const attack of running.splice(0)) attack.leave()
-  })
-  after(() => discard(people.oriel))
 
-  async function attack(wanted: Stalled): Promise<Stalling> {
-    const started = await stall(attacker, wanted)
-    running.push(started)
-    return started
-  }
-  const statusesOf = async (times: number, ask: (i: number) => Promise<{ status: number }>) => {
-    const seen: number[] = []
-    for (let i = 0; i < times; i++) seen.push((await ask(i)).status)
-    return [...new Set(seen)]
-  }
+    it('leaves reads to others, when it reads none of its lists', async () => {
+      await attack({ connections: 2, streams: 40, method: 'GET', path: scene.attacker.path })
+      assert.deepEqual(await seen(30, () => statusOf(scene.victim, scene.victim.path)), [200])
+    })
 
-  it('leaves reads to others, when it reads none of its lists', async () => {
-    await attack({ connections: 2, streams: 40, method: 'GET', path: configMaps('attacker') })
-    const lists = await statusesOf(30, () => people.as('user-2')(configMaps('victim')))
-    assert.deepEqual(lists, [200])
+    it('leaves writes to others, when its bodies do not arrive', async () => {
+      await attack({ connections: 1, streams: 40, method: 'POST', path: scene.attacker.creates })
+      assert.deepEqual(await seen(10, i => create(scene.victim, `v-${i}`, 1)), [201])
+    })
   })
-
-  it('leaves writes to others, when its bodies do not arrive', async () => {
-    await attack({ connections: 1, streams: 40, method: 'POST', path: configMaps('attacker') })
-    const creates = await statusesOf(10, i =>
-      people.post('user-2', configMaps('victim'), small(`victim-${i}`)),
-    )
-    assert.deepEqual(creates, [201])
-  })
-})

@@ -1,0 +1,170 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { KubeObject } from '../../framework/index.ts'
+import { type Oriel, readText, startOriel } from '../support/oriel.ts'
+import { startFrontProxy, writeProxyAuthority } from '../support/servers/frontproxy.ts'
+import { startStandalone } from '../support/servers/standalone.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+import {
+  apply,
+  bind,
+  bindingOf,
+  createWorkspaces,
+  exportApi,
+  publishedUrl,
+  rolesFor,
+  type Tenant,
+} from '../support/tenants.ts'
+import { ask } from '../support/wire.ts'
+import type { Attacker } from './stalling.ts'
+
+/** A user of a program, and a collection of objects that this user may read and write. */
+export interface Resident extends Attacker {
+  /** Of the collection, below the URL. */
+  readonly path: string
+  /** Where its objects are created, below the URL. */
+  readonly creates: string
+  /** An object of the collection with a text of so many bytes. */
+  object(name: string, size: number): KubeObject
+}
+
+/** A running program with two users, each with objects of its own. */
+export interface Scene {
+  readonly attacker: Resident
+  readonly victim: Resident
+  stop(): Promise<void>
+}
+
+export const statusOf = async (
+  { url, ca, token }: Attacker,
+  path: string,
+  object?: object,
+): Promise<number> => {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const sent = object === undefined ? {} : { method: 'POST', body: JSON.stringify(object) }
+  return (await ask('HTTP/2', url + path, { ca, headers, ...sent })).status
+}
+
+export const create = (of: Resident, name: string, size: number): Promise<number> =>
+  statusOf(of, of.creates, of.object(name, size))
+
+const limits = ['--max-requests-inflight', '20', '--max-mutating-requests-inflight', '10']
+const everything = { apiGroups: ['*'], resources: ['*'], verbs: ['*'] }
+const users = 'user-1-token,user-1,1\nuser-2-token,user-2,2\n'
+
+async function userFile(folder: string, more = ''): Promise<readonly string[]> {
+  const file = join(folder, 'users.csv')
+  await writeFile(file, users + more)
+  return ['--token-auth-file', file]
+}
+
+const configMap = (name: string, size: number): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name },
+  data: { text: 'x'.repeat(size) },
+})
+
+/** A workspace for each user. */
+async function twoWorkspaces(shard: Oriel): Promise<void> {
+  const tenants = await createWorkspaces(shard, ['attacker', 'victim'])
+  for (const [i, tenant] of tenants.entries())
+    await apply(tenant.kubectl, ...rolesFor(`user-${i + 1}`, everything))
+}
+
+function inWorkspace(url: string, ca: string, name: 'attacker' | 'victim'): Resident {
+  const path = `/clusters/root:${name}/api/v1/namespaces/default/configmaps`
+  const token = name === 'attacker' ? 'user-1-token' : 'user-2-token'
+  return { url, ca, token, path, creates: path, object: configMap }
+}
+
+export async function inOneProcess(): Promise<Scene> {
+  const directory = await temporaryDirectory('attacks')
+  const shard = await startOriel({
+    directory,
+    args: ['--store', 'memory:', ...limits, ...(await userFile(directory))],
+  })
+  await twoWorkspaces(shard)
+  const ca = await readText(join(directory, 'ca.crt'))
+  return {
+    attacker: inWorkspace(shard.url, ca, 'attacker'),
+    victim: inWorkspace(shard.url, ca, 'victim'),
+    stop: async () => void (await shard.stop()),
+  }
+}
+
+export async function behindFrontProxy(): Promise<Scene> {
+  const folder = await temporaryDirectory('attacks')
+  const trusted = await writeProxyAuthority(folder)
+  const shard = await startOriel({ args: ['--store', 'memory:', ...trusted] })
+  await twoWorkspaces(shard)
+  const args = [...limits, ...(await userFile(folder))]
+  const proxy = await startFrontProxy({ folder, name: 'proxy', shards: [shard], args })
+  const ca = await readText(join(folder, 'proxy-data', 'ca.crt'))
+  return {
+    attacker: inWorkspace(proxy.url, ca, 'attacker'),
+    victim: inWorkspace(proxy.url, ca, 'victim'),
+    stop: async () => {
+      await proxy.stop()
+      await shard.stop()
+    },
+  }
+}
+
+const blobs = (group: string): KubeObject => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `blobs.${group}` },
+  spec: {
+    group,
+    scope: 'Cluster',
+    names: { plural: 'blobs', singular: 'blob', kind: 'Blob', listKind: 'BlobList' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+})
+
+/** A provider of an API with one consumer, as its user sees the objects through the view. */
+async function provider(shard: Oriel, name: 'attacker' | 'victim'): Promise<string> {
+  const group = `${name}.example.com`
+  const [own, consumer] = (await createWorkspaces(shard, [name, `${name}-consumer`])) as [Tenant, Tenant]
+  const exported = await exportApi(own, blobs(group), [])
+  await bind(consumer, bindingOf(own, exported, []))
+  const user = name === 'attacker' ? 'user-1' : 'user-2'
+  await apply(own.kubectl, ...rolesFor(user, everything))
+  return `${new URL(await publishedUrl(own, exported)).pathname}/clusters/${consumer.cluster}`
+}
+
+export async function inFrontOfShard(): Promise<Scene> {
+  const folder = await temporaryDirectory('attacks')
+  const shard = await startStandalone(limits, ['--store', 'memory:', ...(await userFile(folder))])
+  const ca = await readText(join(shard.shard.directory, 'ca.crt'))
+  const resident = async (name: 'attacker' | 'victim'): Promise<Resident> => {
+    const path = `${await provider(shard, name)}/apis/${name}.example.com/v1/blobs`
+    const token = name === 'attacker' ? 'user-1-token' : 'user-2-token'
+    const object = (of: string, size: number): KubeObject => ({
+      apiVersion: `${name}.example.com/v1`,
+      kind: 'Blob',
+      metadata: { name: of },
+      text: 'x'.repeat(size),
+    })
+    return { url: shard.viewsUrl, ca, token, path, creates: path, object }
+  }
+  return {
+    attacker: await resident('attacker'),
+    victim: await resident('victim'),
+    stop: async () => void (await shard.stop()),
+  }
+}
+
+export const programs: Readonly<Record<string, () => Promise<Scene>>> = {
+  'oriel start': inOneProcess,
+  'oriel front-proxy': behindFrontProxy,
+  'oriel virtual-workspaces': inFrontOfShard,
+}
