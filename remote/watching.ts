@@ -128,7 +128,7 @@ async function* state(client: Client): ItemWatch {
 async function* copiedState(client: Client, copy: Copy): ItemWatch {
   const { query, selected, progress } = client
   const { revision } = copy
-  yield* initialEvents(copy.snapshot(), selected?.within(query) ?? query, copy.kind)
+  yield* initialEvents(copy.snapshot(), selected?.within(query) ?? query, copy.kind, copy.readers)
   progress.position = String(revision)
   if (client.needsEndBookmark) yield [bookmark(copy.kind, revision, true)]
   client.needsEndBookmark = false

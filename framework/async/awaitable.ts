@@ -87,6 +87,66 @@ export function bodyOf(
   }
 }
 
+/** Milliseconds of work after which other requests have their turn. */
+const slice = 5
+
+/** Long work of one request, between the turns of others. */
+export class Pace {
+  #since = performance.now()
+
+  /** A promise of the next turn of the event loop if the work since the last one took long, or undefined. */
+  due(): Promise<void> | undefined {
+    return performance.now() - this.#since < slice ? undefined : this.#turn()
+  }
+
+  async #turn(): Promise<void> {
+    await turn()
+    this.#since = performance.now()
+  }
+}
+
+/** Readers that work in one turn of the event loop. */
+const readersInTurn = 16
+
+interface Reader {
+  readonly weight: number
+  readonly start: () => void
+}
+
+/** Many readers that become ready at once work in several turns of the event loop, in their order. */
+export class Readers {
+  #admitted = 0
+  readonly #waiting: Reader[] = []
+  readonly #most: number
+
+  constructor(most = readersInTurn) {
+    this.#most = most
+  }
+
+  /** undefined: the reader may work now; or a promise of its turn. `weight`: as much work as so many readers have. */
+  enter(weight = 1): Promise<void> | undefined {
+    if (this.#admitted === 0) setImmediate(this.#next)
+    if (this.#waiting.length === 0 && this.#admitted < this.#most) {
+      this.#admitted += weight
+      return undefined
+    }
+    return new Promise(start => this.#waiting.push({ weight, start }))
+  }
+
+  readonly #next = (): void => {
+    this.#admitted = 0
+    let count = 0
+    for (const { weight, start } of this.#waiting) {
+      if (this.#admitted >= this.#most) break
+      this.#admitted += weight
+      count++
+      start()
+    }
+    this.#waiting.splice(0, count)
+    if (count > 0) setImmediate(this.#next)
+  }
+}
+
 /** Bytes of a body that take longer to process than many small requests. */
 const large = 128 * 1024
 

@@ -1,3 +1,4 @@
+import type { Readers } from '../async/awaitable.ts'
 import type { ItemEvent } from '../contract/item.ts'
 import type { WatchQuery } from '../contract/storage.ts'
 import { bookmark } from '../responses/bookmark.ts'
@@ -34,28 +35,39 @@ function nextBookmark(interval: number, deadline: number | undefined): number {
   return time >= final ? never : Math.min(time + interval, final)
 }
 
-/** The existing objects as ADDED events. */
-export function* initialEvents(
+/** A page of objects is as much work as a few events are for so many watches. */
+const weightOfPage = 8
+
+/** The existing objects as ADDED events, in the turns of the readers. */
+export async function* initialEvents(
   snapshot: Snapshot,
   query: WatchQuery,
   kind: ServedKind,
-): Generator<ItemEvent[]> {
+  readers: Readers,
+): AsyncGenerator<ItemEvent[]> {
   const matches = matcherOf(query, kind)
   for (const run of snapshot.runs(rangeOf(query))) {
+    await readers.enter(weightOfPage)
     const { batch } = take(run, never, matches)
     if (batch.length > 0) yield Array.from(batch, item => ({ type: 'ADDED', item }))
   }
 }
 
-interface Bookmarks {
+/** When a watch works. */
+interface Timing {
+  readonly readers: Readers
   /** In milliseconds since the epoch. */
-  next(): number
-  make(): ItemEvent
+  nextBookmark(): number
+  makeBookmark(): ItemEvent
 }
 
-export const bookmarks = (source: WatchSource, kind: ServedKind, query: WatchQuery): Bookmarks => ({
-  next: () => (query.bookmarks ? nextBookmark(source.bookmarkEvery, query.deadline) : never),
-  make: () => bookmark(kind, source.revision),
+/** A query, and other readers to take turns with than those of the source. */
+export type TimedQuery = WatchQuery & { readonly readers?: Readers }
+
+export const timing = (source: WatchSource, kind: ServedKind, query: TimedQuery): Timing => ({
+  readers: query.readers ?? source.readers,
+  nextBookmark: () => (query.bookmarks ? nextBookmark(source.bookmarkEvery, query.deadline) : never),
+  makeBookmark: () => bookmark(kind, source.revision),
 })
 
 /** The live part of a watch: all events, and a bookmark when one is due and no event is pending. */
@@ -63,23 +75,25 @@ export async function* follow(
   source: WatchSource,
   reader: RingReader,
   signal: AbortSignal,
-  bookmarks: Bookmarks,
+  { readers, nextBookmark: next, makeBookmark }: Timing,
 ): AsyncGenerator<readonly ItemEvent[]> {
   const watcher = new Watcher()
-  watcher.due = bookmarks.next()
+  watcher.due = next()
   signal.addEventListener('abort', watcher.wake)
   if (watcher.due !== never) source.ticker.add(watcher)
   try {
     while (!signal.aborted && !source.closed.aborted) {
+      const wait = readers.enter()
+      if (wait !== undefined) await wait
       const events = reader.next()
       if (events !== undefined) {
         if (events.length > 0) yield events
       } else if (Date.now() >= watcher.due) {
-        watcher.due = bookmarks.next()
-        yield [bookmarks.make()]
+        watcher.due = next()
+        yield [makeBookmark()]
       } else await watcher.sleep(reader.line)
     }
-    yield* rest(reader)
+    yield* rest(reader, readers)
   } finally {
     signal.removeEventListener('abort', watcher.wake)
     source.ticker.remove(watcher)
@@ -88,15 +102,19 @@ export async function* follow(
 }
 
 /** Events before the end are still sent: the deletion of objects together with their CRD. */
-function* rest(reader: RingReader): Generator<readonly ItemEvent[]> {
-  for (let events = reader.next(); events !== undefined; events = reader.next())
+async function* rest(reader: RingReader, readers: Readers): AsyncGenerator<readonly ItemEvent[]> {
+  for (let events = reader.next(); events !== undefined; events = reader.next()) {
     if (events.length > 0) yield events
+    await readers.enter()
+  }
 }
 
 /** What a watch reads: one resource of a cache. */
 export interface WatchSource {
   readonly ring: Ring
   readonly ticker: Ticker
+  /** Of all watches of the cache. */
+  readonly readers: Readers
   /** Milliseconds between the bookmarks of one watch. */
   readonly bookmarkEvery: number
   /** The revision up to which the cache is current. */

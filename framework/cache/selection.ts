@@ -3,13 +3,8 @@ import type { Item } from '../contract/item.ts'
 import type { ItemBatch, Selection } from '../contract/storage.ts'
 import { badRequest } from '../meta/errors.ts'
 import type { KubeObject } from '../meta/object.ts'
-import {
-  formatFieldSelector,
-  formatLabelSelector,
-  matchesFields,
-  matchesLabels,
-  requiredField,
-} from '../selectors/selectors.ts'
+import { fieldMatcher, labelMatcher } from '../selectors/matcher.ts'
+import { formatFieldSelector, formatLabelSelector, requiredField } from '../selectors/selectors.ts'
 import type { CacheItem } from './page.ts'
 import { type IdRange, idsUnder, type PageRun } from './pages.ts'
 
@@ -51,12 +46,13 @@ function checkFields({ fields }: Selection, kind: ServedKind): void {
 export function matcherOf(selection: Selection, kind: ServedKind): Matches | undefined {
   const { namespace, labels, fields } = selection
   checkFields(selection, kind)
-  const everything = !namespace && !labels?.requirements.length && !fields?.requirements.length
-  if (everything) return undefined
+  const labelled = labels?.requirements.length ? labelMatcher(labels) : undefined
+  const withFields = fields?.requirements.length ? fieldMatcher(fields) : undefined
+  if (!namespace && labelled === undefined && withFields === undefined) return undefined
   return item =>
     (!namespace || item.namespace === namespace) &&
-    matchesLabels(labels, item.labels) &&
-    matchesFields(fields, field => fieldOf(item, field, kind))
+    labelled?.(item.labels) !== false &&
+    withFields?.(field => fieldOf(item, field, kind)) !== false
 }
 
 /** Equal for selections of the same objects within one cluster. */

@@ -3,7 +3,8 @@ import { mapBatch, PickedBatch } from '../contract/batch.ts'
 import { encodedOf, fieldOf, type Item, type ItemEvent, itemFrom } from '../contract/item.ts'
 import type { ItemBatch, ItemList, ItemWatch, Selection } from '../contract/storage.ts'
 import type { Params } from '../request/path.ts'
-import { type FieldRequirement, matchesFields, matchesLabels } from '../selectors/selectors.ts'
+import { fieldMatcher, labelMatcher } from '../selectors/matcher.ts'
+import type { FieldRequirement } from '../selectors/selectors.ts'
 import { withResourceVersion } from '../wire/encode.ts'
 import type { CheckedLens } from './checkedlens.ts'
 
@@ -29,8 +30,9 @@ export function seenWith<P extends Params, Q extends Selection>(
   const own = { requirements: all?.requirements.filter(isKeyField) ?? [] }
   const shown = { requirements: all?.requirements.filter(requirement => !isKeyField(requirement)) ?? [] }
   const textOf = (item: Item, field: string): string => fields[field]?.(item.object) ?? fieldOf(item, field)
+  const [labelled, withFields] = [labelMatcher(labels ?? { requirements: [] }), fieldMatcher(shown)]
   const selects = (item: Item): boolean =>
-    matchesLabels(labels, item.meta.labels) && matchesFields(shown, field => textOf(item, field))
+    labelled(item.meta.labels) && withFields(field => textOf(item, field))
   const isSelecting = (labels?.requirements.length ?? 0) + shown.requirements.length > 0
   const below = { ...rest, ...(own.requirements.length > 0 && { fields: own }) } as unknown as Q
   return { sight: { lens, ...(isSelecting && { selects }) }, below: lens.narrowed(below) }

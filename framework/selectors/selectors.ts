@@ -49,7 +49,8 @@ function compares(value: string | undefined, { operator, values }: LabelRequirem
   return operator === 'gt' ? left > right : left < right
 }
 
-function meets(labels: Labels, requirement: LabelRequirement): boolean {
+/** Whether the labels match one requirement. */
+export function meets(labels: Labels, requirement: LabelRequirement): boolean {
   const value = own(labels, requirement.key)
   switch (requirement.operator) {
     case 'in':

@@ -1,3 +1,4 @@
+import { Readers } from '../../framework/async/awaitable.ts'
 import { Ticker, type WatchSource } from '../../framework/cache/following.ts'
 import { idOf } from '../../framework/cache/page.ts'
 import type { PageMap, Snapshot } from '../../framework/cache/pages.ts'
@@ -24,6 +25,7 @@ export interface Listed {
  */
 export class Copy implements WatchSource {
   readonly ticker = new Ticker(1_000)
+  readonly readers = new Readers()
   readonly bookmarkEvery = 60_000
   readonly kind: ServedKind
   readonly ring: Ring<CopiedItem>

@@ -1,4 +1,5 @@
-import { bookmarks, follow } from '../../framework/cache/following.ts'
+import { Pace } from '../../framework/async/awaitable.ts'
+import { follow, timing } from '../../framework/cache/following.ts'
 import { RingReader, tooOld } from '../../framework/cache/reader.ts'
 import { matcherOf, rangeOf, take } from '../../framework/cache/selection.ts'
 import type { ItemEvent } from '../../framework/contract/item.ts'
@@ -32,7 +33,9 @@ export function oldestFor({
 export async function* list(copy: Copy, selection: Selection): ItemList {
   const { revision } = copy
   const matches = matcherOf(selection, copy.kind)
+  const pace = new Pace()
   for (const run of copy.snapshot().runs(rangeOf(selection))) {
+    await pace.due()
     const { batch } = take(run, Number.POSITIVE_INFINITY, matches)
     if (batch.length > 0) yield batch
   }
@@ -59,7 +62,7 @@ export async function* watch({ copy, query, signal }: CopyWatch, progress: Progr
   const isNew = ({ item }: ItemEvent): boolean => Number(item.meta.resourceVersion) > after
   let isAhead = after > copy.revision
   try {
-    for await (const events of follow(copy, reader, signal, bookmarks(copy, copy.kind, query))) {
+    for await (const events of follow(copy, reader, signal, timing(copy, copy.kind, query))) {
       const unseen = isAhead ? events.filter(isNew) : events
       if (unseen.length === 0) continue
       isAhead = false

@@ -1,4 +1,4 @@
-import { turn } from '../../framework/async/awaitable.ts'
+import { Readers, turn } from '../../framework/async/awaitable.ts'
 import type { ServedKind } from '../../framework/cache/selection.ts'
 import { type ItemEvent, initialEventsEnd } from '../../framework/contract/item.ts'
 import type { ItemWatch, WatchQuery } from '../../framework/contract/storage.ts'
@@ -57,13 +57,14 @@ export async function* unionWatch(
 ): ItemWatch {
   const closing = new AbortController()
   const open = AbortSignal.any([signal, closing.signal])
-  const parts = caches.map(cache => new Part(cache.watch(kind, open, query)))
+  // Caches give their events before the next turn of the event loop.
+  const readers = new Readers(Number.POSITIVE_INFINITY)
+  const parts = caches.map(cache => new Part(cache.watch(kind, open, { ...query, readers })))
   let initial = query.initialEvents && query.bookmarks ? parts.length : 0
   try {
     for (;;) {
       await Promise.race(parts.map(part => part.ready()))
       const revision = caches[0]?.revision ?? 0
-      // Caches give their events before the next turn of the event loop.
       for (const part of parts) void part.ready().catch(() => undefined)
       await turn()
       const events = parts.flatMap(part => part.take(revision)).sort((a, b) => revisionOf(a) - revisionOf(b))

@@ -1,3 +1,5 @@
+import { Pace } from '../../framework/async/awaitable.ts'
+import type { Item } from '../../framework/contract/item.ts'
 import type { ResourceStorage } from '../../framework/contract/storage.ts'
 import type { Lens } from '../../framework/lens/lens.ts'
 import { viewOf } from '../../framework/lens/view.ts'
@@ -75,11 +77,16 @@ export const isStoredAs = ({ storedVersions }: ServedDefinition, version: string
 function ownWays(read: Convert, write: Convert, stored: string): Conversion {
   return {
     convert: async (objects, version) => objects.map(object => read(object, version)),
-    present: async (items, version) =>
-      items.map(item => {
+    async present(items, version) {
+      const pace = new Pace()
+      const presented: Item[] = []
+      for (const item of items) {
         const object = read(item.object, version)
-        return object === item.object ? item : itemAs(item, object)
-      }),
+        presented.push(object === item.object ? item : itemAs(item, object))
+        await pace.due()
+      }
+      return presented
+    },
     stored: async object => write(object, stored),
   }
 }

@@ -1,3 +1,4 @@
+import { Pace } from '../../framework/async/awaitable.ts'
 import type { WatchSource } from '../../framework/cache/following.ts'
 import type { CacheItem } from '../../framework/cache/page.ts'
 import type { IdRange, Snapshot } from '../../framework/cache/pages.ts'
@@ -84,7 +85,10 @@ export async function* list(
   const range = start.after === undefined ? whole : behind(whole, start.after)
   let missing = start.limit === 0 ? Number.POSITIVE_INFINITY : start.limit
   let last: CacheItem | undefined
+  const pace = new Pace()
   for (const run of start.snapshot.runs(range)) {
+    const wait = pace.due()
+    if (wait !== undefined) await wait
     signal.throwIfAborted()
     const taken = take(run, missing, matches)
     missing -= taken.batch.length

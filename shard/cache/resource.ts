@@ -1,8 +1,9 @@
+import type { TimedQuery } from '../../framework/cache/following.ts'
 import { idOf, pageBytes, pageSize } from '../../framework/cache/page.ts'
 import { type IdRange, idsUnder, PageMap, type Snapshot } from '../../framework/cache/pages.ts'
 import { CacheEvent, Ring, type RingBounds } from '../../framework/cache/ring.ts'
 import type { ServedKind } from '../../framework/cache/selection.ts'
-import type { ItemList, ItemWatch, ListQuery, WatchQuery } from '../../framework/contract/storage.ts'
+import type { ItemList, ItemWatch, ListQuery } from '../../framework/contract/storage.ts'
 import { internalError } from '../../framework/meta/errors.ts'
 import type { ClusterScope, ObjectKey } from '../../framework/meta/object.ts'
 import type { StoredValue } from '../store/store.ts'
@@ -23,7 +24,7 @@ export interface AppliedRevision {
 
 /** What all resources of a cache share. */
 export interface CacheContext
-  extends Pick<ListSource, 'newest' | 'ticker' | 'bookmarkEvery' | 'patience' | 'closed'> {
+  extends Pick<ListSource, 'newest' | 'ticker' | 'readers' | 'bookmarkEvery' | 'patience' | 'closed'> {
   readonly builder: Builder
   readonly progress: AppliedRevision
   readonly bounds: RingBounds
@@ -67,6 +68,10 @@ export class ResourceCache implements ListSource {
   get newest(): number {
     return this.#context.newest
   }
+  get readers(): ListSource['readers'] {
+    return this.#context.readers
+  }
+
   get ticker(): ListSource['ticker'] {
     return this.#context.ticker
   }
@@ -147,7 +152,7 @@ export class ResourceCache implements ListSource {
   }
 
   /** A watch. Throws `StatusError`s at the first `next()`, and 410 when the reader is too slow. */
-  watch(kind: ServedKind, signal: AbortSignal, query: WatchQuery): ItemWatch {
+  watch(kind: ServedKind, signal: AbortSignal, query: TimedQuery): ItemWatch {
     return watch(this, kind, signal, query)
   }
 

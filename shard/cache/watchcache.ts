@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { Readers } from '../../framework/async/awaitable.ts'
 import { Ticker } from '../../framework/cache/following.ts'
 import { defaultRing, type Ring, type RingBounds } from '../../framework/cache/ring.ts'
 import type { Logger } from '../../framework/contract/log.ts'
@@ -62,6 +63,7 @@ export async function openWatchCache(store: Store, options: WatchCacheOptions): 
 class LiveCache implements WatchCache, CacheContext {
   readonly builder = new Builder()
   readonly ticker = new Ticker(1_000)
+  readonly readers = new Readers()
   readonly bounds: RingBounds
   readonly bookmarkEvery: number
   readonly patience: number

@@ -1,4 +1,4 @@
-import { bookmarks, follow, initialEvents } from '../../framework/cache/following.ts'
+import { follow, initialEvents, type TimedQuery, timing } from '../../framework/cache/following.ts'
 import type { Snapshot } from '../../framework/cache/pages.ts'
 import { RingReader, tooOld } from '../../framework/cache/reader.ts'
 import { isFiltered, rangeOf, type ServedKind } from '../../framework/cache/selection.ts'
@@ -44,16 +44,17 @@ export async function* watch(
   source: ListSource,
   kind: ServedKind,
   signal: AbortSignal,
-  query: WatchQuery,
+  query: TimedQuery,
 ): ItemWatch {
   const start = await startOf(source, query, signal)
   const reader = new RingReader(source.ring, start, query, kind)
+  const times = timing(source, kind, query)
   try {
     if (start.initial !== undefined) {
-      yield* initialEvents(start.initial, query, kind)
+      yield* initialEvents(start.initial, query, kind, times.readers)
       if (query.bookmarks) yield [bookmark(kind, start.revision, true)]
     }
-    yield* follow(source, reader, signal, bookmarks(source, kind, query))
+    yield* follow(source, reader, signal, times)
   } finally {
     reader.leave()
   }

@@ -1,8 +1,8 @@
+import { Pace } from '../../framework/async/awaitable.ts'
 import type { ServedKind } from '../../framework/cache/selection.ts'
-import { mapBatch } from '../../framework/contract/batch.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
 import type { Item, ItemEvent } from '../../framework/contract/item.ts'
-import type { ItemList, ItemWatch, ResourceStorage } from '../../framework/contract/storage.ts'
+import type { ItemBatch, ItemList, ItemWatch, ResourceStorage } from '../../framework/contract/storage.ts'
 import { notFound } from '../../framework/meta/errors.ts'
 import { versionOf } from '../../framework/meta/object.ts'
 import { completed, shapeNumber } from '../../openapi/compile.ts'
@@ -94,17 +94,57 @@ async function* presentWatch(
   watch: ItemWatch,
   show: (events: readonly ItemEvent[]) => readonly ItemEvent[],
 ): ItemWatch {
-  for await (const events of watch) yield show(events)
+  const pace = new Pace()
+  for await (const events of watch) {
+    for (const part of partsOf(events)) {
+      yield show(part)
+      await pace.due()
+    }
+  }
+}
+
+/** Events that are rewritten in one turn of the event loop. */
+const eventsInTurn = 8
+
+/** The same array if it is short, as most are. */
+function partsOf(events: readonly ItemEvent[]): readonly (readonly ItemEvent[])[] {
+  if (events.length <= eventsInTurn) return [events]
+  const parts = Math.ceil(events.length / eventsInTurn)
+  return Array.from({ length: parts }, (_, i) => events.slice(i * eventsInTurn, (i + 1) * eventsInTurn))
 }
 
 async function* presentList(list: ItemList, present: Presentation): ItemList {
   try {
+    const pace = new Pace()
     let next = await list.next()
-    for (; !next.done; next = await list.next()) yield mapBatch(next.value, present.item)
+    for (; !next.done; next = await list.next()) yield* presentBatch(next.value, present, pace)
     return next.value
   } finally {
     await list.return({ resourceVersion: '' })
   }
+}
+
+/** The same batch if no item is rewritten; parts of it if that takes long. */
+async function* presentBatch(
+  batch: ItemBatch,
+  { item: show }: Presentation,
+  pace: Pace,
+): AsyncGenerator<ItemBatch, void> {
+  let shown: Item[] = []
+  let isSame = true
+  for (const item of batch) {
+    const next = show(item)
+    isSame &&= next === item
+    shown.push(next)
+    const wait = pace.due()
+    if (wait === undefined) continue
+    isSame = false
+    yield shown
+    shown = []
+    await wait
+  }
+  if (isSame) yield batch
+  else if (shown.length > 0) yield shown
 }
 
 function presentEvents(events: readonly ItemEvent[], present: Presentation): readonly ItemEvent[] {
@@ -129,6 +169,9 @@ export function shapeOf(definition: KindDefinition): Shape {
   return known
 }
 
+/** Reshaped objects are kept in memory up to so many times their stored length. */
+const keptGrowth = 4
+
 /** Schemas are hashed when the first object is read or written. */
 function createShape({ versions }: KindDefinition): Shape {
   const storage = versions.find(version => version.storage)
@@ -142,6 +185,10 @@ function createShape({ versions }: KindDefinition): Shape {
     return next === object ? item : itemAs(item, next)
   }
   const reshaped = new WeakMap<CachedItem, CachedItem>()
+  const keep = (item: CachedItem, next: CachedItem): CachedItem => {
+    if (next.length <= keptGrowth * item.length) reshaped.set(item, next)
+    return next
+  }
   return {
     get number() {
       return storage === undefined ? 0 : shapeNumber(storage)
@@ -149,9 +196,7 @@ function createShape({ versions }: KindDefinition): Shape {
     covers: ({ shapes: seen }) => [...seen].every(isRight),
     of(item) {
       if (!(item instanceof CachedItem) || isRight(item.shape)) return item
-      const known = reshaped.get(item) ?? reshape(item)
-      reshaped.set(item, known)
-      return known
+      return reshaped.get(item) ?? keep(item, reshape(item))
     },
   }
 }

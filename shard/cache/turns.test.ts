@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import type { ItemEvent } from '../../framework/contract/item.ts'
+import { parseFieldSelector } from '../../framework/selectors/parse.ts'
+import { encodeStored, storageKey } from './codec.ts'
+import {
+  configMap,
+  configMaps,
+  type Fixture,
+  forever,
+  keyOf,
+  listed,
+  objectOf,
+  open,
+} from './testing/fixture.ts'
+
+const spin = (milliseconds: number): void => {
+  const end = performance.now() + milliseconds
+  while (performance.now() < end);
+}
+
+/** A kind with a field that is slow to read, and the most objects that were read in one turn of the event loop. */
+function slowKind() {
+  let inTurn = 0
+  let most = 0
+  const value = (): string => {
+    if (inTurn++ === 0)
+      setImmediate(() => {
+        inTurn = 0
+      })
+    most = Math.max(most, inTurn)
+    spin(0.06)
+    return ''
+  }
+  return { kind: { ...configMap, fields: { 'data.value': value } }, most: () => most }
+}
+
+describe('other requests have their turn', () => {
+  let fixture: Fixture
+  before(async () => {
+    fixture = await open()
+    const ids = Array.from({ length: 1_500 }, (_, i) => `a/n/x${i}`)
+    const changes = ids.map(id => ({
+      key: storageKey(configMaps, keyOf(id)),
+      value: encodeStored(objectOf(id, '1')),
+    }))
+    await fixture.cache.at(await fixture.store.commit(changes))
+  })
+  after(() => fixture.close())
+
+  const fields = parseFieldSelector('data.value=nothing')
+
+  it('while a list finds nothing, also with a limit', async () => {
+    for (const limit of [0, 1]) {
+      const { kind, most } = slowKind()
+      const { items } = await listed(fixture.maps.list(kind, forever, { cluster: 'a', fields, limit }))
+      assert.deepEqual(items, [])
+      assert.ok(most() <= 400, `${most()} objects in one turn`)
+    }
+  })
+
+  it('while watches find nothing in their initial state', async () => {
+    const { kind, most } = slowKind()
+    const query = { cluster: 'a', fields, initialEvents: true, bookmarks: true }
+    const watches = Array.from({ length: 4 }, () => fixture.maps.watch(kind, forever, query))
+    for (const watch of watches) {
+      const { value } = await watch.next()
+      assert.equal(value?.[0]?.type, 'BOOKMARK')
+    }
+    assert.ok(most() <= 4 * 192, `${most()} objects in one turn`)
+    await Promise.all(watches.map(watch => watch.return()))
+  })
+
+  it('while many watches get one event', async () => {
+    const query = { cluster: 'a', initialEvents: false, bookmarks: false }
+    const watches = Array.from({ length: 100 }, () => fixture.maps.watch(configMap, forever, query))
+    let inTurn = 0
+    let most = 0
+    const counted = async (next: Promise<IteratorResult<readonly ItemEvent[], void>>): Promise<void> => {
+      const { done } = await next
+      assert.notEqual(done, true)
+      if (inTurn++ === 0)
+        setImmediate(() => {
+          inTurn = 0
+        })
+      most = Math.max(most, inTurn)
+    }
+    const all = watches.map(watch => counted(watch.next()))
+    await fixture.write('a/n/new', '1')
+    await Promise.all(all)
+    assert.ok(most <= 32, `${most} watches in one turn`)
+    await Promise.all(watches.map(watch => watch.return()))
+  })
+})
