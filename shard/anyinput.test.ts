@@ -36,7 +36,7 @@ interface Sending {
   readonly system: boolean
 }
 
-/** The codes of refusals. 403: an admission plugin refuses what has the right types. */
+/** The codes of refusals. 403: an admission plugin refuses an object with valid types. */
 const refusals = [400, 403, 409, 422]
 
 describe('any JSON in any place of any kind', function () {

@@ -11,7 +11,7 @@ import type { Inactive } from './apis/inactive.ts'
 import type { Wiring } from './apis/resources.ts'
 import { wildcardApis } from './apis/wildcard.ts'
 import type { WatchCache } from './cache/watchcache.ts'
-import { homeward } from './homes.ts'
+import { resolveHome } from './homes.ts'
 
 export interface BackendOptions {
   readonly cache: WatchCache
@@ -46,8 +46,8 @@ export function shardBackend(options: BackendOptions): Backend {
     authorizer,
     storage,
     apis,
-    resolve: path => tree.resolve(homeward(path), exists),
-    place: path => tree.place(homeward(path), exists),
+    resolve: path => tree.resolve(resolveHome(path), exists),
+    place: path => tree.place(resolveHome(path), exists),
     refusal: (cluster, info) => inactive.refusal(cluster, info),
     forward: () => Promise.reject(notServed()),
   }

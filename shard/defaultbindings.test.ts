@@ -35,7 +35,7 @@ describe('the life of a workspace', () => {
         .list(cluster)
         .find(({ key }) => key.name.startsWith(prefix))?.object as APIBinding | undefined
 
-    it('waits for an export that is not there, and says for which', async () => {
+    it('waits for a missing export, and names it', async () => {
       await workspaceType(scene, 'binding', { defaultAPIBindings: [{ path: 'root', export: 'later' }] })
       const asked = await ask(scene, workspace(scene, 'binding'))
       const waiting = () => findCondition(asked.home()?.status?.conditions, 'APIBindingsInitialized')
@@ -54,7 +54,7 @@ describe('the life of a workspace', () => {
       assert.equal(waiting()?.status, 'True')
     })
 
-    it('binds what it can of what wants the same names, and says which binding cannot be', async () => {
+    it('binds exports without conflicts, and names the binding that conflicts', async () => {
       await create(scene, resources.apiResourceSchemas, 'root', {
         apiVersion: 'apis.kcp.io/v1alpha1',
         kind: 'APIResourceSchema',
@@ -93,7 +93,7 @@ describe('the life of a workspace', () => {
       await asked.whenGone()
     })
 
-    it('puts back what has drifted where the type says Maintain', async () => {
+    it('restores changed bindings with the lifecycle Maintain', async () => {
       const claim = { group: '', resource: 'configmaps', verbs: ['get'] }
       await create(scene, resources.apiExports, 'root', exported('kept', { permissionClaims: [claim] }))
       const defaults = { defaultAPIBindings: [{ path: 'root', export: 'kept' }] }

@@ -24,7 +24,7 @@ import { ownerOf } from './tenancy/owner.ts'
  * `user:alice[:team]` starts at the user's home workspace; other paths are not changed (kcp
  * `pkg/server/home_workspaces.go`).
  */
-export function homeward(path: string): string {
+export function resolveHome(path: string): string {
   const [first, user, ...rest] = path.split(':')
   return first === 'user' && user ? [homeClusterName(user), ...rest].join(':') : path
 }

@@ -38,7 +38,7 @@ function informerOf(resource: ResourceCache): Informer {
   }
 }
 
-/** An item is found by the keys that it had when it was put in: they are kept, because `fn` may look elsewhere too. */
+/** Stores for each item the keys under which it is indexed, because `fn` may read other state, too. */
 function indexOf(resource: ResourceCache, fn: IndexFn): (key: string) => readonly Item[] {
   const found = new Map<string, Map<string, CachedItem>>()
   const keysById = new Map<string, readonly string[]>()

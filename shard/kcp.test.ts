@@ -157,7 +157,7 @@ describe('a kcp shard', () => {
     assert.deepEqual(home?.spec?.initializers, ['root:universal', 'system:apibindings'])
     assert.equal(shard.backend.resolve('root:org'), cluster)
   })
-  it('fills a workspace with what kcp puts there', async () => {
+  it('creates the default objects of kcp in a workspace', async () => {
     const cluster = await workspace('content')
     await until(() => find(resources.configMaps, cluster, 'kube-root-ca.crt', 'kube-system'))
     await until(() => find(resources.serviceAccounts, cluster, 'default', 'default'))
@@ -239,7 +239,7 @@ describe('a kcp shard', () => {
       return found?.status?.boundResources?.length === 2 ? true : undefined
     })
   })
-  it('says why a binding cannot be', async () => {
+  it('reports why a binding fails', async () => {
     const consumer = await workspace('conflicts')
     const provider = find<Workspace>(tenancy.workspaces, 'root', 'provider')?.spec?.cluster ?? ''
     await create(resources.apiExports, provider, exportObject('others', ['widgets']))

@@ -19,11 +19,11 @@ import {
 } from './testing/life.ts'
 import { until } from './testing/shard.ts'
 
-describe('the life of a workspace', () => {
+describe('the lifecycle of a workspace', () => {
   const scene = life()
 
-  describe('at its beginning', () => {
-    it('has its place from the first write on', async () => {
+  describe('at creation', () => {
+    it('has its logical cluster from the first write on', async () => {
       const asked = await ask(scene, workspace(scene, 'universal'))
       const { metadata, spec } = asked.now() as Workspace
       assert.match(spec?.cluster ?? '', /^[0-9a-z]{16}$/)
@@ -33,7 +33,7 @@ describe('the life of a workspace', () => {
       assert.equal(scene.shard.backend.resolve(`root:${asked.name}`), spec?.cluster)
     })
 
-    it('says why it has none, and gets one when there is one', async () => {
+    it('reports a missing shard, and is scheduled when there is one', async () => {
       const location = { selector: { matchLabels: { tier: 'gold' } } }
       const asked = await ask(scene, workspace(scene, 'universal', { location }))
       const scheduled = ({ status }: Workspace) => findCondition(status?.conditions, 'WorkspaceScheduled')
@@ -48,7 +48,7 @@ describe('the life of a workspace', () => {
       assert.equal(scheduled(await asked.when(isIn('Ready')))?.status, 'True')
     })
 
-    it('says what is wrong with its selector', async () => {
+    it('reports an invalid selector', async () => {
       const location = { selector: { matchExpressions: [{ key: 'a', operator: 'Near' }] } }
       const asked = await ask(scene, workspace(scene, 'universal', { location }))
       const { status } = await asked.when(w => (w.status?.conditions ?? []).length > 0)
@@ -58,7 +58,7 @@ describe('the life of a workspace', () => {
       )
     })
 
-    it('waits for a type that has gone since it was asked for', async () => {
+    it('waits for a type that was deleted', async () => {
       await workspaceType(scene, 'brief', { extend: { with: [{ name: 'base' }] } })
       const location = { cluster: 'early0', URL: `${url}/clusters/root:early` }
       const metadata = { name: 'early', finalizers: ['core.kcp.io/logicalcluster'] }
@@ -73,14 +73,14 @@ describe('the life of a workspace', () => {
   })
 
   describe('with initializers and terminators', () => {
-    it('collects those of its type and of all that it extends', async () => {
+    it('has those of its type and of all types that it extends', async () => {
       const asked = await ask(scene, workspace(scene, 'both'))
       const { spec } = (await until(asked.home)) as LogicalCluster
       assert.deepEqual(spec?.initializers, ['root:universal', 'root:waiting', 'system:apibindings'])
       assert.deepEqual(spec?.terminators, ['root:ending'])
     })
 
-    it('is Ready when the last has gone, and labelled as long as it waits', async () => {
+    it('is Ready when the last is removed, and labelled while it waits', async () => {
       const asked = await ask(scene, workspace(scene, 'waiting'))
       const { spec, status } = await asked.when(w => w.status?.initializers?.join() === 'root:waiting')
       assert.equal(status?.phase, 'Initializing')
@@ -114,7 +114,7 @@ describe('the life of a workspace', () => {
       assert.equal(find(scene, resources.configMaps, cluster, 'kept', 'default'), undefined)
     })
 
-    it('goes when it is deleted while it waits for initializers', async () => {
+    it('can be deleted while it waits for initializers', async () => {
       const asked = await ask(scene, workspace(scene, 'waiting'))
       await asked.when(w => w.status?.initializers?.join() === 'root:waiting')
       await asked.remove()

@@ -16,11 +16,11 @@ import {
 } from './testing/life.ts'
 import { until } from './testing/shard.ts'
 
-describe('the life of a workspace', () => {
+describe('the lifecycle of a workspace', () => {
   const scene = life()
 
-  describe('at its end', () => {
-    it('takes its children first', async () => {
+  describe('at deletion', () => {
+    it('deletes its children first', async () => {
       const top = await ready(scene, 'universal')
       const middle = await ready(scene, 'universal', top.cluster)
       const low = await ready(scene, 'universal', middle.cluster)
@@ -34,7 +34,7 @@ describe('the life of a workspace', () => {
       assert.deepEqual(order, [low.cluster, middle.cluster, top.cluster])
     })
 
-    it('waits for whoever holds its content, and says for what', async () => {
+    it('waits for finalizers in its content, and names them', async () => {
       const { asked, cluster } = await ready(scene, 'universal')
       await create(
         scene,
@@ -57,7 +57,7 @@ describe('the life of a workspace', () => {
       await asked.whenGone()
     })
 
-    it('tells in one condition whom it waits for: children, and whoever has put finalizers', async () => {
+    it('names in one condition the children and finalizers that it waits for', async () => {
       const top = await ready(scene, 'universal')
       const low = await ready(scene, 'universal', top.cluster)
       const lock = { finalizers: ['example.com/lock'] }
@@ -89,7 +89,7 @@ describe('the life of a workspace', () => {
       assert.equal(low.asked.now(), undefined)
     })
 
-    it('follows what is left as it goes', async () => {
+    it('updates the condition as objects are removed', async () => {
       const { asked, cluster } = await ready(scene, 'universal')
       for (const name of ['one', 'two'])
         await create(
@@ -112,7 +112,7 @@ describe('the life of a workspace', () => {
       await asked.whenGone()
     })
 
-    it('leaves nothing behind', async () => {
+    it('leaves no objects', async () => {
       const { asked, cluster } = await ready(scene, 'universal')
       const ctx = scene.shard.context(resources.configMaps, cluster)
       const query = { cluster, initialEvents: false, bookmarks: false }
@@ -129,7 +129,7 @@ describe('the life of a workspace', () => {
       assert.equal(scene.shard.backend.resolve(`root:${asked.name}`), undefined)
     })
 
-    it('takes what was written while it went', async () => {
+    it('deletes objects that were written during the deletion', async () => {
       const { asked, cluster } = await ready(scene, 'universal')
       await asked.remove()
       await asked.whenGone()

@@ -22,8 +22,8 @@ export interface RbacIndex extends RbacSource {
 }
 
 /**
- * An index of events of the watch cache; `changed` is called at each. Looking up the bindings of a user does not
- * depend on those of others.
+ * Indexes RBAC objects by events of the watch cache; `changed` is called at each event. The cost of finding the
+ * bindings of a user does not depend on the number of other bindings.
  */
 export function createRbacIndex(changed: (cluster: ClusterName) => void = ignore): RbacIndex {
   const roles = new Map<string, Role>()

@@ -34,7 +34,7 @@ const mutate = (...plugins: readonly AdmissionPlugin[]): Promise<KubeObject> =>
     object,
   })
 
-/** Appends its name to a label; asks for a second pass, or takes part in one. */
+/** A plugin that appends its name to a label, and may request a second pass or take part in one. */
 const labeller = (name: string, wants: boolean): AdmissionPlugin => ({
   name,
   mutate(_ctx, request, reinvocation) {
@@ -50,13 +50,13 @@ const labeller = (name: string, wants: boolean): AdmissionPlugin => ({
 })
 
 describe('mutating admission', () => {
-  it('asks those again who want it, once', async () => {
+  it('calls plugins that want it a second time, once', async () => {
     const { metadata } = await mutate(labeller('a', true), labeller('b', false), labeller('c', true))
     assert.equal(metadata.labels?.seen, 'abcac')
     assert.equal((await mutate(labeller('a', false))).metadata.labels?.seen, 'a')
   })
 
-  it('restores owners that nobody can read any more, and says so (5.59)', async () => {
+  it('restores unreadable managedFields, with a warning (5.59)', async () => {
     const spoiling: AdmissionPlugin = {
       name: 'Spoiling',
       mutate: (_ctx, request) => ({

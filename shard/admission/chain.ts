@@ -12,11 +12,15 @@ import type { KubeObject } from '../../framework/meta/object.ts'
 
 /** An admission plugin that also takes part in what the registry does between mutation and validation. */
 export interface RegistryPlugin extends AdmissionPlugin {
-  /** Whether the user may grant what the object grants (`pkg/registry/rbac/…/policybased`): called after mutation, before the
-   * object is validated and its resourceVersion is compared. Not for DELETE. */
+  /**
+   * Whether the user may grant the permissions in the object (`pkg/registry/rbac/…/policybased`): called after
+   * mutation, before the object is validated and its resourceVersion is compared. Not for DELETE.
+   */
   permit?(ctx: RequestContext, attributes: AdmissionAttributes): Promise<void>
-  /** Adds what follows from the object that is going to be stored, whichever endpoint was written: labels that mirror the
-   * status, for instance. Called last, before validation; not for DELETE. */
+  /**
+   * Adds fields that are derived from the object to be stored, at every endpoint: for instance labels that mirror the
+   * status. Called last, before validation; not for DELETE.
+   */
   complete?(attributes: WriteAttributes): KubeObject
 }
 

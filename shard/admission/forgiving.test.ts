@@ -62,23 +62,23 @@ const refusalOf = async (plugin: AdmissionPlugin, request: AdmissionAttributes):
   }
 }
 
-describe('conditions that do not compile any more', () => {
+describe('match conditions that no longer compile', () => {
   const ofPolicy = (next: KubeObject, old: KubeObject) =>
     refusalOf(policyExpressions, updating('validatingadmissionpolicies', next, old))
   const ofWebhooks = (next: KubeObject, old: KubeObject) =>
     refusalOf(webhookRules, updating('validatingwebhookconfigurations', next, old))
 
-  it('are forgiven a policy that keeps them', async () => {
+  it('are accepted in an update that does not change them', async () => {
     assert.equal(await ofPolicy(policy(bad, { failurePolicy: 'Ignore' }), policy(bad)), '')
   })
 
-  it('are not forgiven with others, or with other parameters', async () => {
+  it('are refused when they, or the parameters, change', async () => {
     assert.match(await ofPolicy(policy([...bad, ...worse]), policy(bad)), /matchConditions\[0\].expression/)
     const paramKind = { apiVersion: 'v1', kind: 'ConfigMap' }
     assert.match(await ofPolicy(policy(bad, { paramKind }), policy(bad)), /matchConditions\[0\].expression/)
   })
 
-  it('are forgiven webhooks that all keep them', async () => {
+  it('are accepted when no webhook changes its conditions', async () => {
     assert.equal(await ofWebhooks(webhooks(bad, bad), webhooks(bad, bad)), '')
     assert.match(await ofWebhooks(webhooks(bad, worse), webhooks(bad, bad)), /webhooks\[0\].matchConditions/)
     assert.match(await ofWebhooks(webhooks(bad, bad), webhooks(bad)), /webhooks\[1\].matchConditions/)

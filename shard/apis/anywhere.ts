@@ -67,7 +67,7 @@ interface WildcardReads {
   readonly storage: ResourceStorage
 }
 
-/** The objects of all clusters, each by the definition of its own cluster, in one version. */
+/** The objects of all clusters in one version, each according to the definition in its own cluster. */
 function stored(options: AnywhereOptions, ref: ResourceRef, cache: ResourceCache): () => ResourceStorage {
   const { group, version, resource, identity = '' } = ref
   const name = groupResource(group, resource)
@@ -132,7 +132,8 @@ export interface Mixture {
   /** Whether a webhook converts some of them, which may fail. */
   asksOthers(): boolean
   /**
-   * The definition of the resource in the item's cluster; undefined: there is none, and the item is presented as it is.
+   * The definition of the resource in the item's cluster; undefined: there is none, and the item is presented
+   * unchanged.
    */
   servedOf(item: Item): ServedDefinition | undefined
   readonly conversionOf: Versions['conversionOf']
@@ -163,7 +164,7 @@ export function mixedReads(mixture: Mixture): (reads: Reads) => Reads {
   })
 }
 
-/** Converts batch by batch and yields to other requests in between. */
+/** Converts batch by batch, and yields to other requests in between. */
 async function* mixedList(list: ItemList, present: Present): ItemList {
   try {
     let next = await list.next()

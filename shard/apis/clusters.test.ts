@@ -5,7 +5,7 @@ import { resources } from '../../kcp/resources.ts'
 import { bindIn, identity, resourceSchema, schemaBody, version, widgets } from '../testing/bindings.ts'
 import { type TestShard, testShard } from '../testing/shard.ts'
 
-describe('what logical clusters serve', () => {
+describe('the API sets of logical clusters', () => {
   let shard: TestShard
   const create = (ref: Parameters<TestShard['client']['create']>[0], cluster: string, object: KubeObject) =>
     shard.client.create(ref, { cluster, namespace: '', name: object.metadata.name ?? '' }, object)

@@ -18,7 +18,7 @@ import type { WatchEnds } from './ends.ts'
 import { crdServed, type ResourcesOf, type ServedDefinition, servedName } from './served.ts'
 
 /**
- * The resources of every logical cluster, updated by changes: each setter costs what changed, and nothing is computed
+ * The resources of every logical cluster. The cost of an update depends on the change only, and nothing is computed
  * for a cluster without requests.
  */
 export interface ClusterApis {
@@ -28,7 +28,7 @@ export interface ClusterApis {
   /** An APIResourceSchema, or its copy in `system:bound-crds`; decoded when it is bound. */
   setSchema(uid: string, source: SchemaSource, schema: SchemaItem | undefined): void
   setDefinition(cluster: ClusterName, name: string, crd: KubeObject | undefined): void
-  /** The same object until something changes; one object for all clusters that serve the same. */
+  /** The same object until something changes; clusters that serve the same resources share one object. */
   of(cluster: ClusterName): ApiSet | undefined
   /** The definitions under which clusters serve the bound resource of an identity: the same array until one changes. */
   identified(groupResource: string, identity: string): readonly ServedDefinition[]

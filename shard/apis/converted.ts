@@ -35,7 +35,7 @@ export function webhookConversion({ definition }: ServedDefinition, ask: Convert
     )
     return objects.map(object => converted.get(object) ?? object)
   }
-  return { convert, present: remembering(convert, isIn), stored: one(convert, storageVersionOf(definition)) }
+  return { convert, present: withCache(convert, isIn), stored: one(convert, storageVersionOf(definition)) }
 }
 
 const one =
@@ -44,7 +44,7 @@ const one =
     (await convert([object], version))[0] ?? object
 
 /** Converts items that were not converted to this version before. */
-function remembering(
+function withCache(
   convert: Conversion['convert'],
   isIn: (object: KubeObject, version: string) => boolean,
 ): Conversion['present'] {
@@ -70,7 +70,7 @@ function remembering(
   }
 }
 
-/** The object without what the server presents, which webhooks do not convert. */
+/** The object without the fields that the server adds at reads, which webhooks do not convert. */
 function unpresented(object: KubeObject): KubeObject {
   const { resourceVersion: _, annotations = {}, labels, ...metadata } = object.metadata
   const { [clusterAnnotation]: __, ...own } = annotations
@@ -88,7 +88,7 @@ function unpresented(object: KubeObject): KubeObject {
 const ownTexts = (texts: Readonly<Record<string, string>> = {}, isOwn: (key: string) => boolean) =>
   Object.entries(texts).filter(([key]) => isOwn(key))
 
-/** The converted object with what the server presents of the original. */
+/** The converted object, with the fields that the server adds at reads. */
 function presentedAs(object: KubeObject, original: KubeObject | undefined): KubeObject {
   if (original === undefined) return object
   const { resourceVersion, annotations, labels } = original.metadata

@@ -142,7 +142,7 @@ function endpoint(wiring: Wiring, served: ServedDefinition, version: string, par
   return withWatchEnds(versioned, wiring.ends, servedName(served))
 }
 
-/** Converts what is read to a version; most writes are in that version already. */
+/** Converts items to a version when they are read; most are stored in that version. */
 function inVersion(
   wiring: Wiring,
   storage: ResourceStorage,

@@ -65,7 +65,7 @@ describe('objects that were stored under another schema', () => {
     assert.ok(value && 'bytes' in value && value.bytes !== undefined)
   })
 
-  it('look as the schema of their own cluster wants, over all clusters too', async () => {
+  it('have the shape of the schema of their own cluster, across all clusters too', async () => {
     await bindIn(shard, 'c2', newer)
     assert.deepEqual((await read('c1')).object.spec, { size: 1, colour: 'red' })
     assert.deepEqual((await read('c2')).object.spec, { size: 1, weight: 7 })
@@ -92,7 +92,7 @@ describe('objects that were stored under another schema', () => {
     assert.equal(await read('c2'), await read('c2'))
   })
 
-  it('change in a running watch when the schema has changed, and watchers share what they see', async () => {
+  it('change in a running watch when the schema changes, and watches share the bytes', async () => {
     const [one, two] = [watch(), watch()]
     for (const watcher of [one, two]) await watcher.next()
     const next = Promise.all([one.next(), two.next()])
@@ -105,7 +105,7 @@ describe('objects that were stored under another schema', () => {
     await Promise.all([one.return(), two.return()])
   })
 
-  it('look so after a restart', async () => {
+  it('have the same shape after a restart', async () => {
     await bindIn(shard, 'c2', newer)
     const again = await testShard({ store: shard.store })
     try {
@@ -116,7 +116,7 @@ describe('objects that were stored under another schema', () => {
     }
   })
 
-  it('are what changes start from', async () => {
+  it('are the base of updates', async () => {
     await bindIn(shard, 'c2', newer)
     await shard.client.update(widgets, keyIn('c2'), object => {
       assert.deepEqual(object.spec, { size: 1, weight: 7 })

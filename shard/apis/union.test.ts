@@ -58,7 +58,7 @@ describe('metadata over all identities', () => {
 
   const all = ['c1/a', 'c1/b', 'c1/c', 'c2/a', 'c2/b', 'c2/c']
 
-  it('is there for what somebody defines, and only as metadata', () => {
+  it('exists for defined resources, and only as metadata', () => {
     const apis = shard.backend.apis('*')
     assert.equal(apis?.find('example.com', 'v1', 'widgets'), undefined)
     assert.equal(apis?.findMetadata?.('example.com', 'v1', 'gadgets'), undefined)
@@ -91,7 +91,7 @@ describe('metadata over all identities', () => {
       assert.deepEqual(found, all)
     })
 
-  it('refuses tokens of other lists', () =>
+  it('refuses continue tokens of other lists', () =>
     assert.rejects(list({ limit: 1, continue: 'e30' }), /continue key is not valid/))
 
   it('is watched in the order of revisions, with one end of the initial events', async () => {

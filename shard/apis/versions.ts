@@ -37,8 +37,7 @@ export interface VersionEndpoint {
 }
 
 /**
- * One version of such a kind. What an endpoint writes is validated in this version before it is converted; the rest
- * is neither.
+ * One version of a CRD with several versions. A write is validated in the version of its endpoint, before conversion.
  */
 export function ownVersion(
   storage: ResourceStorage,

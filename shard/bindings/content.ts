@@ -33,7 +33,7 @@ export interface ClusterContent {
 
 const deletionMark = Buffer.from('"deletionTimestamp":')
 
-/** Looks at the bytes first: few objects are terminating. */
+/** Searches the bytes first, because few objects are terminating. */
 export const isBeingDeleted = (item: Item): boolean =>
   item.bytes.includes(deletionMark) && item.object.metadata.deletionTimestamp !== undefined
 
@@ -58,7 +58,7 @@ export function clusterContent(store: Store, cache: WatchCache): ClusterContent 
   }
 }
 
-/** The deletion of an object at its known revision. */
+/** The deletion of an object at the revision that was read. */
 export const removalOf = ({ resource, item }: Stored): StoreChange => ({
   key: storageKey(resource, item.key),
   value: undefined,

@@ -137,7 +137,7 @@ describe('bootstrap', () => {
 })
 
 describe('applying manifests', () => {
-  it('reverts what was edited', async () => {
+  it('reverts edits', async () => {
     const store = openMemoryStore()
     assert.equal(await applyManifests(store, [role('a', read)]), 1)
     assert.equal(await applyManifests(store, [role('a', ['get'])]), 1)
@@ -145,7 +145,7 @@ describe('applying manifests', () => {
     assert.deepEqual(stored?.rules, [{ verbs: ['get'], apiGroups: [''], resources: ['configmaps'] }])
     assert.equal(await applyManifests(store, [role('a', ['get'])]), 0)
   })
-  it('leaves alone what is to be created only', async () => {
+  it('does not change create-only objects', async () => {
     const store = openMemoryStore()
     await applyManifests(store, [role('a', read, { [createOnlyAnnotation]: 'true' })])
     assert.equal(await applyManifests(store, [role('a', ['get'])]), 0)

@@ -13,8 +13,8 @@ export interface BootstrapOptions {
 }
 
 /**
- * Creates what every shard needs before it is opened: the policy, `root`, and its exports with their identities.
- * One commit at the first start, usually none later. Returns the resources of the exports of root.
+ * Creates the objects that every shard needs before it opens: the policy, `root`, and its exports with their
+ * identities. One commit at the first start, usually none later. Returns the resources of the exports of root.
  */
 export async function bootstrap({ store, shard }: BootstrapOptions): Promise<TenancyResources> {
   const exports = await bootstrapExports(store)

@@ -31,7 +31,7 @@ export interface ShardAddresses {
 const root = 'root'
 const bootstrapper = 'system:kcp-bootstrapper'
 
-/** The objects that every shard has of its own. */
+/** The objects that belong to each shard. */
 export const systemManifests = (): readonly Manifest[] => [
   ...rbacManifests(localAdminCluster, systemPolicy()),
   ...['default', 'kube-system'].map(name => namespace(localAdminCluster, name)),

@@ -55,7 +55,7 @@ describe('storage keys', () => {
     )
   })
 
-  it('of other things are none', () => {
+  it('of other keys are undefined', () => {
     for (const key of [
       '',
       '/registry/',

@@ -64,7 +64,7 @@ describe('a damaged object', () => {
     ])
   })
 
-  it('fails reads of it, and no others', async () => {
+  it('fails only reads of the damaged object', async () => {
     assert.throws(() => fixture.maps.get(keyOf('a/n/y')), damaged)
     for (const selection of [{}, { cluster: 'a' }, { cluster: 'a', namespace: 'n' }, { limit: 1 }])
       await assert.rejects(list(selection), damaged)

@@ -111,7 +111,7 @@ describe('listing', () => {
       })
     })
 
-    it('that is no number is refused', async () => {
+    it('that is not a number is refused', async () => {
       const status = await refused({ resourceVersion: 'abc' })
       assert.equal(status.code, 400)
       assert.equal(
@@ -162,7 +162,7 @@ describe('listing', () => {
       )
     })
 
-    it('say how many remain, unless a selector is set', async () => {
+    it('have remainingItemCount, unless a selector is set', async () => {
       assert.equal((await list({ limit: 4 })).meta.remainingItemCount, 6)
       assert.equal((await list({ cluster: 'a', namespace: 'n', limit: 4 })).meta.remainingItemCount, 6)
       const { meta } = await list({ limit: 4, labels: parseLabelSelector('!x') })
@@ -174,7 +174,7 @@ describe('listing', () => {
       assert.deepEqual((await list({ limit: 10 })).meta, { resourceVersion: '10' })
     })
 
-    it('are filled up to the limit by what is selected', async () => {
+    it('contain as many selected objects as the limit', async () => {
       await fixture.write('a/n/x3', '1', { l: '1' })
       await fixture.write('a/n/x7', '1', { l: '1' })
       const found = await pages({ limit: 2, labels: parseLabelSelector('!l') }, async () => undefined)
@@ -184,7 +184,7 @@ describe('listing', () => {
       )
     })
 
-    it('that are continued with something else are refused', async () => {
+    it('with a continue token of another request are refused', async () => {
       const { meta } = await list({ limit: 2 })
       const token = meta.continue ?? ''
       assert.equal(
@@ -225,7 +225,7 @@ describe('listing', () => {
       )
     })
 
-    it('whose state is forgotten go on with the current one', async () => {
+    it('whose revision is compacted continue with the current state', async () => {
       await fixture.close()
       fixture = await open({ ring: { events: 3 } })
       await some(...names)

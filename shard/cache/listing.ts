@@ -25,7 +25,7 @@ interface Start {
   readonly limit: number
 }
 
-/** Waits for a version that the cache has not reached; throws 504 after the patience (rules.md 4.8). */
+/** Waits for a version that the cache has not reached; throws 504 after the timeout (rules.md 4.8). */
 export async function waitFor(source: ListSource, revision: number, signal: AbortSignal): Promise<void> {
   await source.reached(revision, signal, source.patience)
   if (revision > source.revision) throw versionTooLarge(revision, source.revision)
@@ -99,7 +99,7 @@ export async function* list(
   return metaOf(source, query, start, missing === 0 ? last : undefined)
 }
 
-/** The list's metadata; `last` is the last item looked at when the limit ended the page. */
+/** The list's metadata; `last` is the last item that was read when the limit ended the page. */
 function metaOf(source: ListSource, query: ListQuery, start: Start, last: CacheItem | undefined): ListMeta {
   const resourceVersion = String(start.revision)
   const remaining = last === undefined ? 0 : start.snapshot.count(behind(rangeOf(query), last.id))

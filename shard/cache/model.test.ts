@@ -10,7 +10,7 @@ import { Model } from './testing/model.ts'
 
 type Scope = Pick<WatchQuery, 'cluster' | 'namespace' | 'labels'>
 
-/** Somebody who always waits for the next events, but may be slow to fetch them. */
+/** A client that always waits for events, but may fetch them slowly. */
 interface Informer {
   readonly scope: Scope
   watch: ItemWatch
@@ -128,7 +128,7 @@ const inform = (scope: Scope, back: number): Command => ({
   toString: () => `inform(${JSON.stringify(scope)}, -${back})`,
 })
 
-/** Nothing that comes by itself takes that many turns. */
+/** Yields so many turns that all pending work is done. */
 async function silence(): Promise<undefined> {
   for (let turn = 0; turn < 100; turn++) await setImmediate()
   return undefined
@@ -146,7 +146,7 @@ async function fetch(informer: Informer, count: number): Promise<string[]> {
   return found
 }
 
-/** Reads what an informer has been told; one that was too slow starts again. */
+/** Reads the events of an informer; one that was too slow lists again. */
 async function drain(model: Model, fixture: Fixture, informer: Informer): Promise<void> {
   const expected = model.events(informer.scope, informer.position)
   try {

@@ -73,7 +73,7 @@ describe('pages', () => {
     fc.assert(property, { numRuns: 40 })
   })
 
-  it('make a changed snapshot out of another, sharing what did not change', () => {
+  it('create a changed snapshot that shares unchanged pages', () => {
     const pages = new PageMap()
     for (let n = 0; n < 1_000; n++)
       pages.put(item(idOf({ cluster: 'c', namespace: 'n', name: `x${1_000 + n}` }), 1))
@@ -106,7 +106,7 @@ describe('pages', () => {
     assert.equal(contents(pages.snapshot()).length, 125)
   })
 
-  it('are filled to the brim when items come in order', () => {
+  it('are filled completely when items are added in order', () => {
     const pages = new PageMap()
     for (let n = 0; n < 1_280; n++) pages.put(item(`c/n/x${10_000 + n}`, 1))
     assert.equal(pages.snapshot().pages.length, 10)

@@ -22,17 +22,17 @@ export interface AppliedRevision {
   reached(revision: number, signal: AbortSignal, milliseconds?: number): Promise<void>
 }
 
-/** What all resources of a cache share. */
+/** Shared by all resources of a cache. */
 export interface CacheContext
   extends Pick<ListSource, 'newest' | 'ticker' | 'readers' | 'bookmarkEvery' | 'patience' | 'closed'> {
   readonly builder: Builder
   readonly progress: AppliedRevision
   readonly bounds: RingBounds
-  /** The oldest revision whose changes the cache knows. */
+  /** The oldest revision whose changes the cache has. */
   readonly floor: number
   /** Logs a stored object that is damaged. */
   damaged(stored: StoredValue): void
-  /** Tells the resource's own handlers, then those of the whole cache. */
+  /** Calls the handlers of the resource, then those of the whole cache. */
   changed(cache: ResourceCache, event: CacheEvent<CachedItem>, handlers: Iterable<CacheHandler>): void
 }
 

@@ -40,7 +40,7 @@ describe('the ring', () => {
     assert.deepEqual([revisions(ring), ring.floor], [[], 14])
   })
 
-  it('knows how far back it reaches, and where to go on', () => {
+  it('finds the position of a revision, and refuses too old ones', () => {
     const ring = ringOf({ events: 4 })
     for (const revision of [11, 12, 12, 13, 15, 15]) ring.push(event('a/n/x', revision))
     assert.deepEqual(revisions(ring), [15, 15, 13, 12])
@@ -54,7 +54,7 @@ describe('the ring', () => {
     assert.equal(ring.positionAfter(15), ring.line.end - 2)
   })
 
-  it('keeps lines of single clusters while they are watched, and forgets with them', () => {
+  it('keeps lines of single clusters while they are watched, with the same window', () => {
     const ring = ringOf({ events: 2 })
     const line = ring.join('a')
     assert.equal(ring.join('a'), line)

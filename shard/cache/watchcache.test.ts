@@ -34,7 +34,7 @@ describe('the watch cache', () => {
     for (const { close } of opened.splice(0)) await close()
   })
 
-  it('says how much it has loaded, and lets others have their turns', async () => {
+  it('reports how much it has loaded, and yields to other work', async () => {
     const store = openMemoryStore()
     const ids = Array.from({ length: 2_500 }, (_, i) => `one/default/c${i}`)
     await store.commit(
@@ -58,7 +58,7 @@ describe('the watch cache', () => {
     await store.close()
   })
 
-  it('shows a writer what it wrote', async () => {
+  it('serves a write to its author at once', async () => {
     await start()
     const revision = await fixture.store.commit([
       {
@@ -92,7 +92,7 @@ describe('the watch cache', () => {
     assert.equal(fixture.cache.resource('x.io', 'nothing', '-').count(), 0)
   })
 
-  it('tells subscribers while it applies, in order, replaying when asked', async () => {
+  it('calls subscribers in order while it applies changes, with a replay on request', async () => {
     await start()
     await fixture.write('b/n/x', '1')
     await fixture.write('a/n/x', '1')
@@ -176,7 +176,7 @@ describe('the watch cache', () => {
     assert.deepEqual(await events(from('3'), 0), [])
   })
 
-  it('rejects who waits for a revision that can no longer come', async () => {
+  it('rejects readers that wait for a revision when the cache closes', async () => {
     await start()
     const waiting = fixture.cache.at(1)
     fixture.cache.close()
@@ -184,7 +184,7 @@ describe('the watch cache', () => {
     await assert.rejects(fixture.cache.at(1), /closed/)
   })
 
-  it('opens over what is written meanwhile', async () => {
+  it('opens while writes continue', async () => {
     const store = openMemoryStore()
     const key = (i: number) => storageKey(configMaps, keyOf(`a/n/x${i}`))
     const put = (i: number) =>
@@ -200,7 +200,7 @@ describe('the watch cache', () => {
 
   describe('presents labels that are not stored', () => {
     const prefix = 'claimed/'
-    /** Clusters with an `accept` object: what a claims index would keep. */
+    /** Clusters with an `accept` object, as a claims index would keep them. */
     const decorate = (cache: WatchCache): Decorator => {
       const accepted = new Set<string>()
       const settings = cache.resource('', 'settings', '-')
@@ -229,7 +229,7 @@ describe('the watch cache', () => {
     }
     const claimed = () => listed(fixture.maps.list(configMap, forever, { cluster: '*', labels }))
 
-    it('at once when the reason comes and goes, also on running watches', async () => {
+    it('at once when the label is added or removed, also in running watches', async () => {
       await start({ decorate })
       const told = events(fixture.maps.watch(configMap, forever, { ...all, labels }), 4)
       await fixture.write('a/n/x', '1', { own: 'l', 'claimed/by': 'a liar' })

@@ -13,18 +13,21 @@ export interface WatchCacheOptions {
   readonly log: Logger
   /** Closes the cache. */
   readonly signal: AbortSignal
-  /** Makes the decorator, before any item is decorated and before the past is replayed: it subscribes to what it needs. */
+  /**
+   * Creates the decorator, before any item is decorated and before events are replayed: it subscribes to the
+   * resources that it needs.
+   */
   readonly decorate?: (cache: WatchCache) => Decorator
   readonly ring?: Partial<RingBounds>
   /** Milliseconds between the bookmarks of one watch; a minute when absent. */
   readonly bookmarkEvery?: number
-  /** Milliseconds that a reader waits for a version which has not come; three seconds when absent. */
+  /** Milliseconds that a reader waits for a resourceVersion that the cache has not reached; default: 3000. */
   readonly patience?: number
   /** Called with the number of loaded objects from time to time during the load. */
   readonly loading?: (objects: number) => void
 }
 
-/** Everything below `/registry/`, in memory and up to date. */
+/** All objects below `/registry/`, in memory and up to date. */
 export interface WatchCache {
   /** The newest applied revision. */
   readonly revision: number

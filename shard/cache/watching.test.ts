@@ -24,7 +24,7 @@ describe('watching', () => {
     fixture.maps.watch(configMap, signal, { cluster: '*', initialEvents: false, bookmarks: false, ...query })
   const refused = (query: Partial<WatchQuery>) => watch(query).next()
 
-  it('tells every change once, in order', async () => {
+  it('sends every change once, in order', async () => {
     const watched = watch()
     const found = events(watched, 3)
     await fixture.write('a/n/x', '1')
@@ -33,7 +33,7 @@ describe('watching', () => {
     assert.deepEqual(await found, ['ADDED a/n/x=1@1', 'MODIFIED a/n/x=2@2', 'DELETED a/n/x=2@3'])
   })
 
-  it('tells what happened before its end, and ends', async () => {
+  it('sends all events before its timeout, and ends', async () => {
     const ending = new AbortController()
     const watched = watch({}, ending.signal)
     const first = events(watched, 1)
@@ -45,7 +45,7 @@ describe('watching', () => {
     assert.equal((await watched.next()).done, true)
   })
 
-  it('goes on after a version', async () => {
+  it('continues after a resourceVersion', async () => {
     await fixture.write('a/n/x', '1')
     await fixture.write('a/n/x', '2')
     assert.deepEqual(await events(watch({ resourceVersion: '1' }), 1), ['MODIFIED a/n/x=2@2'])
@@ -96,7 +96,7 @@ describe('watching', () => {
     assert.deepEqual(rest.slice(-2), ['BOOKMARK @400!', 'MODIFIED a/n/x1=later@401'])
   })
 
-  it('tells one cluster or namespace nothing of others', async () => {
+  it('sends only events of its cluster or namespace', async () => {
     const [a, n, star] = [
       watch({ cluster: 'a' }),
       watch({ cluster: 'a', namespace: 'n' }),
@@ -112,7 +112,7 @@ describe('watching', () => {
     for (const watched of [a, n, star]) await watched.return()
   })
 
-  it('of a selector tells who enters and who leaves', async () => {
+  it('of a selector sends ADDED and DELETED when objects start and stop to match', async () => {
     const watched = watch({ labels: parseLabelSelector('on') })
     await fixture.write('a/n/x', '1')
     const found = events(watched, 5)
@@ -131,7 +131,7 @@ describe('watching', () => {
     ])
   })
 
-  it('of one name tells of that object only', async () => {
+  it('of one name sends events of that object only', async () => {
     const watched = watch({ cluster: 'a', fields: parseFieldSelector('metadata.name=x') })
     const found = events(watched, 2)
     await fixture.write('a/n/y', '1')
@@ -173,7 +173,7 @@ describe('watching', () => {
     await assert.rejects(slow.next(), { ...status, message: 'too old resource version: 1 (3)' })
   })
 
-  it('of one cluster falls out of the ring like any other', async () => {
+  it('of one cluster expires like any other', async () => {
     await fixture.close()
     fixture = await open({ ring: { events: 2 } })
     const slow = watch({ cluster: 'a' })

@@ -102,7 +102,7 @@ describe('claims in the cache', () => {
     }))
     assert.equal(labelled('back'), true)
   })
-  it('does not store what it shows, nor what clients send in its place', async () => {
+  it('stores neither its labels nor those that clients send', async () => {
     await shard.client.create(resources.apiBindings, at('b'), binding('Accepted'))
     await shard.client.update(resources.configMaps, at('back', 'default'), current => ({
       ...current,

@@ -42,14 +42,14 @@ const event = (type: ItemEvent['type'], cluster: string, object: APIBinding): It
 })
 
 describe('claims index', () => {
-  it('labels what an accepted claim names, in that cluster only', () => {
+  it('labels the objects of an accepted claim, in that cluster only', () => {
     const index = createClaimsIndex()
     assert.deepEqual(index.apply(event('ADDED', 'c1', binding([claim()]))), [configmaps])
     assert.deepEqual(index.labels(configmaps, meta('c1')), { [key]: configmapsValue })
     assert.equal(index.labels(configmaps, meta('c2')), undefined)
     assert.equal(index.labels({ ...configmaps, resource: 'secrets' }, meta('c1')), undefined)
   })
-  it('forgets what is rejected or deleted, and reports it once', () => {
+  it('removes rejected and deleted claims, and reports them once', () => {
     const index = createClaimsIndex()
     index.apply(event('ADDED', 'c1', binding([claim()])))
     const rejected = event('MODIFIED', 'c1', binding([claim({ state: 'Rejected' })]))
@@ -70,7 +70,7 @@ describe('claims index', () => {
     assert.equal(index.labels(configmaps, meta('c1', { tier: 'front', old: '' })), undefined)
     assert.equal(index.labels(configmaps, meta('c1')), undefined)
   })
-  it('tells resources of the same name apart by identity', () => {
+  it('distinguishes resources of the same name by identity', () => {
     const index = createClaimsIndex()
     const claims = [claim({ group: 'example.io', resource: 'widgets', identityHash: 'beef' })]
     index.apply(event('ADDED', 'c1', binding(claims)))
@@ -78,7 +78,7 @@ describe('claims index', () => {
     assert.ok(index.labels(widgets, meta('c1')))
     assert.equal(index.labels({ ...widgets, segment: 'feed' }, meta('c1')), undefined)
   })
-  it('takes both groups of events for one', () => {
+  it('treats both groups of events as one', () => {
     const index = createClaimsIndex()
     index.apply(event('ADDED', 'c1', binding([claim({ group: 'events.k8s.io', resource: 'events' })])))
     assert.deepEqual(index.labels({ group: '', resource: 'events', segment: '-' }, meta('c1')), {

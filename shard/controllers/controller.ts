@@ -21,8 +21,8 @@ export interface ControllerDefinition {
     readonly keys: (event: ItemEvent) => readonly string[]
   }[]
   /**
-   * Objects whose deletion waits for others: they are enqueued a moment after a terminating object changed or was
-   * removed.
+   * Objects whose deletion waits for other objects: they are enqueued shortly after a terminating object changed or
+   * was removed.
    */
   readonly terminating?: {
     readonly content: Pick<ClusterContent, 'subscribe'>

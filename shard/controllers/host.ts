@@ -108,7 +108,7 @@ export interface KcpControllerDeps extends Bindings {
   readonly peers: Peers
   /** The resources of a logical cluster; undefined when it does not exist. */
   readonly apis: (cluster: ClusterName) => ApiSet | undefined
-  /** Resolves a path of workspaces with what this shard knows. */
+  /** Resolves a path of workspaces from the objects of this shard. */
   readonly place: (path: string) => Place | undefined
   /** Why requests for mounts are not sent to a URL; undefined when they are. Absent: all URLs are allowed. */
   readonly mountRefusal?: (url: string) => Promise<string | undefined>

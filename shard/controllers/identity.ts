@@ -63,7 +63,7 @@ export const usersOfSecret = (objects: Informer, { key }: Item): readonly string
     })
     .map(keyOf)
 
-/** The identity hash of a secret and its condition. A known identity never changes. */
+/** The identity hash of a secret and its condition. An identity never changes once it is set. */
 export function identityState(
   secrets: Informer,
   cluster: ClusterName,

@@ -23,7 +23,7 @@ describe('work queue', () => {
     assert.deepEqual(runs.sort(), ['a', 'a', 'b'])
   })
 
-  it('retries what throws, until it succeeds', async () => {
+  it('retries failed keys until they succeed', async () => {
     let attempts = 0
     const queue = createQueue({
       name: 't',
@@ -39,7 +39,7 @@ describe('work queue', () => {
     assert.equal(attempts, 4)
   })
 
-  it('never works on more keys at once than it may, nor on one key twice', async () => {
+  it('does not exceed its concurrency, nor run one key twice at a time', async () => {
     const running = new Set<string>()
     let most = 0
     const queue = createQueue({
@@ -60,7 +60,7 @@ describe('work queue', () => {
     assert.equal(most, 3)
   })
 
-  it('stops cleanly: run resolves after what is running has ended', async () => {
+  it('stops cleanly: run resolves when running keys have ended', async () => {
     const mine = new AbortController()
     let finished = false
     const queue = createQueue({
@@ -80,7 +80,7 @@ describe('work queue', () => {
 })
 
 describe('delays', () => {
-  it('gives keys back in time order, the earliest wish per key', () => {
+  it('returns delayed keys in order of time, with the earliest time per key', () => {
     const delays = createDelays()
     const wishes: [string, number][] = [
       ['a', 50],

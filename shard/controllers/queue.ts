@@ -164,7 +164,7 @@ interface Delays {
   set(key: string, at: number): void
   /** The earliest time. */
   readonly next: number | undefined
-  /** Removes and returns the keys whose time has come. */
+  /** Removes and returns the keys that are due. */
   take(now: number): readonly string[]
 }
 

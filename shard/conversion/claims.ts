@@ -24,7 +24,7 @@ export const exceedsV1Export = (claim: AcceptablePermissionClaim): boolean =>
 export const exceedsV1Binding = (claim: AcceptablePermissionClaim): boolean =>
   !hasAnyVerb(claim) || !isMatchAll(claim.selector)
 
-/** Looks up the entry for the same resource. */
+/** Finds the entry for the same resource. */
 export function finder<T extends ClaimedResource>(
   list: readonly T[],
 ): (claim: ClaimedResource) => T | undefined {
@@ -52,7 +52,7 @@ export function exportClaimToV2(
   }
 }
 
-/** `all` and `resourceSelector` are restored from what a v1alpha1 client wrote. */
+/** `all` and `resourceSelector` are restored from the values that a v1alpha1 client wrote. */
 export function exportClaimToV1(
   claim: AcceptablePermissionClaim,
   original: PermissionClaimV1alpha1 | undefined,

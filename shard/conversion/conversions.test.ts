@@ -86,7 +86,7 @@ describe('conversion of exports', () => {
       message: 'invalid schema "v1.widgets": must have at least 3 dot-separated segments',
     })
   })
-  it('moves what v1alpha1 cannot say to annotations', () => {
+  it('moves fields that v1alpha1 lacks to annotations', () => {
     const claim = { group: '', resource: 'configmaps', verbs: ['get'], identityHash: '' }
     const v1 = convert('apiexports', exportOf('v1alpha2', { permissionClaims: [claim] }), 'v1alpha1')
     assert.deepEqual(v1.spec, { permissionClaims: [{ group: '', resource: 'configmaps', identityHash: '' }] })

@@ -23,7 +23,7 @@ export type OverhangKey = (typeof overhang)[keyof typeof overhang]
 export const claimKey = (claim: ClaimedResource): string =>
   `${claim.resource}/${claim.group ?? ''}/${claim.identityHash ?? ''}`
 
-/** The list in an annotation, empty when there is none. Throws 403 on anything but a JSON list. */
+/** The list in an annotation, empty when there is none. Throws 403 when it is not a JSON list. */
 export function readOverhang<T>(object: KubeObject, key: OverhangKey): readonly T[] {
   const text = object.metadata.annotations?.[key]
   if (text === undefined) return []

@@ -23,7 +23,7 @@ const exported = (more: object = {}): KubeObject => ({
 })
 
 describe('copies of objects of other shards', () => {
-  it('are the same object, but nobody’s work', () => {
+  it('are the same object, without labels and finalizers for controllers', () => {
     const { metadata } = copyOf(exported(), 'beta')
     assert.deepEqual(metadata, {
       name: 'widgets',
@@ -33,7 +33,7 @@ describe('copies of objects of other shards', () => {
     })
   })
 
-  it('are written when they differ, and never over what is the shard’s own', async () => {
+  it('are written when they differ, and never replace objects of the shard itself', async () => {
     const shard = await testShard()
     const original = (object: KubeObject) => ({
       resource: resources.apiExports,

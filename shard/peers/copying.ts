@@ -18,7 +18,7 @@ import { storedResourceOf } from '../manifests/apply.ts'
 import type { StoreChange } from '../store/store.ts'
 import type { PeerClient } from '../tenancy/peer.ts'
 
-/** Where copies are kept. */
+/** The store and the cache of the copies. */
 export interface CopyDeps {
   readonly content: ClusterContent
   readonly informers: Informers
@@ -26,14 +26,14 @@ export interface CopyDeps {
   readonly log: Logger
 }
 
-/** What makes a logical cluster one that others refer to. */
+/** A logical cluster with such objects is used by other logical clusters. */
 const offered = ({ workspaceTypes, shards }: TenancyResources): readonly ResourceRef[] => [
   resources.apiExports,
   workspaceTypes,
   shards,
 ]
 
-/** What goes with it: definitions, who may use them, and who is known by them. */
+/** Copied together with them: definitions, RBAC objects, and authentication configurations. */
 const along = ({ workspaceTypes }: TenancyResources): readonly ResourceRef[] => [
   { ...workspaceTypes, resource: 'workspaceauthenticationconfigurations' },
   resources.logicalClusters,
@@ -43,9 +43,9 @@ const along = ({ workspaceTypes }: TenancyResources): readonly ResourceRef[] => 
 ]
 
 /**
- * Keeps copies of the objects of another shard that this one needs, until `signal` aborts (kcp
- * `pkg/reconciler/cache/replication`): all of
- * the logical clusters that offer exports or types, and the logical clusters of workspaces that are here.
+ * Keeps copies of the objects of another shard that this shard needs, until `signal` aborts (kcp
+ * `pkg/reconciler/cache/replication`): all objects of logical clusters with exports or types, and the logical
+ * clusters of workspaces on this shard.
  */
 export async function keepCopies(
   deps: CopyDeps,
@@ -70,7 +70,7 @@ export async function keepCopies(
     informer.onEvent(({ item }) => {
       if (isOwn(item)) queue.add(item.key.cluster)
     })
-  // What is gone there told nobody here.
+  // Objects that were deleted while there was no watch.
   for (const { key, meta } of deps.informers.for(resources.logicalClusters).list())
     if (meta.annotations[originAnnotation] === origin.name) queue.add(key.cluster)
   await queue.run(signal)
@@ -81,7 +81,7 @@ interface Source {
   readonly informer: Informer
 }
 
-/** Shards have copies of each other's objects. */
+/** Not a copy: shards also copy each other's objects. */
 const isOwn = ({ meta }: Item): boolean => !isCopied(meta)
 
 function originalsIn(
@@ -103,7 +103,7 @@ function originalsIn(
 
 const isHome = ({ key }: Item): boolean => key.name === logicalClusterName
 
-/** One commit, in which the logical cluster comes first or goes with the rest. */
+/** One commit; the logical cluster is created first, and deleted together with the rest. */
 async function bring(
   { content }: CopyDeps,
   origin: string,
@@ -121,16 +121,16 @@ async function bring(
   await content.commit([...changes, ...gone.map(removalOf)])
 }
 
-/** An object as another shard has it. */
+/** An object of another shard. */
 export interface PeerObject {
   readonly resource: ResourceRef
   readonly item: Item
 }
 
-/** Labels by which views select: a copy is in none. */
+/** Labels with which views select objects: copies do not have them. */
 const selected = /^(claimed|initializer|terminator)\.internal\./
 
-/** With its uid, which bindings name; without what would make this shard's own controllers responsible for it. */
+/** Keeps the uid, to which bindings refer; removes the fields that make controllers of this shard responsible. */
 export function copyOf(object: KubeObject, origin: string): KubeObject {
   const { resourceVersion, managedFields, ownerReferences, finalizers, ...metadata } = object.metadata
   const { labels = {}, annotations, ...kept } = metadata
@@ -145,7 +145,7 @@ export function copyOf(object: KubeObject, origin: string): KubeObject {
   }
 }
 
-/** What stores a copy; undefined when it is there. It never takes the place of an object of this shard's own. */
+/** The change that stores a copy; undefined when it is stored already. It never replaces an object of this shard. */
 export function changeTo(
   content: Pick<ClusterContent, 'get'>,
   { resource, item }: PeerObject,

@@ -7,34 +7,34 @@ import type { ConnectPeer, PeerClient } from '../tenancy/peer.ts'
 import { announce, untilReached } from './announce.ts'
 import { type CopyDeps, keepCopies } from './copying.ts'
 
-/** A shard and where it is. */
+/** The name and address of a shard. */
 export interface PeerAddress {
   readonly name: string
   readonly baseURL: string
 }
 
-/** How this shard gets to know the others. */
+/** Connects this shard with other shards. */
 export interface Sharding {
-  /** What this one is, as its Shard says. */
+  /** The addresses in this shard's Shard object. */
   readonly own: ShardAddresses
   readonly connect: ConnectPeer
-  /** The shard that has `root`; absent on that one. */
+  /** The shard with `root`; absent on that shard. */
   readonly root?: PeerAddress
 }
 
 export interface FollowDeps extends CopyDeps {
   readonly sharding: Sharding
-  /** Filled here: the others, by name. */
+  /** The other shards by name; filled here. */
   readonly peers: Map<string, PeerClient>
 }
 
 interface Followed {
   readonly baseURL: string
-  /** Resolves when nothing is done for it any more. */
+  /** Resolves when no work for the shard is running. */
   stop(): Promise<void>
 }
 
-/** Knows the other shards by the Shards in `root`, and keeps copies of what they offer. */
+/** Follows the Shard objects in `root`, and keeps copies of the objects that other shards need. */
 export function peersController(deps: FollowDeps): Controller {
   const followed = new Map<string, Followed>()
   const forget = async (name: string): Promise<void> => {
@@ -72,7 +72,7 @@ export function peersController(deps: FollowDeps): Controller {
   }
 }
 
-/** Not before this shard can be reached itself: others follow it as soon as they know of it. */
+/** Announces this shard only when it is reachable, because other shards connect at once. */
 async function announced(
   { log, sharding }: FollowDeps,
   root: PeerAddress,
@@ -85,7 +85,7 @@ async function announced(
 
 function copying(deps: FollowDeps, peer: { name: string; client: PeerClient }): () => Promise<void> {
   const ending = new AbortController()
-  // Every informer listens.
+  // Every informer adds a listener.
   setMaxListeners(0, ending.signal)
   const done = keepCopies(deps, peer, ending.signal)
   return async () => {

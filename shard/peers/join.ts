@@ -20,26 +20,26 @@ import { copyOf, type PeerObject } from './copying.ts'
 
 export interface JoinOptions {
   readonly store: Store
-  /** The shard that has `root`, and its name. */
+  /** The shard with `root`, and its name. */
   readonly root: PeerClient
   readonly origin: string
   readonly log: Logger
   readonly signal: AbortSignal
 }
 
-/** The store has a tree of its own. */
+/** The store already has a root workspace. */
 export class HasOwnRoot extends Error {
   override readonly name = 'HasOwnRoot'
 }
 
 /**
- * Makes a store a shard of another one's tree, in place of `bootstrap`: root's exports and kinds are known. Waits for
- * the root shard the first time, and never again. Throws `HasOwnRoot`.
+ * Prepares a store as a shard of another shard's tree, instead of `bootstrap`: copies root's exports and kinds. Waits
+ * for the root shard at the first start only. Throws `HasOwnRoot`.
  */
 export async function joinRoot(options: JoinOptions): Promise<TenancyResources> {
   const { store } = options
   const own = await storedObject(store, inRoot(resources.logicalClusters, logicalClusterName))
-  if (own !== undefined && !isCopy(own)) throw new HasOwnRoot('the store has a root of its own')
+  if (own !== undefined && !isCopy(own)) throw new HasOwnRoot('the store already has a root workspace')
   await applyManifests(store, systemManifests())
   const known = await identitiesIn(store)
   if (known.length === tenancyExports.length) return tenancyResources(known)
@@ -65,10 +65,10 @@ function identityOf(object: KubeObject): readonly ExportIdentity[] {
   return status?.identityHash ? [{ name: metadata.name ?? '', identity: status.identityHash }] : []
 }
 
-/** What views and workspaces need of `root` from the first moment; all the rest follows. */
+/** The objects of `root` that views and workspaces need at the start; the others are copied later. */
 const needed = [resources.logicalClusters, resources.apiResourceSchemas, resources.apiExports]
 
-/** The exports last, by which a later start knows that everything is there. */
+/** Copies exports last: when they are stored, the copy is complete. */
 async function copyRoot(options: JoinOptions): Promise<void> {
   const { store, origin } = options
   const bindings = await listedInRoot(options, resources.apiBindings)
@@ -81,7 +81,7 @@ async function copyRoot(options: JoinOptions): Promise<void> {
   await store.commit(changes)
 }
 
-/** A shard serves the kinds of the tree to its peers before any workspace on it binds them. */
+/** A shard serves the kinds of the tree to its peers before any of its workspaces binds them. */
 function bindingHere({ resource, item }: PeerObject): readonly Manifest[] {
   const { metadata, ...object } = item.object
   const { name = '', labels = {}, finalizers = [] } = metadata

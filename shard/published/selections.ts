@@ -8,7 +8,7 @@ import { conditionIs } from '../../kcp/conditions.ts'
 export interface PublishedSelection {
   readonly item: Item
   readonly since: number
-  /** Aborted when other objects are published, or none. */
+  /** Aborted when the selection changes or ends. */
   readonly ended: AbortSignal
 }
 
@@ -49,7 +49,7 @@ function apply(entries: Map<string, Entry>, { type, item }: ItemEvent): void {
   } else entries.set(uid, { ...known, item })
 }
 
-/** The fields that decide which objects are published; undefined when none are. */
+/** The fields that select the published objects; undefined when none are published. */
 function publishedBy({ object }: Item): unknown {
   const { metadata, spec, status } = object as ClusterCachedResource
   const isValid = conditionIs(status?.conditions, 'ResourceValid', 'True')

@@ -51,7 +51,7 @@ function publishedStorage(
       const { since, ended } = find(ctx.cluster)
       refuseOlder(since, query)
       yield* view.watch({ ...ctx, signal: AbortSignal.any([ctx.signal, ended]) }, query)
-      // What is not published any more, nobody will be told of: it has to be listed again.
+      // The watch cannot report objects that are no longer published: the client must list again.
       if (ended.aborted && !ctx.signal.aborted) throw expired('other objects are published now')
     },
   })

@@ -34,8 +34,8 @@ interface Published extends CrossClusterSource {
 }
 
 /**
- * Resolves the binding, its export and the slice to the ClusterCachedResource. The export has to name its identity:
- * a name alone gives no access.
+ * Resolves the binding, its export and the slice to the ClusterCachedResource. The export must state its identity
+ * hash: a name alone grants no access.
  */
 function publishedFor(
   options: VirtualResourcesOptions,

@@ -65,7 +65,7 @@ export function withCondition(
 export function prepareDefinition(object: KubeObject, old?: KubeObject): KubeObject {
   if (old === undefined) return defaultCustomResourceDefinition({ ...object, status: freshStatus })
   const next = asCrd(defaultCustomResourceDefinition({ ...object, status: old.status }))
-  // What the definition lacks, validation reports.
+  // Validation reports missing fields of the definition.
   const versions: readonly CrdVersion[] = (next as Partial<typeof next>).spec?.versions ?? []
   const storage = versions.filter(version => version.storage).map(version => version.name)
   const storedVersions = [...new Set([...(next.status?.storedVersions ?? []), ...storage])]

@@ -77,7 +77,7 @@ export function mergeStringData(object: KubeObject): KubeObject {
   return { ...rest, data: { ...rest.data, ...Object.fromEntries(encoded) } } as KubeObject
 }
 
-/** `ValidateSecret` of Kubernetes, including what each type requires. */
+/** `ValidateSecret` of Kubernetes, including the required keys of each type. */
 export function secretErrors(object: KubeObject, old?: KubeObject): readonly FieldError[] {
   const { data } = object as KubeObject & Data
   const changed = old !== undefined && object.type !== old.type

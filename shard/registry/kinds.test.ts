@@ -49,7 +49,7 @@ describe('rules of roles and bindings', () => {
     assert.deepEqual(clusterRoleErrors(object({ rules: [{ verbs: ['get'], nonResourceURLs: ['/x'] }] })), [])
   })
 
-  it('asks an aggregation for what it aggregates', () => {
+  it('requires a selector in an aggregation rule', () => {
     assert.deepEqual(found(clusterRoleErrors(object({ aggregationRule: {} }))), [
       'aggregationRule.clusterRoleSelectors Required: at least one clusterRoleSelector required if aggregationRule is non-nil',
     ])
@@ -71,7 +71,7 @@ describe('rules of roles and bindings', () => {
     ])
   })
 
-  it('knows three kinds of subjects', () => {
+  it('accepts three kinds of subjects', () => {
     const errorsOf = (subject: object) =>
       found(
         clusterRoleBindingErrors(
@@ -147,7 +147,7 @@ describe('rules of ConfigMaps and Secrets', () => {
       assert.equal(found(secretErrors(object({ type })))[0], missing)
     })
 
-  it('never shows what is in a secret', () => {
+  it('never prints the values of a secret', () => {
     const [error] = secretErrors(
       object({ type: 'kubernetes.io/dockercfg', data: { '.dockercfg': base64('password') } }),
     )
@@ -219,7 +219,7 @@ describe('rules of quotas', () => {
           "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
       }))
 
-  it('limit what there is, and count in whole numbers', () => {
+  it('have known keys, and integers for counted objects', () => {
     assert.deepEqual(quotaErrors(quota({ 'count/widgets.example.com': '3', 'limits.cpu': '1500m' })), [])
     assert.deepEqual(
       quotaErrors(quota({ a: '1', pods: '-1', 'count/secrets': '1500m' })).map(

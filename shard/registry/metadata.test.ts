@@ -127,7 +127,7 @@ describe('metadata validation', () => {
     assert.equal(dedupOwners(object).object.metadata.ownerReferences?.length, 40_000)
   })
 
-  it('collapses equal owners, and says whose', () => {
+  it('merges duplicate owner references, with a warning', () => {
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'u9' }
     const { object, warning } = dedupOwners(widget({ ownerReferences: [owner, owner] }))
     assert.deepEqual(object.metadata.ownerReferences, [owner])

@@ -15,7 +15,7 @@ const configMap = (metadata: object, data: object): KubeObject => ({
   data,
 })
 
-/** Nobody may grant. */
+/** Refuses all grants. */
 const guard: RegistryPlugin = {
   name: 'guard',
   async permit(_, { object, resource }) {
@@ -25,7 +25,7 @@ const guard: RegistryPlugin = {
   },
 }
 
-describe('what is granted', () => {
+describe('permission to grant', () => {
   let shard: TestShard
   const storage = () => shard.backend.storage(configMaps)
   const ctx = () => shard.context(configMaps, 'c1')
@@ -45,7 +45,7 @@ describe('what is granted', () => {
   })
   after(() => shard.stop())
 
-  it('is refused before the version is looked at', async () => {
+  it('is checked before the resourceVersion', async () => {
     const update = (data: object) =>
       storage().update(ctx(), key, () => configMap({ resourceVersion: '1' }, data), options)
     await assert.rejects(update({ grants: 'all' }), refused)

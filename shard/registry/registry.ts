@@ -53,7 +53,7 @@ export interface Rules {
   readonly terminating: boolean
 }
 
-/** What the writes of one endpoint need. */
+/** The dependencies of the writes of one endpoint. */
 export interface Registry {
   readonly group: string
   readonly resource: string
@@ -106,9 +106,7 @@ export interface ObjectStoreOptions {
   readonly shape: Shape
 }
 
-/**
- * The objects of one resource: reads come from the cache, writes go to the store and return when the cache has them.
- */
+/** The objects of one resource: reads use the cache; writes go to the store and return when the cache has them. */
 export function openObjectStore(
   store: Store,
   watchCache: WatchCache,

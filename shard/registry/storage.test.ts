@@ -50,7 +50,7 @@ describe('storage of the embedded shard', () => {
   })
   after(() => shard.stop())
 
-  it('knows what it wrote without decoding it, as the bytes have it', async () => {
+  it('returns a written object without decoding it, equal to its bytes', async () => {
     const { bytes, object } = await create(
       configMap('known', { data: { b: '1', a: 'ü' }, immutable: undefined }),
     )
@@ -60,7 +60,7 @@ describe('storage of the embedded shard', () => {
     assert.equal((await storage().get(ctx(), keyOf('known'))).object, changed.object)
   })
 
-  it('reads what it wrote, with the cluster inside', async () => {
+  it('reads written objects, with the annotation of the cluster', async () => {
     const made = await create(configMap('read', { data: { a: '1' } }))
     const found = await storage().get(ctx(), keyOf('read'))
     assert.equal(found.meta.resourceVersion, made.meta.resourceVersion)
@@ -80,7 +80,7 @@ describe('storage of the embedded shard', () => {
     )
   })
 
-  it('gives up owners for room, but not those of what is applied (5.60)', async () => {
+  it('drops managedFields for size, but not those of apply (5.60)', async () => {
     const fieldsV1 = { [`f:${'x'.repeat(700_000)}`]: {} }
     const managedFields = [
       { manager: 'a', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1 },
@@ -100,7 +100,7 @@ describe('storage of the embedded shard', () => {
     assert.deepEqual([status.code, status.message], [500, 'etcdserver: request is too large'])
   })
 
-  it('says all field errors at once', async () => {
+  it('returns all field errors together', async () => {
     const wrong = { ...configMap('Bad'), metadata: { name: 'Bad', labels: { 'a b': '!' } } }
     const status = await refusal(create(wrong))
     assert.equal(status.code, 422)
@@ -123,7 +123,7 @@ describe('storage of the embedded shard', () => {
     assert.equal(details?.retryAfterSeconds, 1)
   })
 
-  it('knows the namespace: missing, and going', async () => {
+  it('refuses a missing and a terminating namespace', async () => {
     const elsewhere = { ...configMap('a'), metadata: { name: 'a', namespace: 'none' } }
     const key = { cluster, namespace: 'none', name: 'a' }
     const missing = await refusal(storage().create(ctx(), key, elsewhere, options))
@@ -205,7 +205,7 @@ describe('storage of the embedded shard', () => {
     assert.equal(shard.store.revision, revision)
   })
 
-  it('keeps an object until its last finalizer goes, with the update that removes it', async () => {
+  it('keeps an object until an update removes its last finalizer', async () => {
     await create({ ...configMap('held'), metadata: { name: 'held', finalizers: ['example.com/mine'] } })
     const started = await remove('held')
     assert.equal(started.removed, false)

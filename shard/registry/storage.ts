@@ -14,7 +14,10 @@ import { remove } from './delete.ts'
 import type { Registry, Shape } from './registry.ts'
 import { update } from './update.ts'
 
-/** What reads need: the cache of the resource, its name for messages, and the kind in the version of the reader. */
+/**
+ * The dependencies of reads: the cache of the resource, its name for messages, and the kind in the version of the
+ * reader.
+ */
 export interface Reads {
   readonly group: string
   readonly resource: string

@@ -29,7 +29,7 @@ const stored = (metadata: Metadata = {}, rest: object = {}): KubeObject =>
   )
 
 describe('metadata on create', () => {
-  it('wipes what belongs to the server, and fills it', () => {
+  it('removes and fills system fields', () => {
     const sent = widget({
       uid: 'mine',
       resourceVersion: '7',
@@ -69,7 +69,7 @@ describe('metadata on create', () => {
 })
 
 describe('metadata on update', () => {
-  it('keeps what belongs to the server, and raises the generation with the content', () => {
+  it('keeps system fields, and increments the generation when the content changes', () => {
     const old = stored({}, { spec: { a: 1 }, status: { s: 1 } })
     const creationTimestamp = '2001-02-03T04:05:06Z'
     const sent = widget(
@@ -101,7 +101,7 @@ describe('metadata on update', () => {
     assert.deepEqual(next, { ...old, status: { s: 2 } })
   })
 
-  it('counts status where it has no endpoint of its own', () => {
+  it('counts changes of status without a status subresource', () => {
     const old = stored({}, { status: { s: 1 } })
     assert.equal(
       prepareForUpdate({ ...widgets, status: false }, '', widget({}, { status: { s: 2 } }), old).metadata
@@ -110,7 +110,7 @@ describe('metadata on update', () => {
     )
   })
 
-  it('takes no other time of a deletion, and lets none begin', () => {
+  it('ignores deletionTimestamp in updates', () => {
     const deletionTimestamp = '2026-01-01T00:00:00Z'
     const sent = widget({ deletionTimestamp: '2001-02-03T04:05:06Z' })
     const going = prepareForUpdate(widgets, '', sent, stored({ deletionTimestamp }))
@@ -149,7 +149,7 @@ describe('deletion', () => {
     assert.deepEqual(propagationFinalizers(['orphan'], undefined), ['orphan'])
   })
 
-  it('holds namespaces by spec.finalizers, and tells that they go', () => {
+  it('keeps namespaces with spec.finalizers, and sets the phase Terminating', () => {
     const namespaces = builtin('namespaces', 'Namespace', true)
     const made = prepareForCreate(namespaces, widget({ name: 'team' }))
     assert.deepEqual([made.spec, made.status], [{ finalizers: ['kubernetes'] }, { phase: 'Active' }])
@@ -177,7 +177,7 @@ describe('built-in kinds', () => {
     assert.equal('stringData' in secret, false)
   })
 
-  it('keep the role of a binding, and the data of what is immutable', () => {
+  it('keep the roleRef of a binding, and immutable data', () => {
     const bindings = kindStrategyOf('rolebindings.rbac.authorization.k8s.io')
     const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' }
     const changed = { ...widget(), roleRef: { ...roleRef, name: 's' } }

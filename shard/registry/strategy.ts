@@ -16,7 +16,7 @@ import { claimLabelPrefix } from '../../kcp/labels.ts'
 export type GenerationRule = 'none' | 'content' | 'spec'
 
 /**
- * How the registry handles one kind where its schema does not say: `RESTCreateStrategy` and `RESTUpdateStrategy` of
+ * How the registry handles one kind, beyond its schema: `RESTCreateStrategy` and `RESTUpdateStrategy` of
  * `k8s.io/apiserver/pkg/registry/rest`.
  */
 export interface KindStrategy {
@@ -41,11 +41,13 @@ export interface KindStrategy {
   readonly parts?: { readonly [P in Exclude<Part, ''>]?: PartRules }
   /** Changes the object when its deletion begins. */
   readonly onDelete?: (object: KubeObject) => KubeObject
-  /** Whether something besides `metadata.finalizers` keeps a terminating object. */
+  /** Whether other fields than `metadata.finalizers` keep a terminating object. */
   readonly held?: (object: KubeObject) => boolean
 }
 
-/** What one endpoint writes: the main one all but the status, a subresource its own part. */
+/**
+ * The part of an object that an endpoint writes: the main endpoint all but the status, a subresource its own part.
+ */
 export type Part = '' | 'status' | 'finalize' | 'approval'
 
 /** The strategy of one subresource. */
@@ -165,11 +167,11 @@ export function prepareForUpdate(
   return raised ? withMetadata(prepared, { generation: generation + 1 }) : prepared
 }
 
-/** How the schema validates what one endpoint writes: repeated items are checked for custom resources only. */
+/** How the schema validates a write of one endpoint: duplicate items are checked for custom resources only. */
 export const scopeOf = ({ rest }: ResourceStrategy, part: Part): ValidationScope =>
   rest.custom ? { onlyStatus: part === 'status' } : { mayRepeat: true }
 
-/** The strategy for what one endpoint writes. */
+/** The strategy for writes of one endpoint. */
 export const rulesOf = ({ rest }: ResourceStrategy, part: Part): PartRules | undefined =>
   part === '' ? rest : rest.parts?.[part]
 

@@ -25,7 +25,7 @@ async function metaPage(file: FileHandle, at: number): Promise<MetaPage | undefi
   }
 }
 
-/** The newest of the two meta pages; undefined when either is none. */
+/** The newer of the two meta pages; undefined when neither is valid. */
 async function newestMeta(file: FileHandle): Promise<MetaPage | undefined> {
   const first = await metaPage(file, 0)
   const second = first === undefined ? undefined : await metaPage(file, first.pageSize)
@@ -34,9 +34,9 @@ async function newestMeta(file: FileHandle): Promise<MetaPage | undefined> {
 }
 
 /**
- * Whether a file may be given to LMDB, which trusts what it maps: anything else than a data file crashes the process, and
- * so does reading behind the end of one that was cut off. Such a one is filled up with zeros, which LMDB then reports as
- * damaged when it reads them. Files that do not exist or are empty are fine.
+ * Whether LMDB can open a file safely: it maps the file without checks, so any other file crashes the process, and so
+ * does reading behind the end of a truncated one. A truncated file is extended with zeros, which LMDB reports as
+ * damage when it reads them. Missing and empty files are valid.
  */
 export async function isDataFile(path: string): Promise<boolean> {
   const file = await open(path, 'a+')

@@ -25,7 +25,7 @@ export function mayBeRestored(last: LastWrite | undefined, file: Stats): boolean
 }
 
 /**
- * The revision at which a restored store goes on. It is above all revisions of the lost changes, because no store makes
- * 1000 commits in a millisecond (`etcdutl snapshot restore --bump-revision --mark-compacted`).
+ * The revision at which a restored store continues. It is higher than all revisions of the lost changes, because no
+ * store makes 1000 commits in a millisecond (`etcdutl snapshot restore --bump-revision --mark-compacted`).
  */
 export const nextEpoch = (revision: number): number => Math.max(revision + 1e9, Date.now() * 1_000)

@@ -2,7 +2,7 @@ import type { Commit, Medium } from './medium.ts'
 import { type StoreChange, StoreConflict, type StoredValue, type StoreEvent } from './store.ts'
 
 interface Pending {
-  /** What readers may see until the newest change of this key is durable. */
+  /** The value that readers see until the newest change of this key is durable. */
   durable: StoredValue | undefined
   latest: StoredValue | undefined
   revision: number
@@ -20,8 +20,9 @@ export const asError = (thrown: unknown): Error =>
   thrown instanceof Error ? thrown : new Error(String(thrown))
 
 /**
- * Gathers commits, so that one transaction and one flush serve all of a turn. A commit is checked against those before
- * it, durable or not. After a failed write nothing is known about the medium: every later commit fails likewise.
+ * Groups the commits of one turn of the event loop into one transaction with one flush. A commit is checked against
+ * earlier ones, durable or not. After a failed write the state of the medium is unknown: every later commit fails
+ * with the same error.
  */
 export class Group {
   /** Resolves with the reason when a write has failed. */
@@ -46,7 +47,7 @@ export class Group {
     this.#assigned = medium.found.revision
   }
 
-  /** Commits that the medium may show already although they are not durable. */
+  /** Commits that the medium may contain although they are not durable. */
   get writing(): readonly Commit[] {
     return this.#writing
   }
@@ -56,7 +57,10 @@ export class Group {
     return pending === undefined ? this.#medium.get(key) : pending.durable
   }
 
-  /** Resolves with the revision when the commit is durable; a commit that changes nothing, with the one before it. */
+  /**
+   * Resolves with the revision when the commit is durable; for a commit without changes, with the revision of the
+   * commit before it.
+   */
   add(changes: readonly StoreChange[]): Promise<number> {
     if (this.#failure !== undefined) throw this.#failure
     const revision = this.#assigned + 1
@@ -69,7 +73,7 @@ export class Group {
     return this.#acknowledged()
   }
 
-  /** Waits for what was accepted; nothing is accepted afterwards. */
+  /** Waits for accepted commits; later commits are refused. */
   async close(): Promise<void> {
     this.#failure ??= new Error('the store is closed')
     await this.#running
@@ -111,7 +115,7 @@ export class Group {
     else Object.assign(pending, { latest: value, revision })
   }
 
-  /** Waits out the turn, so that its other commits come along. */
+  /** Waits for the end of the turn, to include its other commits. */
   async #run(): Promise<void> {
     await new Promise(resolve => setImmediate(resolve))
     while (this.#waiters.length > 0) await this.#flush()

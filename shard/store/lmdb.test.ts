@@ -44,13 +44,13 @@ describe('lmdb store', () => {
 
   const put = (key: string, value: string) => [{ key, value: Buffer.from(value) }]
 
-  it('is in a folder that only its owner may enter', async () => {
+  it('is in a directory that only its owner can read', async () => {
     const inside = join(directory, 'new')
     opened.push(await openLmdbStore(inside))
     assert.equal((await stat(inside)).mode & 0o777, 0o700)
   })
 
-  it('finds everything again: values, revisions, log and compaction', async () => {
+  it('keeps values, revisions, log and compaction across restarts', async () => {
     const before = await open()
     for (let i = 1; i <= 5; i++) await before.commit(put('a', `${i}`))
     await before.compact(2)
@@ -66,7 +66,7 @@ describe('lmdb store', () => {
     assert.equal(await after.commit(put('a', '6')), 6)
   })
 
-  it('remembers its revision when the whole log is compacted', async () => {
+  it('keeps its revision when the whole log is compacted', async () => {
     const before = await open()
     await before.commit(put('a', '1'))
     await before.compact(1)
@@ -74,7 +74,7 @@ describe('lmdb store', () => {
     assert.equal(await (await open()).commit(put('a', '2')), 2)
   })
 
-  it('forgets a log that is longer than one transaction', async () => {
+  it('compacts a log that is larger than one transaction', async () => {
     const store = await open()
     await Promise.all(Array.from({ length: 3_000 }, (_, i) => store.commit(put('a', `${i}`))))
     await store.compact(2_999)
@@ -129,7 +129,7 @@ describe('lmdb store', () => {
     })
   }
 
-  it('fails without a write when its folder was removed', async () => {
+  it('fails without a write when its directory was removed', async () => {
     const store = await open()
     await rm(directory, { recursive: true })
     assert.match((await store.failed).message, /was removed or replaced while it was in use/)
@@ -137,7 +137,7 @@ describe('lmdb store', () => {
     assert.equal((await open()).revision, 0)
   })
 
-  it('finds a damaged value, and keeps it so in the history', async () => {
+  it('detects a damaged value, also in the history', async () => {
     const before = await open()
     const value = Buffer.alloc(100, 'x')
     await before.commit([
@@ -186,10 +186,10 @@ describe('lmdb store', () => {
     assert.deepEqual([found?.created, found?.modified, found?.value], [1, 2, old.subarray(16)])
   })
 
-  describe('that is older than its clients', () => {
+  describe('older than the state that clients have seen', () => {
     const backup = (): string => join(directory, 'backup')
     const file = (): string => join(directory, 'oriel.mdb')
-    /** The time of the last change of a file tells more than its inode, which may be used again. */
+    /** Waits until a new file gets a later change time: inodes may be used again. */
     const later = (): Promise<void> => new Promise(resolve => setTimeout(resolve, 2_500))
     const putBack = [
       [
@@ -199,7 +199,7 @@ describe('lmdb store', () => {
       ['copied over the file', () => later().then(() => copyFile(backup(), file()))],
     ] as const
     for (const [what, restore] of putBack) {
-      it(`because a backup was ${what} goes on at revisions that it never had, and ends what began before`, async () => {
+      it(`because a backup was ${what} continues at new revisions, and expires older watches`, async () => {
         const before = await open()
         await before.commit(put('a', '1'))
         await before.close()
@@ -226,7 +226,7 @@ describe('lmdb store', () => {
       })
     }
 
-    it('because its file system was set back goes on at revisions that it never had', async () => {
+    it('because its file system was rolled back continues at new revisions', async () => {
       const before = await open()
       await before.commit(put('a', '1'))
       await before.close()
@@ -240,17 +240,17 @@ describe('lmdb store', () => {
     })
   })
 
-  it('says so when the file is something else', async () => {
+  it('reports a file of another format', async () => {
     for (const content of ['x', 'hello world\n'.repeat(1_000)]) {
       await writeFile(join(directory, 'oriel.mdb'), content)
       await assert.rejects(
         openLmdbStore(directory),
-        new Error(`the store in ${directory} is damaged, or is not Oriel's: oriel.mdb is not a data file`),
+        new Error(`the store in ${directory} is damaged or has another format: oriel.mdb is not a data file`),
       )
     }
   })
 
-  it('says so when the file was cut off', async () => {
+  it('reports a truncated file', async () => {
     const store = await open()
     const value = Buffer.alloc(10_000)
     await store.commit(Array.from({ length: 100 }, (_, i) => ({ key: `k${i}`, value })))
@@ -259,6 +259,6 @@ describe('lmdb store', () => {
     await assert.rejects(async () => {
       const cut = await open()
       for await (const _ of cut.range('', '~'));
-    }, /^Error: the store in .* is damaged, or is not Oriel's: /)
+    }, /^Error: the store in .* is damaged or has another format: /)
   })
 })

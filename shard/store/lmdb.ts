@@ -17,11 +17,11 @@ const firstFormat = 'oriel store 1'
 const perTransaction = 1_000
 
 const foreign = (directory: string, why: string): Error =>
-  new StoreError(`the store in ${directory} is damaged, or is not Oriel's: ${why}`)
+  new StoreError(`the store in ${directory} is damaged or has another format: ${why}`)
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** Reads; throws one sentence for what cannot be read. */
+/** Runs a read; throws a `StoreError` when it fails. */
 function reading<T>(directory: string, read: () => T): T {
   try {
     return read()
@@ -30,7 +30,7 @@ function reading<T>(directory: string, read: () => T): T {
   }
 }
 
-/** LMDB says only in a promise beside its error what the system has said. */
+/** The error of LMDB lacks the reason of the operating system, which only a promise of the error has. */
 async function unwritable(directory: string, error: unknown): Promise<Error> {
   const { commitError } = error as { readonly commitError?: Promise<unknown> }
   const why = await Promise.resolve(commitError).then(
@@ -42,8 +42,7 @@ async function unwritable(directory: string, error: unknown): Promise<Error> {
   )
 }
 
-/** Opens the store in a directory, which is made when it is missing. Fails with one sentence when another process has it
- * open, and when what is there is damaged or something else. */
+/** Opens the store in a directory, and creates it if needed. Throws a `StoreError` when it is in use or damaged. */
 export async function openLmdbStore(directory: string, history?: Partial<History>): Promise<Store> {
   try {
     return new LoggedStore(await openMedium(directory), history)
@@ -58,7 +57,8 @@ async function openMedium(directory: string): Promise<LmdbMedium> {
   const path = join(directory, fileName)
   const file = statSync(path, { throwIfNoEntry: false })
   if (!(await isDataFile(path))) throw foreign(directory, `${fileName} is not a data file`)
-  // A commit resolves when it is on the disk: with overlappingSync it would be visible before, and slower alone.
+  // A commit must resolve when it is durable: with overlappingSync it would be visible before, and single commits
+  // would be slower.
   const root: RootDatabase<Buffer, string> = open({
     path,
     noSubdir: true,
@@ -109,7 +109,7 @@ function stateOf({ meta, log }: Tables): State {
   return { revision: Math.max(newest, revision), compacted }
 }
 
-/** The last transaction: commits are in the log with their time, others are in `written`. */
+/** The last transaction: commits are in the log with their time, other transactions in `written`. */
 function lastWrite({ meta, log }: Tables): LastWrite | undefined {
   const written = parse<LastWrite>(meta.getBinary('written'))
   const [commit] = log.getRange({ reverse: true, limit: 1 })
@@ -120,8 +120,10 @@ function lastWrite({ meta, log }: Tables): LastWrite | undefined {
 const put = (meta: Tables['meta'], key: string, value: object, version = 1): Promise<boolean> =>
   meta.put(key, Buffer.from(JSON.stringify(value)), version)
 
-/** Makes this process the owner, by a number that every later transaction demands; undefined when another one was
- * faster. `state`: the new state of a restored store. */
+/**
+ * Makes this process the owner by a number that every later transaction requires; undefined when another process was
+ * faster. `state`: the new state of a restored store.
+ */
 async function own(
   meta: Tables['meta'],
   written: LastWrite,
@@ -140,7 +142,7 @@ async function own(
   return (await done) ? ticket : undefined
 }
 
-/** Becomes the owner; a restored store begins a new epoch in the same transaction. */
+/** Becomes the owner. A restored store starts a new epoch in the same transaction. */
 async function take(tables: Tables, directory: string, file: Stats | undefined): Promise<number | undefined> {
   const [state, last] = reading(directory, () => [stateOf(tables), lastWrite(tables)])
   const isRestored = file !== undefined && mayBeRestored(last, file)
@@ -170,7 +172,7 @@ class LmdbMedium implements Medium {
     this.found = stateOf(tables)
   }
 
-  /** `file`: what was found before it was opened. */
+  /** `file`: the state of the file before it was opened. */
   static async open(
     directory: string,
     root: RootDatabase<Buffer, string>,
@@ -254,7 +256,7 @@ class LmdbMedium implements Medium {
     await root.close()
   }
 
-  /** Remembers the time of a transaction that is no commit. */
+  /** Stores the time of a transaction that is not a commit. */
   #stamp(): Promise<boolean> {
     return put(this.#tables.meta, 'written', { time: Date.now(), inode: this.#inode })
   }
@@ -263,7 +265,7 @@ class LmdbMedium implements Medium {
     return reading(this.#directory, () => read(this.#tables))
   }
 
-  /** Everything that `write` does, or nothing when another process has become the owner. Resolves when durable. */
+  /** Runs `write` in a transaction, unless another process has become the owner. Resolves when durable. */
   async #transaction(write: (tables: Tables) => readonly Promise<unknown>[]): Promise<void> {
     const { meta, root } = this.#tables
     let written: readonly Promise<unknown>[] = []
@@ -282,7 +284,7 @@ class LmdbMedium implements Medium {
   }
 }
 
-/** Returns a check whether the path still leads to the file that it leads to now. */
+/** Returns a function that checks whether the path still refers to the same file. */
 function samenessOf(path: string): () => boolean {
   const { dev, ino } = statSync(path)
   return () => {

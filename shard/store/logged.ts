@@ -11,7 +11,9 @@ import {
 } from './store.ts'
 import { type Before, corrected, undo } from './undo.ts'
 
-/** How much of the past stays readable and watchable. Younger commits than `seconds` are kept, up to `commits` of them. */
+/**
+ * How much history stays readable and watchable. Commits younger than `seconds` are kept, at most `commits` of them.
+ */
 export interface History {
   readonly seconds: number
   readonly commits: number
@@ -23,14 +25,14 @@ const checkEvery = 1_000
 const chunk = 1_000
 const tail = 500
 
-/** The whole of `Store` over a `Medium`: grouping, history, watching and compaction are the same for all of them. */
+/** Implements `Store` over a `Medium`: grouping, history, watches and compaction are the same for all media. */
 export class LoggedStore implements Store {
   readonly #medium: Medium
   readonly #history: History
   readonly #group: Group
   readonly #timers: readonly NodeJS.Timeout[]
   readonly #waiting = new Set<() => void>()
-  /** The newest commits again, so that a watcher who keeps up never reads the medium. */
+  /** The newest commits, so that watchers that keep up never read the medium. */
   #recent: Commit[] = []
   #revision: number
   #compacted: number
@@ -163,7 +165,10 @@ export class LoggedStore implements Store {
     return this.#recent.slice(start, start + limit)
   }
 
-  /** Takes back what the medium may show beyond a revision, durable or still on its way; returns how far it went. */
+  /**
+   * Adds the undo values of all changes after a revision that the medium may contain, durable or not; returns the
+   * last revision.
+   */
   #undoAfter(revision: number, before: Before): number {
     let position = revision
     for (;;) {
@@ -187,7 +192,7 @@ export class LoggedStore implements Store {
     if (problem !== undefined) this.#group.fail(problem)
   }
 
-  /** The newest commit made before a time. Revisions have no holes, so the log can be searched by halves. */
+  /** The newest commit before a time. Revisions are consecutive, so the log allows binary search. */
   #newestBefore(time: number): number {
     let [low, high] = [this.#compacted, this.#revision]
     while (low < high) {
@@ -200,12 +205,12 @@ export class LoggedStore implements Store {
   }
 }
 
-// A stored value: created and modified as doubles, the bytes, and the CRC-32 of all that. Values of format 1 have no
-// checksum; in others `created` is negative.
+// A stored value: created and modified as doubles, the bytes, and the CRC-32 of all of them. Values of format 1 have
+// no checksum; in others `created` is negative.
 const valueHeader = 16
 const checksum = 4
 
-/** The checksum of a damaged value stays wrong, also in the log. */
+/** Keeps the wrong checksum of a damaged value, also in the log. */
 export function encodeValue({ value, created, modified, damaged }: StoredValue): Buffer {
   const end = valueHeader + value.length
   const bytes = Buffer.allocUnsafe(end + checksum)
@@ -219,7 +224,7 @@ export function encodeValue({ value, created, modified, damaged }: StoredValue):
 
 const isRevision = (number: number): boolean => Number.isSafeInteger(number) && number > 0
 
-/** Never throws: what is wrong is marked as damaged. */
+/** Never throws: a value with a wrong checksum is marked as damaged. */
 export function decodeValue(key: string, bytes: Buffer): StoredValue {
   const [created, modified] =
     bytes.length < valueHeader ? [0, 0] : [bytes.readDoubleLE(0), bytes.readDoubleLE(8)]
@@ -233,7 +238,7 @@ export function decodeValue(key: string, bytes: Buffer): StoredValue {
   return crc32(bytes.subarray(0, end)) === bytes.readUInt32LE(end) ? decoded : { ...decoded, damaged: true }
 }
 
-/** Length (32 bit; all ones: absent) and bytes of everything, one after the other. */
+/** Length (32 bit; all bits set: absent) and bytes of each part. */
 const absent = 0xffffffff
 
 function blob(bytes: Buffer | undefined): readonly Buffer[] {

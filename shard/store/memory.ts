@@ -2,14 +2,14 @@ import { type History, LoggedStore } from './logged.ts'
 import type { Commit, Medium } from './medium.ts'
 import type { Store, StoredValue } from './store.ts'
 
-/** A store that lives as long as the process: for tests, examples and throw-away servers. */
+/** A store in memory, for tests, examples and temporary servers. */
 export const openMemoryStore = (history?: Partial<History>): Store =>
   new LoggedStore(new MemoryMedium(), history)
 
 class MemoryMedium implements Medium {
   readonly found = { revision: 0, compacted: 0 }
   readonly #values = new Map<string, StoredValue>()
-  /** The keys in order; made again when a scan finds that keys came or went. */
+  /** The keys in order; computed again when a scan finds that keys were added or removed. */
   #keys: readonly string[] | undefined
   #log: Commit[] = []
 

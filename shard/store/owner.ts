@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 
-/** A process, told apart from later ones with the same number. */
+/** A process; the start time distinguishes it from later processes with the same number. */
 export interface Owner {
   readonly pid: number
-  /** When it started, in clock ticks since the machine did; '' where the system does not say. */
+  /** Start time in clock ticks since boot; '' when the system does not report it. */
   readonly started: string
 }
 
-/** The fields of `/proc/<pid>/stat` behind the command's name, which may contain anything. */
+/** The fields of `/proc/<pid>/stat` after the command's name, which may contain any character. */
 function procStat(pid: number): readonly string[] | undefined {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ')
@@ -28,7 +28,7 @@ function signals(pid: number): boolean {
 
 export const thisProcess = (): Owner => ({ pid: process.pid, started: startOf(procStat(process.pid)) })
 
-/** Whether that very process still runs on this machine. */
+/** Whether the same process still runs on this machine. */
 export function isAlive({ pid, started }: Owner): boolean {
   if (!signals(pid)) return false
   const stat = procStat(pid)

@@ -4,11 +4,14 @@ export interface StoredValue {
   readonly value: Buffer
   readonly created: number
   readonly modified: number
-  /** The bytes are not those that were written. Present in ranges and events; `get` throws. */
+  /** The checksum of the bytes is wrong. Present in ranges and events; `get` throws. */
   readonly damaged?: true
 }
 
-/** One change of a commit. `expected`: the `modified` revision it replaces, 0 for "must not exist"; absent: whatever is there. */
+/**
+ * One change of a commit. `expected`: the `modified` revision that it replaces, 0 for "must not exist"; absent: no
+ * condition.
+ */
 export interface StoreChange {
   readonly key: string
   /** undefined deletes. */
@@ -24,10 +27,10 @@ export interface StoreEvent {
   readonly previous?: StoredValue
 }
 
-/** The store cannot be opened, read or written; the message is one sentence for the operator. */
+/** The store cannot be opened, read or written. The message is one sentence for the operator. */
 export class StoreError extends Error {}
 
-/** Thrown by `commit`: some key was not at its expected revision. Nothing was written. */
+/** Thrown by `commit`: a key was not at its expected revision. Nothing was written. */
 export class StoreConflict extends Error {
   override readonly name = 'StoreConflict'
   readonly key: string
@@ -52,29 +55,35 @@ export class Compacted extends Error {
  * Implementations pass `test/contract/store`.
  */
 export interface Store {
-  /** The newest acknowledged revision; 0 when nothing was ever written. */
+  /** The newest acknowledged revision; 0 when nothing was written yet. */
   readonly revision: number
-  /** The past ends here: states before this revision are not readable, events up to it not watchable; 0 when nothing
-   * was forgotten. The state at exactly this revision still is readable, and a watch may begin after it. */
+  /**
+   * The oldest available revision: earlier states are not readable, and events up to it not watchable; 0 when nothing
+   * was compacted. The state at this revision is readable, and a watch may start after it.
+   */
   readonly compacted: number
-  /** Resolves with the reason when nothing can be written any more; all that was acknowledged is kept. */
+  /** Resolves with the reason when writes are no longer possible; all acknowledged commits are kept. */
   readonly failed: Promise<Error>
   /** Throws for a damaged value. */
   get(key: string): Promise<StoredValue | undefined>
-  /** Keys in [from, to) in byte order, as of `revision` (default: newest). Never holds a cursor across a yield. Throws
-   * `Compacted`, possibly halfway, when the revision is forgotten. */
+  /**
+   * Keys in [from, to) in byte order, as of `revision` (default: newest). Holds no cursor across a yield. Throws
+   * `Compacted`, possibly halfway, when the revision is compacted.
+   */
   range(
     from: string,
     to: string,
     options?: { limit?: number; revision?: number },
   ): AsyncGenerator<readonly StoredValue[]>
-  /** All or nothing. Resolves with the commit's revision after it is durable, or with the newest when it changed nothing
-   * (deletions of what is not there); throws `StoreConflict`. A key is named at most once
-   * and has at most 1,900 bytes. */
+  /**
+   * Applies all changes or none. Resolves with the commit's revision when it is durable, or with the newest revision
+   * when nothing changed (deletions of missing keys). Throws `StoreConflict`. Each key occurs at most once and has at
+   * most 1,900 bytes.
+   */
   commit(changes: readonly StoreChange[]): Promise<number>
-  /** Events with revision > after, in order, a commit never split over two batches. Ends when `signal` aborts. */
+  /** Events with revision > after, in order; a commit is never split over two batches. Ends when `signal` aborts. */
   watch(prefix: string, after: number, signal: AbortSignal): AsyncGenerator<readonly StoreEvent[]>
-  /** Forgets history up to and including `revision`; current values stay. */
+  /** Drops history up to and including `revision`; current values stay. */
   compact(revision: number): Promise<void>
   close(): Promise<void>
 }

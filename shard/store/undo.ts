@@ -1,17 +1,17 @@
 import type { Commit } from './medium.ts'
 import type { StoredValue } from './store.ts'
 
-/** What keys held at an earlier revision, for those that have changed since. */
+/** The values of changed keys at an earlier revision. */
 export type Before = Map<string, StoredValue | undefined>
 
-/** Adds commits, oldest first: the first one that touches a key knows what was there before. */
+/** Adds commits, oldest first: the first one that changes a key has its earlier value. */
 export function undo(before: Before, commits: readonly Commit[]): void {
   for (const { events } of commits) {
     for (const { key, previous } of events) if (!before.has(key)) before.set(key, previous)
   }
 }
 
-/** Values with keys in [from, to), corrected to what they were `before`; `values` is sorted, and so is the result. */
+/** Values with keys in [from, to), replaced by those in `before`; `values` is sorted, and so is the result. */
 export function corrected(
   values: readonly StoredValue[],
   before: Before,

@@ -50,7 +50,7 @@ export interface DirectoryDeps {
   /** `shards` with the identity of root's export, and which of them this process is. */
   readonly shards: ResourceRef
   readonly shard: string
-  /** The others that can be reached. */
+  /** The reachable other shards. */
   readonly peers: Peers
 }
 
@@ -93,7 +93,7 @@ export function createDirectory(deps: DirectoryDeps): ClusterDirectory {
   }
 }
 
-/** Only the logical clusters of other shards are known, not their tree. */
+/** For other shards only the logical clusters are known, not the tree. */
 const elsewhere = ({ informers, peers }: DirectoryDeps, path: string): ClusterName | undefined =>
   peers.size === 0 ? undefined : informers.for(resources.logicalClusters).index(pathsOf)(path)[0]?.key.cluster
 
@@ -105,7 +105,7 @@ const objectIn = <T extends KubeObject>(
   name: string,
 ): T | undefined => informer.get(cluster, '', name)?.object as T | undefined
 
-/** `root:org:team` → itself, `root:org`, `root`; finally `root` for paths that begin elsewhere. */
+/** `root:org:team` → itself, `root:org`, `root`; finally `root` for paths that begin with another segment. */
 function upward(path: string): readonly string[] {
   const segments = path.split(':')
   const places = segments.map((_, i) => segments.slice(0, segments.length - i).join(':'))

@@ -6,7 +6,7 @@ import type { KubeObject } from '../../framework/meta/object.ts'
 /** A path in an object: names of members, and indexes of items. */
 export type Place = readonly (string | number)[]
 
-/** Any JSON value, mostly small ones of another type than a field has. */
+/** Any JSON value, mostly a small one of another type than the field. */
 export const anyJson: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(
     ...[null, true, false, 0, 1, -1, 7, 0.5, 1e300, 2 ** 53, '', 'a', 'Universal', 'root:a', 'A B', '/', ':'],
@@ -74,7 +74,7 @@ function contentOf({ properties = {} }: JSONSchemaProps): Readonly<Record<string
   return content
 }
 
-/** A copy with another value at a place; containers on the way are made. */
+/** A copy with another value at a place; missing containers are created. */
 export function withValueAt(object: unknown, [step, ...rest]: Place, value: unknown): unknown {
   if (step === undefined) return value
   if (typeof step === 'number') {
@@ -86,7 +86,7 @@ export function withValueAt(object: unknown, [step, ...rest]: Place, value: unkn
   return { ...members, [step]: withValueAt(members[step], rest, value) }
 }
 
-/** What was sent and is not in an object that was stored, as paths; unknown fields and nulls may be left out. */
+/** Paths that were sent and are missing in the stored object; unknown fields and nulls may be missing. */
 export function lost(sent: unknown, stored: unknown, path: string): readonly string[] {
   if (sent === null || sent === undefined || Object.is(sent, stored)) return []
   if (Array.isArray(sent)) {

@@ -43,7 +43,7 @@ interface BoundAs {
   readonly storageVersions?: readonly string[]
 }
 
-/** Binds a schema in a cluster, as the controller does: the binding is made unless it is there. */
+/** Binds a schema in a cluster, as the controller does: creates the binding if it is missing. */
 export async function bindIn(
   shard: TestShard,
   cluster: string,

@@ -15,12 +15,12 @@ export const url = 'https://localhost:6443'
 const addresses = { name: 'root', baseURL: url, externalURL: url, virtualWorkspaceURL: url }
 export const at = (cluster: string, name: string, namespace = '') => ({ cluster, namespace, name })
 
-/** A workspace that somebody has asked for. */
+/** The request for a workspace. */
 interface Asked {
   readonly parent: string
   readonly name: string
   now(): Workspace | undefined
-  /** When it satisfies. */
+  /** Resolves when the workspace satisfies the condition. */
   when(satisfies: (workspace: Workspace) => boolean): Promise<Workspace>
   home(): LogicalCluster | undefined
   whenGone(): Promise<unknown>
@@ -45,16 +45,16 @@ export const waitsFor =
   ({ status }: Workspace): boolean =>
     findCondition(status?.conditions, finished)?.reason === reason
 
-/** A shard with types `waiting` (for an initializer), `ending` (with a terminator), and `both`. */
+/** A shard with the types `waiting` (with an initializer), `ending` (with a terminator), and `both`. */
 export interface Life {
   shard: TestShard
   tenancy: TenancyResources
   running: Promise<void>
-  /** Workspaces so far. */
+  /** The number of workspaces that were created. */
   made: number
 }
 
-/** One for all tests of a suite. */
+/** Opens one for all tests of a suite. */
 export function life(): Life {
   const scene = { made: 0 } as Life
   before(() => begin(scene))
@@ -143,21 +143,21 @@ export async function ready(
   return { asked, cluster: spec?.cluster ?? '' }
 }
 
-/** What somebody does whose finalizer is on a ConfigMap. */
+/** Removes the finalizer of a ConfigMap, as its controller would. */
 export const release = (scene: Life, cluster: string, name: string): Promise<KubeObject> =>
   scene.shard.client.update(resources.configMaps, at(cluster, name, 'default'), object => ({
     ...object,
     metadata: { ...object.metadata, finalizers: [] },
   }))
 
-/** Puts finalizers of others on a workspace, or takes them away. */
+/** Adds or removes finalizers of other controllers on a workspace. */
 export const hold = (scene: Life, { parent, name }: Asked, others: readonly string[]): Promise<KubeObject> =>
   scene.shard.client.update(scene.tenancy.workspaces, at(parent, name), ({ metadata, ...rest }) => ({
     ...rest,
     metadata: { ...metadata, finalizers: ['core.kcp.io/logicalcluster', ...others] },
   }))
 
-/** What an initializer or terminator does when it has finished. */
+/** Removes an initializer or terminator, as its controller does when it has finished. */
 export const leave = (
   scene: Life,
   cluster: string,

@@ -138,7 +138,7 @@ const prefixes: Readonly<Record<string, (name: string) => string>> = {
   logicalclusters: () => 'cluster',
 }
 
-/** A valid object of a kind that every workspace has, by plural; undefined for other kinds. */
+/** A valid object of a kind that every workspace serves, by plural; undefined for other kinds. */
 export function seedOf(
   plural: string,
   apiVersion: string,

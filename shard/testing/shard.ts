@@ -8,20 +8,20 @@ import { openShard, type Shard, type ShardOptions } from '../index.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import type { Store } from '../store/store.ts'
 
-/** A shard over a memory store, with what a test needs to talk to it. */
+/** A shard over a memory store, with helpers for tests. */
 export interface TestShard extends Shard {
   readonly store: Store
-  /** Warnings of requests so far. */
+  /** Warnings of all requests so far. */
   readonly warnings: string[]
   context(ref: ResourceRef, cluster: string): RequestContext
-  /** Makes a logical cluster exist. */
+  /** Creates a logical cluster. */
   addCluster(cluster: string): Promise<void>
   stop(): Promise<void>
 }
 
 type Overrides = Partial<Omit<ShardOptions, 'signal' | 'log'>>
 
-/** Opens a shard; its controllers run when `run` is called. */
+/** Opens a shard; its controllers start when `run` is called. */
 export async function testShard(overrides: Overrides = {}): Promise<TestShard> {
   const stop = new AbortController()
   const warnings: string[] = []
@@ -60,7 +60,7 @@ const logicalCluster: KubeObject = {
   spec: {},
 }
 
-/** Waits until `ask` returns a value; it is called once in every turn of the event loop. */
+/** Waits until `ask` returns a value; it is called in every turn of the event loop. */
 export async function until<T>(ask: () => T | undefined): Promise<T> {
   for (;;) {
     const answer = ask()

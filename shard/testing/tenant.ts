@@ -8,13 +8,13 @@ import { type TestShard, testShard } from './shard.ts'
 const cluster = 'c1'
 const alice = { name: 'alice', groups: [] }
 
-/** A user of one logical cluster, with a namespace `default`, whose writes are admitted as anybody's. */
+/** A user of one logical cluster with a namespace `default`; admission applies to its writes. */
 export interface TestTenant {
   readonly shard: TestShard
-  /** Creates an object; rejects with what it is refused with. */
+  /** Creates an object; rejects with the error of the request. */
   put(ref: ResourceRef, object: KubeObject, options?: Partial<WriteOptions>): Promise<KubeObject>
   remove(ref: ResourceRef, name: string): Promise<unknown>
-  /** By key, what writes have noted for the audit log. */
+  /** Audit annotations of writes, by key. */
   readonly notes: Map<string, string>
 }
 
@@ -62,7 +62,7 @@ export const configMap = (name: string, more: object = {}): KubeObject => ({
   ...more,
 })
 
-/** What an action is refused with. */
+/** The error with which an action is refused. */
 export async function refusal(action: Promise<unknown>): Promise<StatusError['status']> {
   const error = await action.then(
     () => undefined,

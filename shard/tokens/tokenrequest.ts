@@ -134,7 +134,7 @@ function refuse({ kind }: KubeObject, name: string, errors: readonly FieldError[
 
 const hosted: Readonly<Record<string, string>> = { Pod: 'pods', Node: 'nodes' }
 
-/** The secret that the token is bound to. Pods and nodes, the other kinds of Kubernetes, do not exist here. */
+/** The secret to which the token is bound. Pods and nodes, the other kinds of Kubernetes, are not served. */
 function boundSecret(
   informers: Informers,
   { cluster, namespace }: ObjectKey,

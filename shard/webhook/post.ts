@@ -46,7 +46,7 @@ export async function postJson({ url, body, ca, seconds, signal, lookup }: Webho
   throw new Error(refusalText(response.status))
 }
 
-/** What Go says of a server that cannot be reached. */
+/** The error text of Go for an unreachable server. */
 function dialText(error: Error & { readonly code?: string; readonly address?: string }): string {
   const { code, message } = error
   const { hostname, address, port } = error as { hostname?: string; address?: string; port?: number }
@@ -67,7 +67,9 @@ const refusals: Readonly<Record<number, string>> = {
   504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
 }
 
-/** What Go's clients say of a status code (`k8s.io/apimachinery/pkg/api/errors` NewGenericServerResponse). */
+/**
+ * The error text of Go's clients for a status code (`k8s.io/apimachinery/pkg/api/errors` NewGenericServerResponse).
+ */
 function refusalText(code: number): string {
   if (code >= 500 && refusals[code] === undefined)
     return 'an error on the server ("unknown") has prevented the request from succeeding'

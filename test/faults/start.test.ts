@@ -55,7 +55,7 @@ describe('a start that fails', function () {
   it('on something else than a store says so in one sentence', async () => {
     await mkdir(join(directory, 'store'))
     await writeFile(join(directory, 'store/oriel.mdb'), 'hello world\n'.repeat(1_000))
-    assert.match(await refusal(), /^oriel: the store in \S+ is damaged, or is not Oriel's: [^\n]+\n$/)
+    assert.match(await refusal(), /^oriel: the store in \S+ is damaged or has another format: [^\n]+\n$/)
   })
 })
 

@@ -26,11 +26,11 @@ describe('admission of authentication configurations', () => {
     return scene.shard.warnings.slice(before)
   }
 
-  it('says nothing about what can be used', async () => {
+  it('accepts a usable configuration without warnings', async () => {
     assert.deepEqual(await warningsOf(configuration('good', entry('claims.sub'))), [])
   })
 
-  it('warns of what lets nobody in', async () => {
+  it('warns of configurations that authenticate no user', async () => {
     const nonsense = entry("concat('oidc:', email)")
     const [why, ...more] = await warningsOf(configuration('nonsense', entry('claims.sub'), nonsense))
     assert.match(
@@ -46,7 +46,7 @@ describe('admission of authentication configurations', () => {
     assert.match(silent ?? '', /at least one spec.jwt\[0\].issuer.audiences is required/)
   })
 
-  it('leaves what has another shape to its schema', async () => {
+  it('leaves fields of the wrong type to the schema', async () => {
     for (const jwt of [7, [7], [{ issuer: 'a' }], [{ claimMappings: { extra: {} } }]])
       await assert.rejects(
         create(scene, loopback, configurations(), { ...configuration('shapeless'), spec: { jwt } }),

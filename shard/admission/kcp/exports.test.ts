@@ -21,11 +21,11 @@ describe('admission of exports, bindings and slices', () => {
   const aboutBinding = (name: string, text: string) => refusal(`apibindings.apis.kcp.io "${name}"`, text)
   before(() => create(scene, alice, resources.apiExports, exported('e')))
 
-  it('puts the path on exports', async () => {
+  it('adds the path annotation to exports', async () => {
     const made = await create(scene, alice, resources.apiExports, exported('path'))
     assert.equal(made.metadata.annotations?.['kcp.io/path'], 'root')
   })
-  it('wants to know whose resource is claimed', async () => {
+  it('requires the identity hash of a claimed resource', async () => {
     const claims = [{ group: 'example.io', resource: 'widgets', verbs: ['*'], identityHash: '' }]
     await assert.rejects(
       create(scene, alice, resources.apiExports, exported('c', { permissionClaims: claims })),
@@ -35,13 +35,13 @@ describe('admission of exports, bindings and slices', () => {
       ),
     )
   })
-  it('labels a binding, gives it its finalizer and path', async () => {
+  it('adds the labels, finalizer and path of a binding', async () => {
     const { metadata } = await create(scene, alice, resources.apiBindings, binding('ok', 'root'))
     assert.equal(metadata.labels?.['internal.apis.kcp.io/export'], exportHash({ cluster: 'root', name: 'e' }))
     assert.deepEqual(metadata.finalizers, ['apis.kcp.io/apibinding-finalizer'])
     assert.equal(metadata.annotations?.['kcp.io/path'], 'root')
   })
-  it('says the same about what is missing and what is not permitted', async () => {
+  it('has the same message for a missing export and one without permission', async () => {
     const text = (path: string) => `unable to create APIBinding: no permission to bind to export ${path}:e`
     await assert.rejects(
       create(scene, bob, resources.apiBindings, binding('no', 'root')),
@@ -52,7 +52,7 @@ describe('admission of exports, bindings and slices', () => {
       aboutBinding('no', text('root:nowhere')),
     )
   })
-  it('takes what is not there yet in its own cluster, and says what is missing', async () => {
+  it('accepts missing exports in its own cluster, with a warning', async () => {
     const own = { ...binding('own', 'root'), spec: { reference: { export: { name: 'later' } } } }
     const { metadata } = await create(scene, alice, resources.apiBindings, own)
     assert.ok(metadata.labels?.['internal.apis.kcp.io/export'])
@@ -62,7 +62,7 @@ describe('admission of exports, bindings and slices', () => {
       aboutBinding('none', '[spec.reference.export: Required value]'),
     )
   })
-  it('leaves references of another shape to the schema', async () => {
+  it('leaves references of the wrong type to the schema', async () => {
     for (const wrong of [
       { path: ['x'], name: 'e' },
       { path: 'root', name: 5 },
@@ -71,7 +71,7 @@ describe('admission of exports, bindings and slices', () => {
       await assert.rejects(create(scene, alice, resources.apiBindings, object), { code: 422 })
     }
   })
-  it('takes claims that select in one way', async () => {
+  it('requires one selector per claim', async () => {
     const claims = (selector: object) => ({
       permissionClaims: [{ resource: 'secrets', verbs: ['*'], state: 'Accepted', selector }],
     })
@@ -85,7 +85,7 @@ describe('admission of exports, bindings and slices', () => {
       message: /either one of matchAll, matchLabels, or matchExpressions must be set/,
     })
   })
-  it('keeps the reference of a binding', async () => {
+  it('refuses changes of the reference of a binding', async () => {
     await create(scene, alice, resources.apiBindings, binding('kept', 'root'))
     const elsewhere = { reference: { export: { path: 'root', name: 'path' } } }
     await assert.rejects(
@@ -93,7 +93,7 @@ describe('admission of exports, bindings and slices', () => {
       { code: 422, message: /APIExport reference must not be changed/ },
     )
   })
-  it('lets nobody hide what a label says', async () => {
+  it('refuses changes of the labels of the system', async () => {
     const label = 'internal.apis.kcp.io/export'
     await create(scene, alice, resources.apiBindings, binding('forged', 'root'))
     const { metadata } = await update(scene, alice, [resources.apiBindings, 'forged'], object => ({
@@ -102,7 +102,7 @@ describe('admission of exports, bindings and slices', () => {
     }))
     assert.equal(metadata.labels?.[label], exportHash({ cluster: 'root', name: 'e' }))
   })
-  it('asks for the right to bind for a slice', () =>
+  it('requires the verb bind for an endpoint slice', () =>
     assert.rejects(
       create(scene, bob, resources.endpointSlices, {
         apiVersion: 'apis.kcp.io/v1alpha1',
@@ -115,7 +115,7 @@ describe('admission of exports, bindings and slices', () => {
         'unable to create APIExportEndpointSlice: no permission to bind to export root:e',
       ),
     ))
-  it('checks schemas', () =>
+  it('validates schemas', () =>
     assert.rejects(
       create(scene, alice, resources.apiResourceSchemas, {
         apiVersion: 'apis.kcp.io/v1alpha1',

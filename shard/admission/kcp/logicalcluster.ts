@@ -54,7 +54,7 @@ const phases: readonly LogicalClusterPhase[] = [
   'Deleting',
 ]
 
-/** Checks who changes a LogicalCluster, and adds its finalizer (kcp `pkg/admission/logicalcluster`). */
+/** Checks which user changes a LogicalCluster, and adds its finalizer (kcp `pkg/admission/logicalcluster`). */
 export const logicalClusterAdmission = ({
   bindingsIn,
 }: Pick<ClusterDirectory, 'bindingsIn'>): RegistryPlugin => ({

@@ -9,7 +9,7 @@ const workspace = (spec: unknown) => ({
   spec,
 })
 
-describe('values of another type in kinds of kcp', () => {
+describe('values of the wrong type in kinds of kcp', () => {
   const scene = admitting()
   const invalid = (text: string) => ({
     code: 422,
@@ -57,7 +57,7 @@ describe('values of another type in kinds of kcp', () => {
     assert.equal(typeof status, 'object')
   })
 
-  it('are invalid in what a plugin reads of exports and bindings', async () => {
+  it('are invalid in the fields of exports and bindings that plugins read', async () => {
     const kinds = [
       [resources.apiExports, 'APIExport', { resources: [{ name: 'a', group: 'b', schema: 5 }] }],
       [resources.apiExports, 'APIExport', { permissionClaims: 5 }],

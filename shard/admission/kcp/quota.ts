@@ -9,7 +9,10 @@ import type { WatchCache } from '../../cache/watchcache.ts'
 import type { ClusterDirectory } from '../../tenancy/directory.ts'
 import { refused } from './refusal.ts'
 
-/** The most of what logical clusters may have; 0: no limit. `root` has none, except that of all logical clusters together. */
+/**
+ * The limits of each logical cluster; 0: no limit. For `root` only the limit of all logical clusters together
+ * applies.
+ */
 export interface QuotaLimits {
   /** Objects in a logical cluster without the annotation `core.kcp.io/max-total-objects`. */
   readonly objects: number
@@ -61,7 +64,10 @@ export function quotaAdmission(deps: QuotaAdmissionDeps): AdmissionPlugin {
   }
 }
 
-/** Whether the object is being deleted: what ends it must be possible, such as the removal of a finalizer. */
+/**
+ * Whether the object is being deleted: writes that complete the deletion, such as the removal of a finalizer, are
+ * always allowed.
+ */
 const isEnding = (request: AdmissionAttributes): boolean =>
   request.operation === 'UPDATE' && request.old?.metadata.deletionTimestamp !== undefined
 
@@ -69,7 +75,7 @@ const isEnding = (request: AdmissionAttributes): boolean =>
 const diskFull = (shortage: string): StatusError => new StatusError(507, 'InsufficientStorage', shortage)
 
 interface Limit {
-  /** Who has reached it: `logical cluster "x"`. */
+  /** The holder of the quota: `logical cluster "x"`. */
   readonly who: string
   readonly what: string
   readonly used: number
@@ -157,7 +163,7 @@ const ancestorsOf = (path: string): readonly string[] => {
   return segments.slice(1).map((_, i) => segments.slice(0, segments.length - i).join(':'))
 }
 
-/** What a logical cluster has. */
+/** The usage of a logical cluster. */
 class ClusterUsage {
   objects = 0
   bytes = 0

@@ -17,7 +17,7 @@ const aboutWorkspace = (name: string, text: string) => refusal(`workspaces.tenan
 
 describe('admission of workspaces', () => {
   const scene = admitting()
-  it('records who makes one, and resolves its type', async () => {
+  it('records the owner, and resolves the type', async () => {
     const made = await create(scene, alice, scene.tenancy.workspaces, workspace('a'))
     assert.equal(
       made.metadata.annotations?.['experimental.tenancy.kcp.io/owner'],
@@ -25,11 +25,11 @@ describe('admission of workspaces', () => {
     )
     assert.deepEqual((made as Workspace).spec?.type, { name: 'organization', path: 'root' })
   })
-  it('records no owner for the system', async () => {
+  it('records no owner for requests of the system', async () => {
     const made = await create(scene, loopback, scene.tenancy.workspaces, workspace('system'))
     assert.equal(made.metadata.annotations?.['experimental.tenancy.kcp.io/owner'], undefined)
   })
-  it('lets nobody choose the logical cluster', async () => {
+  it('refuses spec.cluster of users', async () => {
     const annotation = 'internal.tenancy.kcp.io/cluster'
     const metadata = { annotations: { [annotation]: 'mine', other: 'kept' } }
     const made = await create(scene, alice, scene.tenancy.workspaces, workspace('mine', {}, metadata))
@@ -69,7 +69,7 @@ describe('admission of workspaces', () => {
         aboutWorkspace('w', text),
       ))
   }
-  it('keeps type and place', async () => {
+  it('refuses changes of type and logical cluster', async () => {
     await create(scene, alice, scene.tenancy.workspaces, workspace('fixed', { type: { name: 'universal' } }))
     const change = (spec: object) =>
       update(scene, alice, [scene.tenancy.workspaces, 'fixed'], object => ({
@@ -125,7 +125,7 @@ describe('admission of logical clusters', () => {
     update(scene, alice, [{ ...resources.logicalClusters, subresource }, 'cluster'], object =>
       change(object as LogicalCluster),
     )
-  it('is not for users to delete', () =>
+  it('refuses deletions by users', () =>
     assert.rejects(
       scene.shard.backend
         .storage(resources.logicalClusters)
@@ -134,7 +134,7 @@ describe('admission of logical clusters', () => {
         }),
       about('LogicalCluster cannot be deleted'),
     ))
-  it('keeps what was decided at creation', async () => {
+  it('refuses changes of immutable fields', async () => {
     await assert.rejects(
       change(object => ({ ...object, spec: { ...object.spec, initializers: ['root:other'] } })),
       about('spec.initializers is immutable'),
@@ -144,12 +144,12 @@ describe('admission of logical clusters', () => {
       about('spec.createdBy: Invalid value: {"username":"eve"}: field is immutable'),
     )
   })
-  it('does not go back', () =>
+  it('refuses an earlier phase', () =>
     assert.rejects(
       change(object => ({ ...object, status: { ...object.status, phase: 'Scheduling' } }), 'status'),
       about('cannot transition from "Ready" to "Scheduling"'),
     ))
-  it('keeps the annotations that the system believes', async () => {
+  it('refuses changes of annotations of the system', async () => {
     const kept = await change(object => ({
       ...object,
       metadata: { ...object.metadata, annotations: { 'kcp.io/path': 'root:other' } },
@@ -157,7 +157,7 @@ describe('admission of logical clusters', () => {
     assert.equal(kept.metadata.annotations?.['kcp.io/path'], 'root')
     assert.equal(kept.metadata.annotations?.['internal.tenancy.kcp.io/type'], 'root:root')
   })
-  it('keeps its finalizer', async () => {
+  it('refuses the removal of its finalizer', async () => {
     const kept = await change(object => ({ ...object, metadata: { ...object.metadata, finalizers: [] } }))
     assert.deepEqual(kept.metadata.finalizers, ['core.kcp.io/logicalcluster-deletion'])
   })
@@ -173,7 +173,7 @@ describe('admission of a logical cluster that is being deleted', () => {
       ...object,
       metadata: { ...object.metadata, finalizers },
     }))
-  it('lets users remove their finalizers, also after the system has removed its own', async () => {
+  it('allows users to remove their finalizers, also after the system has removed its own', async () => {
     await finalize(alice, [own, other])
     await scene.shard.backend
       .storage(ref)

@@ -8,7 +8,7 @@ import type { KubeObject } from '../../../framework/meta/object.ts'
 import { loopback } from '../../../framework/request/user.ts'
 import type { WatchCache } from '../../cache/watchcache.ts'
 
-/** The namespace of a logical cluster as it is now; undefined when there is none. */
+/** The current namespace of a logical cluster; undefined when it does not exist. */
 export type NamespaceLookup = (cluster: string, name: string) => KubeObject | undefined
 
 const immortal: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public'])

@@ -7,7 +7,7 @@ import type { ResourceQuota } from './resourcequota.ts'
 
 const counted = 'count/configmaps'
 
-describe('several quotas of a namespace', () => {
+describe('several ResourceQuotas in a namespace', () => {
   let tenant: TestTenant
   const place = (name: string) => ({ cluster: 'c1', namespace: 'default', name })
   const usedOf = (name: string): string | undefined => {
@@ -37,7 +37,7 @@ describe('several quotas of a namespace', () => {
   })
   after(() => tenant.shard.stop())
 
-  it('have all to agree before any counts', async () => {
+  it('count only when all of them allow the request', async () => {
     await tenant.put(configMaps, configMap('a'))
     assert.deepEqual([usedOf('large'), usedOf('small')], ['1', '1'])
     const { message } = await refusal(tenant.put(configMaps, configMap('b')))

@@ -12,7 +12,7 @@ import { readableSelectors } from '../../../framework/selectors/parse.ts'
 import type { Variables } from './evaluation.ts'
 import type { Subject } from './matching.ts'
 
-/** Thrown when an expression needs a decision that is not known yet. */
+/** Thrown when an expression needs a decision that is not computed yet. */
 class Undecided extends Error {
   readonly settled: Promise<unknown>
   constructor(settled: Promise<unknown>) {

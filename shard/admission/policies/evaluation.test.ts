@@ -5,7 +5,7 @@ import { loopbackContext } from '../../../framework/contract/loopback.ts'
 import { requestOf } from './evaluation.ts'
 
 describe('requestOf', () => {
-  it('names the version of the rule, and that of the client', () => {
+  it('has the versions of the rule and of the request', () => {
     const group = 'example.com'
     const signal = new AbortController().signal
     const resource = { group, version: 'v1', resource: 'widgets' }

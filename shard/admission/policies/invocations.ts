@@ -37,7 +37,7 @@ export interface Bound {
 export type Invocation = Bound &
   ({ readonly params: KubeObject | undefined } | { readonly misconfigured: string })
 
-/** The policies that match a request, sorted by name, and what their expressions are evaluated with. */
+/** The policies that match a request, sorted by name, with the variables of their expressions. */
 export interface Invocations {
   readonly subject: Subject
   readonly invocations: readonly Invocation[]
@@ -101,7 +101,7 @@ async function withParams(
 /** Whether errors of the policy reject the request (`failurePolicy`). */
 export const isStrict = ({ spec }: Policy): boolean => spec.failurePolicy !== 'Ignore'
 
-/** Where parameters are looked up. */
+/** The logical cluster and namespace in which parameters are looked up. */
 interface ParamPlace {
   readonly cluster: ClusterName
   /** That of the request; '' for objects without one. */

@@ -53,7 +53,7 @@ describe('mutating admission policies', () => {
   })
   after(() => tenant.shard.stop())
 
-  it('merge what an expression makes', async () => {
+  it('merge the apply configuration of an expression', async () => {
     await enact('merge', [
       merging(
         'Object{metadata: Object.metadata{labels: {"made": object.metadata.name}}, data: {"a": "new"}}',
@@ -64,7 +64,7 @@ describe('mutating admission policies', () => {
     assert.deepEqual(made.metadata.labels, { made: 'merge' })
   })
 
-  it('apply patches, one after the other', async () => {
+  it('apply JSON patches in order', async () => {
     await enact('patch', [
       patching(
         '[JSONPatch{op: "add", path: "/metadata/annotations", value: {}},' +
@@ -79,7 +79,7 @@ describe('mutating admission policies', () => {
     assert.deepEqual(made.data, { seen: 'yes' })
   })
 
-  it('do nothing when a test fails, a condition does not hold, or nothing binds them', async () => {
+  it('do nothing when a test operation fails, a condition is false, or there is no binding', async () => {
     await enact('tested', [
       patching(
         '[JSONPatch{op: "add", path: "/data/b", value: "2"}, JSONPatch{op: "test", path: "/data/a", value: "2"}]',
@@ -104,7 +104,7 @@ describe('mutating admission policies', () => {
     assert.deepEqual((await create('parametrized')).data, { color: 'mauve!' })
   })
 
-  it('refuse when their parameters are not there', async () => {
+  it('refuse when their parameters do not exist', async () => {
     await enact(
       'lost',
       [merging('Object{data: params.data}')],
@@ -149,7 +149,7 @@ describe('mutating admission policies', () => {
     ],
   ]
   for (const [name, mutation, why] of failures)
-    it(`refuse, or look away, when they fail: ${name}`, async () => {
+    it(`follow failurePolicy when they fail: ${name}`, async () => {
       await enact(name, [mutation])
       const status = await refusal(create(name))
       assert.deepEqual(
@@ -161,7 +161,7 @@ describe('mutating admission policies', () => {
       assert.deepEqual((await create(lenient)).data, { after: '1' })
     })
 
-  it('change no list that is replaced as a whole', async () => {
+  it('cannot change atomic lists', async () => {
     await enact('atomic', [
       merging(
         'Object{metadata: Object.metadata{ownerReferences: [Object.metadata.ownerReferences{uid: "a"}]}}',
@@ -174,7 +174,7 @@ describe('mutating admission policies', () => {
     )
   })
 
-  it('may ask the authorizer', async () => {
+  it('may use the authorizer', async () => {
     const asking = `authorizer.group('').resource('secrets').namespace('default').check('get')`
     await enact('asking', [
       merging(`Object{data: {"may": string(${asking}.allowed()), "why": ${asking}.reason()}}`),
@@ -182,7 +182,7 @@ describe('mutating admission policies', () => {
     assert.deepEqual((await create('asking')).data, { may: 'false', why: '' })
   })
 
-  it('are asked again when others have changed the object after them, if they want to be', async () => {
+  it('are called again after later changes of the object, with reinvocationPolicy', async () => {
     const counting = (name: string) =>
       merging(
         `Object{metadata: Object.metadata{labels: {"${name}": object.metadata.?labels["${name}"].orValue("") + "x"}}}`,
@@ -193,7 +193,7 @@ describe('mutating admission policies', () => {
     assert.deepEqual((await create('again')).metadata.labels, { a: 'xx', b: 'x' })
   })
 
-  it('are refused when they are no policies', async () => {
+  it('are validated', async () => {
     const wrong = policy(
       'wrong',
       [
@@ -221,7 +221,7 @@ describe('mutating admission policies', () => {
     )
   })
 
-  it('are refused when they say nothing, and so are bindings', async () => {
+  it('are refused without a spec, and so are bindings', async () => {
     const empty = { ...policy('empty', []), spec: {} }
     const policyStatus = await refusal(put(refOf('mutatingadmissionpolicies'), empty))
     assert.deepEqual(

@@ -46,7 +46,7 @@ export const configured =
   (attributes: AdmissionAttributes): boolean =>
     configurations(clusterOf(attributes)).length > 0
 
-/** Computes something of an object once for each of its states. */
+/** Computes a value of an object once for each of its versions. */
 export function perItem<T>(compute: (object: KubeObject) => T): (item: Item) => T {
   const known = new WeakMap<Item, { readonly value: T }>()
   return item => {
@@ -65,6 +65,6 @@ const own: ReadonlySet<string> = new Set([
   'mutatingwebhookconfigurations',
 ])
 
-/** Policies and webhooks are never asked about policies and webhooks: who locks himself out must get in again. */
+/** Policies and webhooks do not apply to policies and webhooks, so that a wrong one can be repaired. */
 export const isExempt = ({ group, resource }: AdmissionAttributes): boolean =>
   group === 'admissionregistration.k8s.io' && own.has(resource)

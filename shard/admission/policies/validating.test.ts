@@ -31,8 +31,8 @@ const binding = (policyName: string, more: object = {}): KubeObject => ({
 
 const asked: string[] = []
 
-/** Alice may read secrets, and the account `robot` may see `/healthz`; questions about `broken` cannot be answered. */
-/** What questions were limited to. */
+/** Alice may read secrets, and the service account `robot` may get `/healthz`; decisions about `broken` fail. */
+/** The selectors of the decisions that were requested. */
 const limits: Pick<Action, 'fieldSelector' | 'labelSelector'>[] = []
 
 async function authorize({ name }: UserInfo, { verb, resource, path, cluster, ...limit }: Action) {
@@ -58,7 +58,7 @@ describe('validating admission policies', () => {
     await tenant.put(bindings, binding(name, more))
   }
 
-  it('ask the authorizer, each question once, in the logical cluster of the write', async () => {
+  it('use the authorizer, once per decision, in the logical cluster of the write', async () => {
     const secrets = `authorizer.group('').resource('secrets').namespace('default').name('x')`
     const validations = [
       { expression: `${secrets}.check('get').allowed()` },
@@ -80,7 +80,7 @@ describe('validating admission policies', () => {
     ])
   })
 
-  it('ask about some objects, and about all where a selector cannot be read', async () => {
+  it('authorize selectors, and ignore those that cannot be parsed', async () => {
     const pods = `authorizer.group('').resource('pods')`
     const validations = [
       `${pods}.fieldSelector('spec.nodeName=a').labelSelector('app!=x,tier').check('list')`,
@@ -104,7 +104,7 @@ describe('validating admission policies', () => {
     ])
   })
 
-  it('say what cannot be asked', async () => {
+  it('report invalid authorizer expressions', async () => {
     const validations = [{ expression: `authorizer.group('').resource(' ').check('get').allowed()` }]
     await enact('blank', { validations })
     const { message = '' } = await refusal(create('blank'))
@@ -119,7 +119,7 @@ describe('validating admission policies', () => {
     )
   })
 
-  it('see the options of the request', async () => {
+  it('read the options of the request', async () => {
     const validations = [
       { expression: `request.options.kind == 'CreateOptions' && request.options.fieldManager == 'me'` },
     ]
@@ -132,7 +132,7 @@ describe('validating admission policies', () => {
     assert.match(status.message ?? '', /failed expression: request.options.kind/)
   })
 
-  it('warn, and note what they find for the audit log', async () => {
+  it('return warnings, and add audit annotations', async () => {
     const validations = [{ expression: 'false', message: 'never', reason: 'Forbidden' }]
     const auditAnnotations = [
       { key: 'size', valueExpression: 'string(object.data.size())' },
@@ -157,7 +157,7 @@ describe('validating admission policies', () => {
     })
   })
 
-  it('hold deletions too', async () => {
+  it('apply to deletions, too', async () => {
     await create('kept')
     await enact('kept', {
       validations: [{ expression: 'oldObject.metadata.name != "kept"', reason: 'Forbidden' }],
@@ -166,7 +166,7 @@ describe('validating admission policies', () => {
     assert.deepEqual([status.code, status.reason], [403, 'Forbidden'])
   })
 
-  it('are refused when they say nothing, or what cannot be', async () => {
+  it('are validated', async () => {
     const wrong = policy('wrong', {
       matchConstraints: { resourceRules: [{ ...rule, operations: ['*', 'CREATE'] }] },
       validations: [{ expression: ' ', message: 'a\nb', reason: 'Teapot' }],

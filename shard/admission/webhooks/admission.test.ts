@@ -29,7 +29,7 @@ const patch = (...operations: readonly object[]) => ({
   patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
 })
 
-/** Appends a letter to a datum. */
+/** A patch that appends a letter to a value. */
 const append =
   (letter: string) =>
   ({ request: { object } }: Review) => {
@@ -87,7 +87,7 @@ describe('webhooks of a workspace', () => {
 
   const create = (name: string, options = {}) => tenant.put(configMaps, configMap(name), options)
 
-  /** A webhook for config maps whose name begins with `of`. */
+  /** A webhook for ConfigMaps whose name begins with `of`. */
   const webhook = (of: string, path: string, more: object = {}) => ({
     name: `${path}.${of}.example.com`,
     clientConfig: { url: `${webhooks.url}/${path}`, caBundle: webhooks.caBundle },
@@ -106,7 +106,7 @@ describe('webhooks of a workspace', () => {
       webhooks: hooks,
     } as KubeObject)
 
-  it('are asked again when others have changed the object after them, if they want to be', async () => {
+  it('are called again after later changes of the object, with reinvocationPolicy', async () => {
     await configure(
       'Mutating',
       'again',
@@ -117,7 +117,7 @@ describe('webhooks of a workspace', () => {
     assert.equal(about('again').length, 3)
   })
 
-  it('are told what a request is, and leave warnings and notes', async () => {
+  it('receive the request, and return warnings and audit annotations', async () => {
     await configure('Validating', 'told', webhook('told', 'allow'))
     const asSent = { kind: 'CreateOptions', apiVersion: 'meta.k8s.io/v1', fieldManager: 'me' }
     await create('told', { asSent })
@@ -129,14 +129,14 @@ describe('webhooks of a workspace', () => {
     assert.equal(tenant.notes.get('allow.told.example.com/why'), 'because')
   })
 
-  it('speak the version of reviews that they understand', async () => {
+  it('receive the first supported version of AdmissionReview', async () => {
     await configure('Mutating', 'old', webhook('old', 'a', { admissionReviewVersions: ['v2', 'v1beta1'] }))
     assert.deepEqual((await create('old')).data, { seen: 'a' })
     assert.equal(about('old')[0]?.apiVersion, 'admission.k8s.io/v1beta1')
   })
 
   for (const [name, [, why]] of Object.entries(wrong))
-    it(`fail closed, or open, when their answer is wrong: ${name}`, async () => {
+    it(`follow failurePolicy for an invalid response: ${name}`, async () => {
       await configure('Mutating', name, webhook(`${name}-closed`, name))
       const status = await refusal(create(`${name}-closed`))
       assert.deepEqual([status.code, status.reason], [500, 'InternalError'])
@@ -146,7 +146,7 @@ describe('webhooks of a workspace', () => {
       await create(`${name}-open`)
     })
 
-  it('fail closed, or open, when there is no answer in time or none at all', async () => {
+  it('follow failurePolicy for a timeout or no response', async () => {
     for (const [path, why] of [
       ['silent', /Post "https:[^"]+\/silent\?timeout=1s": context deadline exceeded$/],
       [
@@ -162,7 +162,7 @@ describe('webhooks of a workspace', () => {
     }
   })
 
-  it('fail as they want when a condition does', async () => {
+  it('follow failurePolicy when a match condition fails', async () => {
     const matchConditions = [
       { name: 'mine', expression: "object.metadata.name.startsWith('cond')" },
       { name: 'odd', expression: 'object.data.nothing == "x"' },
@@ -176,7 +176,7 @@ describe('webhooks of a workspace', () => {
     await create('other')
   })
 
-  it('see the namespaces and objects that they select', async () => {
+  it('are called for the namespaces and objects that they select', async () => {
     const namespaceSelector = { matchLabels: { team: 'a' } }
     await configure('Validating', 'select', webhook('select', 'allow', { namespaceSelector }))
     await create('select-1')
@@ -194,7 +194,7 @@ describe('webhooks of a workspace', () => {
     assert.equal(about('select').length, 1)
   })
 
-  it('are refused when they could never be asked', async () => {
+  it('are refused when they could never be called', async () => {
     const broken = {
       ...webhook('x', 'allow', { timeoutSeconds: 31, sideEffects: 'Some', failurePolicy: 'Perhaps' }),
       name: 'short',
@@ -222,7 +222,7 @@ describe('webhooks of a workspace', () => {
     )
   })
 
-  it('refuses names that are there already', async () => {
+  it('refuses names that exist already', async () => {
     const matchConditions = [
       { name: 'same', expression: 'true' },
       { name: 'same', expression: 'true' },

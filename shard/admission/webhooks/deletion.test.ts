@@ -51,7 +51,7 @@ describe('mutating webhooks on deletions', () => {
     await tenant.shard.stop()
   })
 
-  /** Webhooks, by their paths, that are asked about the deletion of one config map. */
+  /** Creates webhooks, by their paths, that are called for the deletion of one ConfigMap. */
   async function configure(kind: 'Mutating' | 'Validating', of: string, paths: readonly string[], more = {}) {
     const hooks = paths.map(path => ({
       name: `${path}.${of}.example.com`,
@@ -75,7 +75,7 @@ describe('mutating webhooks on deletions', () => {
     return tenant.remove(configMaps, name)
   }
 
-  it('are asked, before those that validate, about an object that is only an old one', async () => {
+  it('are called before validating ones, with oldObject only', async () => {
     await configure('Validating', 'gone', ['allow'])
     await configure('Mutating', 'gone', ['blank', 'allow'])
     await remove('gone')
@@ -84,7 +84,7 @@ describe('mutating webhooks on deletions', () => {
     assert.deepEqual(reviews[0]?.oldObject.data, { a: 'b' })
   })
 
-  it('are asked about each object of a collection', async () => {
+  it('are called for each object of a collection', async () => {
     const objectSelector = { matchLabels: { in: 'it' } }
     await configure('Mutating', 'each', ['allow'], { objectSelector, matchConditions: [] })
     for (const name of ['one', 'two'])
@@ -100,7 +100,7 @@ describe('mutating webhooks on deletions', () => {
     assert.deepEqual(asked.toSorted(), ['/allow DELETE one', '/allow DELETE two'])
   })
 
-  it('refuse, and nobody after them is asked', async () => {
+  it('can refuse, and later webhooks are not called', async () => {
     await configure('Mutating', 'kept', ['deny', 'allow'])
     const status = await refusal(remove('kept'))
     assert.equal(status.code, 400)
@@ -108,7 +108,7 @@ describe('mutating webhooks on deletions', () => {
     assert.deepEqual(asked, ['/deny DELETE kept'])
   })
 
-  it('may change nothing, whatever their failure policy', async () => {
+  it('cannot change the object, for every failurePolicy', async () => {
     await configure('Mutating', 'changed', ['patch'], { failurePolicy: 'Ignore' })
     const status = await refusal(remove('changed'))
     assert.deepEqual([status.code, status.reason], [500, 'InternalError'])
@@ -118,7 +118,7 @@ describe('mutating webhooks on deletions', () => {
     )
   })
 
-  it('fail closed, or open, when they cannot be asked', async () => {
+  it('follow failurePolicy when they are unreachable', async () => {
     await configure('Mutating', 'closed', ['nowhere'])
     assert.equal((await refusal(remove('closed'))).code, 500)
     await configure('Mutating', 'open', ['nowhere'], { failurePolicy: 'Ignore' })

@@ -118,7 +118,7 @@ function reviewOf(uid: string, subject: Subject, version: string): object {
   }
 }
 
-/** What a valid response has to contain. */
+/** The required members of a response. */
 interface Expected {
   readonly uid: string
   readonly mutating: boolean

@@ -47,7 +47,7 @@ describe('webhooks of tenants', () => {
   })
   after(() => server.close())
 
-  it('are not asked in the server’s own networks, by address or by name', async () => {
+  it('are not called at private addresses, by address or by name', async () => {
     for (const [url, why] of [
       [`https://127.0.0.1:${port}/`, /its url is refused: its host 127.0.0.1 has no public address/],
       [`https://localhost:${port}/`, /: its host localhost has no public address/],
@@ -67,13 +67,13 @@ describe('webhooks of tenants', () => {
     assert.equal(connections, 0)
   })
 
-  it('are passed over when they may fail, and asked nothing', async () => {
+  it('are skipped with failurePolicy Ignore, without a connection', async () => {
     const url = `https://localhost:${port}/`
     assert.equal(await ask(webhook(url, { failurePolicy: 'Ignore' }), subject, true), undefined)
     assert.equal(connections, 0)
   })
 
-  it('are asked where the operator lets them be', async () => {
+  it('are called at hosts that the operator allows', async () => {
     const allowed = webhookClient(createAddressPolicy({ allow: ['127.0.0.1'] }))
     await assert.rejects(
       allowed(webhook(`https://127.0.0.1:${port}/`), subject, false),

@@ -36,12 +36,12 @@ export function objectOf(id: string, value: string, labels: Record<string, strin
   }
 }
 
-/** A store with configmaps in it, and a watch cache over it. */
+/** A store with ConfigMaps, and a watch cache over it. */
 export interface Fixture {
   readonly store: Store
   readonly cache: WatchCache
   readonly maps: ResourceCache
-  /** Writes and waits until the cache shows it; undefined deletes. Returns the revision. */
+  /** Writes and waits until the cache has it; undefined deletes. Returns the revision. */
   write(id: string, value: string | undefined, labels?: Record<string, string>): Promise<number>
   close(): Promise<void>
 }
@@ -88,7 +88,7 @@ export async function listed(list: ItemList): Promise<{ items: string[]; meta: L
 
 const dataOf = (item: Item): string => String((item.object.data as { value: string }).value)
 
-/** What an item is and holds, checked against its own bytes. */
+/** The text of an item, checked against its own bytes. */
 export function shown(item: Item): string {
   const { cluster, namespace, name } = item.meta
   assert.deepEqual(JSON.parse(item.bytes.toString()).metadata.resourceVersion, item.meta.resourceVersion)
@@ -102,7 +102,7 @@ export function told({ type, item }: ItemEvent): string {
   return `BOOKMARK @${version}${item.meta.annotations['k8s.io/initial-events-end'] === 'true' ? '!' : ''}`
 }
 
-/** Reads a watch until `count` events have come. */
+/** Reads a watch until `count` events have arrived. */
 export async function events(watch: ItemWatch, count: number): Promise<string[]> {
   const found: string[] = []
   while (found.length < count) {

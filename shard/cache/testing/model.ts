@@ -12,7 +12,7 @@ type State = ReadonlyMap<string, Entry>
 
 const inOrder = (a: string, b: string): number => (a < b ? -1 : 1)
 
-/** What the cache should be: a complete copy of everything for every revision. */
+/** A naive model of the cache: a complete copy of the state for every revision. */
 export class Model {
   readonly #states: State[] = [new Map()]
   readonly #changed: string[] = ['']
@@ -38,7 +38,7 @@ export class Model {
     return selected.sort(([a], [b]) => inOrder(a, b)).map(([id, { value }]) => `${id}=${value}`)
   }
 
-  /** What a watch from `after` has told by now. */
+  /** The events that a watch from `after` has received. */
   events(selection: Partial<WatchQuery>, after: number): string[] {
     const found: string[] = []
     for (let revision = after + 1; revision <= this.revision; revision++) {

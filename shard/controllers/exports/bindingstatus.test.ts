@@ -54,7 +54,7 @@ function told(status: APIBinding['status'], type: string): string {
 }
 
 describe('status of a binding', () => {
-  it('is bound when everything is there', () => {
+  it('is bound when all resources are served', () => {
     const status = bindingStatus(binding(), world())
     assert.equal(status.phase, 'Bound')
     assert.equal(status.apiExportClusterName, 'p1')
@@ -107,19 +107,19 @@ describe('status of a binding', () => {
     ],
   }
   for (const [when, [more, type, text]] of Object.entries(broken)) {
-    it(`says what is wrong ${when}`, () => {
+    it(`reports a condition ${when}`, () => {
       const status = bindingStatus(binding(), world(more))
       assert.equal(status.phase, 'Binding')
       assert.equal(told(status, type), text)
       assert.notEqual(told(status, 'Ready'), 'True')
     })
   }
-  it('waits, at first, for its APIs', () => {
+  it('waits for its APIs at first', () => {
     const status = bindingStatus(binding(), world({ exported: undefined }))
     const waiting = 'WaitingForEstablished: Waiting for API(s) to be established'
     assert.equal(told(status, 'InitialBindingCompleted'), waiting)
   })
-  it('stays bound and ready when the export goes', () => {
+  it('stays bound and ready when the export is deleted', () => {
     const bound = bindingStatus(binding(), world())
     const status = bindingStatus(binding(bound), world({ exported: undefined }))
     assert.equal(status.phase, 'Bound')
@@ -127,7 +127,7 @@ describe('status of a binding', () => {
     assert.equal(status.boundResources, bound.boundResources)
     assert.match(told(status, 'APIExportValid'), /^APIExportNotFound/)
   })
-  it('takes a new schema of the same resource, and keeps resources that are not exported any more', () => {
+  it('uses a new schema of the same resource, and keeps resources that are no longer exported', () => {
     const bound = bindingStatus(binding(), world())
     const next = { ...schema, metadata: { name: 'v2.widgets.example.io', uid: 'u2' } }
     const followed = bindingStatus(binding(bound), world({ schema: () => next }))
@@ -135,7 +135,7 @@ describe('status of a binding', () => {
     const none = { cluster: 'p1', object: { ...exported, spec: {} } }
     assert.equal(bindingStatus(binding(bound), world({ exported: none })).boundResources?.length, 1)
   })
-  it('says nothing new when nothing is', () => {
+  it('is unchanged when nothing changed', () => {
     const bound = bindingStatus(binding(), world())
     assert.deepEqual(bindingStatus(binding(bound), world()), bound)
   })

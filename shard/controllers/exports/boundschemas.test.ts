@@ -55,7 +55,7 @@ describe('copies of bound schemas', () => {
     })
   })
 
-  it('serve what is bound when the schema is gone, after a restart too', async () => {
+  it('serve bound resources when the schema was deleted, after a restart too', async () => {
     const before = shard.backend.apis('c1')
     await forget()
     assert.equal(shard.backend.apis('c1'), before)
@@ -71,7 +71,7 @@ describe('copies of bound schemas', () => {
     }
   })
 
-  it('go when nobody has bound them for long enough', async () => {
+  it('are deleted when they were not bound for long enough', async () => {
     await forget()
     const { log, client, informers } = shard
     const stop = new AbortController()
@@ -89,7 +89,7 @@ describe('copies of bound schemas', () => {
     }
   })
 
-  it('are left alone while they are young', async () => {
+  it('are kept while they are young', async () => {
     const { log, client, informers } = shard
     const stop = new AbortController()
     const controller = boundSchemaController({ log, client, informers, isBound: () => false })

@@ -26,8 +26,8 @@ import type { KcpControllerDeps } from '../host.ts'
 import { giveIdentity, identityState, namesIdentity, usersOfSecret } from '../identity.ts'
 
 /**
- * Publishes resources with ClusterCachedResources: gives them an identity and reports what is published and how
- * many objects. Nothing is copied: the objects are read where they are stored.
+ * Publishes resources with ClusterCachedResources: creates their identity, and reports the published resource and the
+ * number of objects. Nothing is copied: the objects are read where they are stored.
  */
 export function cachedResourceController(deps: KcpControllerDeps): Controller {
   const followed = followResources(deps.informers)
@@ -50,7 +50,9 @@ export function cachedResourceController(deps: KcpControllerDeps): Controller {
   )
 }
 
-/** Changes of the object, its identity secret, the published objects, and what defines the published resource. */
+/**
+ * Changes of the object, its identity secret, the published objects, and the definition of the published resource.
+ */
 function changesOf(
   { informers }: KcpControllerDeps,
   followed: FollowedResources,
@@ -177,7 +179,7 @@ async function release(
   )
 }
 
-/** Changes of resources that become known while the controller runs. */
+/** Changes of resources that are first served while the controller runs. */
 interface FollowedResources extends Pick<Informer, 'onEvent'> {
   /** Starts to follow a resource; it is followed as long as the controller runs. */
   follow(resource: ResourceRef): void

@@ -16,7 +16,7 @@ import type { KcpControllerDeps } from '../host.ts'
 import { bindingStatus } from './bindingstatus.ts'
 import { keepSchemas } from './boundschemas.ts'
 
-/** A logical cluster and what its type binds. */
+/** A logical cluster and the default bindings of its type. */
 interface Binder {
   readonly deps: KcpControllerDeps
   readonly cluster: ClusterName
@@ -167,7 +167,7 @@ function exportOf(
   return home === undefined || object === undefined ? undefined : { home, object }
 }
 
-/** What a binding still waits for, and the binding to create when there is none. */
+/** The problem of a default binding, and the binding to create when there is none. */
 interface Found {
   readonly waiting: string | undefined
   readonly missing?: DefaultManifest
@@ -190,7 +190,7 @@ function bindDefault(binder: Binder, wanted: DefaultBinding, siblings: readonly 
   }
 }
 
-/** The same, and the spec is reset to what the export asks for. */
+/** Also resets the spec to that of the export. */
 async function maintain(binder: Binder, wanted: DefaultBinding): Promise<string | undefined> {
   const { deps, cluster } = binder
   const exported = exportOf(binder, wanted)

@@ -20,7 +20,7 @@ const accepted = (
 const always = () => true
 
 describe('permission claims', () => {
-  it('applies what is exported and accepted, sorted, in the accepted form', () => {
+  it('applies claims that are exported and accepted, sorted, in the accepted form', () => {
     const { applied, conditions } = applyClaims(
       [exported('secrets'), exported('configmaps'), exported('events')],
       [accepted('secrets'), accepted('configmaps'), accepted('events', { state: 'Rejected' })],
@@ -40,7 +40,7 @@ describe('permission claims', () => {
       ['PermissionClaimsValid True', 'PermissionClaimsApplied True'],
     )
   })
-  it('reports claims that nobody asked for', () => {
+  it('reports accepted claims that the export does not have', () => {
     const claims = [accepted('widgets', { group: 'example.io', identityHash: 'beef' })]
     const [valid] = applyClaims([], claims, always).conditions
     assert.equal(valid.reason, 'InvalidPermissionClaims')
@@ -63,7 +63,7 @@ describe('permission claims', () => {
         'secrets. (verbs: accepted [get], exported [get list]; selector differs from defaultSelector)',
     )
   })
-  it('does not apply claims on what does not exist', () => {
+  it('does not apply claims on resources that do not exist', () => {
     const { applied, conditions } = applyClaims(
       [exported('widgets', { group: 'example.io', identityHash: 'beef' })],
       [accepted('widgets', { group: 'example.io', identityHash: 'beef' })],

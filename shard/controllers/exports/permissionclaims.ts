@@ -52,7 +52,7 @@ function validity(
   return isFalse('PermissionClaimsValid', 'Error', 'InvalidPermissionClaims', message)
 }
 
-/** How an accepted claim differs from what the export asks for. */
+/** How an accepted claim differs from that of the export. */
 function mismatch(
   claim: AcceptablePermissionClaim,
   exported: PermissionClaim | undefined,

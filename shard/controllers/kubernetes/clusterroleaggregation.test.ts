@@ -39,7 +39,7 @@ describe('aggregated cluster roles', () => {
     await running
   })
 
-  it('have the rules of those they select, by name and each once', async () => {
+  it('have the rules of the selected roles, by name and each once', async () => {
     await create(role('b', { to: 'x' }, 'list', 'get'))
     await create(role('a', { to: 'x' }, 'watch', 'get'))
     await create(role('c', { to: 'y' }, 'delete'))
@@ -47,7 +47,7 @@ describe('aggregated cluster roles', () => {
     await eventually('all', 'watch', 'get', 'list')
   })
 
-  it('follow labels and rules, and lose what is deleted', async () => {
+  it('follow changes of labels and rules, and deletions', async () => {
     await create(
       aggregate(
         'all',
@@ -69,7 +69,7 @@ describe('aggregated cluster roles', () => {
     await eventually('all')
   })
 
-  it('take back what others write into them', async () => {
+  it('revert rules that other clients write', async () => {
     await create(role('a', { to: 'x' }, 'get'))
     await create(aggregate('all', { matchLabels: { to: 'x' } }))
     await eventually('all', 'get')
@@ -86,7 +86,7 @@ describe('aggregated cluster roles', () => {
     assert.deepEqual(verbsOf('all'), ['list'])
   })
 
-  it('take time in proportion to the rules', async () => {
+  it('take time in proportion to the number of rules', async () => {
     const verbs = Array.from({ length: 12_000 }, (_, i) => `v${i}`)
     await create(role('a', { to: 'x' }, ...verbs))
     await create(role('b', { to: 'x' }, ...verbs))

@@ -53,7 +53,7 @@ interface AggregationRule {
 const selectorsOf = ({ aggregationRule }: KubeObject): readonly LabelSelector[] =>
   ((aggregationRule as AggregationRule | null | undefined)?.clusterRoleSelectors ?? []).map(requirementsOf)
 
-/** Only the names of aggregating roles are kept, so that any other role's change costs a look at these few. */
+/** Keeps only the names of aggregating roles, so that a change of another role compares it with these few. */
 function createAggregating(roles: Informer) {
   const found = new Map<ClusterName, Map<string, readonly LabelSelector[]>>()
   roles.onEvent(({ type, item }) => {

@@ -44,7 +44,7 @@ function finalizersOf(item: CachedItem): readonly string[] {
 }
 
 /**
- * The ref of a stored object; undefined when the resource is not served: no other controller can then wait for it.
+ * The ref of a stored object; undefined when the resource is not served: then no other controller can wait for it.
  */
 export function refOf(
   apis: (cluster: ClusterName) => ApiSet | undefined,
@@ -59,8 +59,8 @@ export function refOf(
 }
 
 /**
- * Objects that other controllers may need until they have removed their finalizers: namespaces, definitions and
- * rights.
+ * Objects that other controllers may need until they have removed their finalizers: namespaces, definitions and RBAC
+ * objects.
  */
 const needed: ReadonlySet<string> = new Set([
   'namespaces',

@@ -136,8 +136,8 @@ async function collect(of: Collection, place: ObjectPlace): Promise<number | und
 }
 
 /**
- * The object; undefined when it is gone, or when a binding serves other objects under the same resource: hidden
- * objects are not changed.
+ * The object; undefined when it was deleted, or when a binding now serves other objects under the same resource:
+ * hidden objects are not changed.
  */
 async function targetAt({ cache, apis, read }: Collection, place: ObjectPlace): Promise<Target | undefined> {
   const object = cache.resource(place.group, place.resource, place.segment).get(place)?.object

@@ -112,7 +112,7 @@ describe('controllers of plain Kubernetes', () => {
       })
     })
 
-    it('wait for names that are taken', async () => {
+    it('wait while their names are taken', async () => {
       await create(resources.crds, definition('widgets', 'Widget'))
       await established('widgets.example.com')
       await create(
@@ -128,7 +128,7 @@ describe('controllers of plain Kubernetes', () => {
       await established('gadgets.example.com')
     })
 
-    it('delete their instances before they go, and end their watches', async () => {
+    it('delete their instances before they are deleted, and end their watches', async () => {
       await create(resources.crds, definition('widgets', 'Widget'))
       await established('widgets.example.com')
       const widget = {
@@ -185,7 +185,7 @@ describe('controllers of plain Kubernetes', () => {
   })
 
   describe('namespaces', () => {
-    it('go after their content', async () => {
+    it('are deleted after their content', async () => {
       await namespace('team')
       await create(resources.configMaps, {
         apiVersion: 'v1',
@@ -213,7 +213,7 @@ describe('controllers of plain Kubernetes', () => {
     })
   })
 
-  it('delete events some time after they last happened', async () => {
+  it('delete events an hour after they last occurred', async () => {
     const events: ResourceRef = { group: '', version: 'v1', resource: 'events' }
     const event = { apiVersion: 'v1', kind: 'Event', metadata: { name: 'e', namespace: 'default' } }
     await create(events, { ...event, involvedObject: {}, lastTimestamp: '2020-01-01T00:00:00Z' })
@@ -230,7 +230,7 @@ describe('controllers of plain Kubernetes', () => {
   describe('garbage collector', () => {
     const maps = resources.configMaps
 
-    it('deletes what has lost its only owner, and what is created without one', async () => {
+    it('deletes objects whose only owner was deleted, or never existed', async () => {
       const owner = await create(maps, configMap('owner'))
       await create(maps, configMap('child', [ownedBy(owner)]))
       await create(
@@ -246,7 +246,7 @@ describe('controllers of plain Kubernetes', () => {
       await gone(maps, 'late', 'default')
     })
 
-    it('looks for owners in the same cluster only', async () => {
+    it('finds owners in the same cluster only', async () => {
       const owner = await create(maps, configMap('owner'))
       await create(maps, configMap('child', [ownedBy(owner)]))
       await shard.addCluster('c2')
@@ -265,7 +265,7 @@ describe('controllers of plain Kubernetes', () => {
       assert.ok(stored(maps, 'child', 'default'))
     })
 
-    it('orphans when asked to', async () => {
+    it('orphans dependents with that policy', async () => {
       const owner = await create(maps, configMap('owner'))
       await create(maps, configMap('child', [ownedBy(owner)]))
       await shard.client.delete(maps, key('owner', 'default'), { propagation: 'Orphan' })
@@ -274,7 +274,7 @@ describe('controllers of plain Kubernetes', () => {
       assert.equal(stored(maps, 'child', 'default')?.metadata.ownerReferences, undefined)
     })
 
-    it('lets the owner go last in the foreground', async () => {
+    it('deletes the owner last in the foreground', async () => {
       const owner = await create(maps, configMap('owner'))
       await create(
         maps,

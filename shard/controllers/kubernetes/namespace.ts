@@ -164,7 +164,7 @@ async function ensureDefaults(
     }))
 }
 
-/** What every namespace has, as it is stored. */
+/** The default content of every namespace. */
 export const namespaceContent = (
   cluster: ClusterName,
   namespace: string,

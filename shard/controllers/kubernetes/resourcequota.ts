@@ -13,7 +13,9 @@ import type { Controller } from '../controller.ts'
 import type { ShardHost } from '../host.ts'
 import { createQueue } from '../queue.ts'
 
-/** Milliseconds after which a quota is counted anew: writes that were admitted and then failed took a place, too. */
+/**
+ * Milliseconds after which a quota is recounted: writes that were admitted and then failed count, too, until then.
+ */
 const recount = 300_000
 
 /** Updates the status of ResourceQuotas: the limits and the current use (`pkg/controller/resourcequota`). */

@@ -5,7 +5,7 @@ import type { Workspace } from '../../../kcp/tenancy.ts'
 import { type MountRef, type MountState, mountState } from './mountref.ts'
 import type { TargetProblem } from './mounttarget.ts'
 
-/** What a mount reference resolved to. */
+/** The result of resolving a mount reference. */
 export type Observation =
   | { readonly found: 'object'; readonly object: KubeObject; readonly problem?: TargetProblem }
   /** Workspaces that mount each other. */

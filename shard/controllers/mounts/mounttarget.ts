@@ -14,8 +14,8 @@ export interface TargetProblem {
 }
 
 /**
- * Checks a URL with what this shard knows: a URL of the workspace tree is a link; clients follow a redirect themselves; any
- * other URL must be allowed by the flags.
+ * Checks a URL with the data of this shard: a URL of the workspace tree is a link; clients follow a redirect
+ * themselves; any other URL must be allowed by the flags.
  */
 export async function targetProblem(
   deps: KcpControllerDeps,

@@ -27,7 +27,7 @@ const universalNamespaces = ['default', 'kube-system']
 export const isBuiltin = (initializer: string): boolean =>
   initializer === universal || initializer === bindingsInitializer
 
-/** Whether only the server's own initializers are left, which need a moment: their absence is not reported. */
+/** Whether only the server's own initializers are left, which finish shortly: they are not reported. */
 export const hasOnlyBuiltinInitializers = ({ status }: LogicalCluster): boolean =>
   status?.phase === 'Initializing' &&
   (status.initializers ?? []).every(isBuiltin) &&

@@ -106,7 +106,7 @@ async function advance(
   return { maintained: await maintainBindings(deps, cluster, current), waiting }
 }
 
-/** Default bindings need a moment: while only they are incomplete, the status is written after that time. */
+/** Default bindings finish shortly: while only they are incomplete, the status is written after a delay. */
 async function report(
   { client, informers, shard }: KcpControllerDeps,
   cluster: ClusterName,

@@ -80,7 +80,7 @@ async function removeAll({ content }: KcpControllerDeps, objects: readonly Store
   for (let i = 0; i < objects.length; i += batch) await content.remove(objects.slice(i, i + batch))
 }
 
-/** Removes everything that is left, at the end the LogicalCluster and its Workspace in one commit. */
+/** Removes all remaining objects, and at last the LogicalCluster and its Workspace in one commit. */
 async function removeLogicalCluster(
   deps: KcpControllerDeps,
   cluster: ClusterName,

@@ -135,7 +135,7 @@ async function keepURL(step: WorkspaceStep, { metadata, spec }: Workspace): Prom
   }))
 }
 
-/** While only the server's own initializers are left, the status is not written: they need a moment. */
+/** While only the server's own initializers are left, the status is not written, because they finish shortly. */
 async function keepStatus(step: WorkspaceStep, workspace: Workspace, cluster: ClusterName): Promise<void> {
   const home = logicalClusterOf(step, cluster)
   if (home !== undefined && hasOnlyBuiltinInitializers(home)) return

@@ -11,14 +11,14 @@ import type { KcpControllerDeps } from '../host.ts'
 
 /** The LogicalCluster of a Workspace, on this shard or on another one. */
 interface WorkspaceHome {
-  /** The LogicalCluster; another shard is asked when it is not known here. */
+  /** The LogicalCluster; read from its shard when this shard does not have it. */
   read(): Promise<LogicalCluster | undefined>
   /** Creates it; returns the existing one otherwise, which may belong to another workspace. */
   found(object: LogicalCluster): Promise<LogicalCluster | undefined>
   remove(): Promise<void>
 }
 
-/** Throws an `Error` when the shard is not known yet: the workspace is retried. */
+/** Throws an `Error` when the shard is unknown yet: the workspace is retried. */
 export function homeOf(deps: KcpControllerDeps, workspace: Workspace, cluster: ClusterName): WorkspaceHome {
   const shard = workspace.metadata.annotations?.[shardAnnotation] ?? deps.shard.name
   if (shard === deps.shard.name) return here(deps, cluster)

@@ -20,7 +20,7 @@ const home = (phase: LogicalClusterPhase, initializers: readonly string[] = []):
 const initialized = (status: Workspace['status']) => findCondition(status?.conditions, 'WorkspaceInitialized')
 
 describe('status of a workspace', () => {
-  it('mirrors the initializers that are left', () => {
+  it('mirrors the remaining initializers', () => {
     const status = workspaceStatus(workspace(), home('Initializing', ['root:a', 'root:b']))
     assert.equal(status.phase, 'Initializing')
     assert.deepEqual(status.initializers, ['root:a', 'root:b'])
@@ -32,7 +32,7 @@ describe('status of a workspace', () => {
     assert.equal(initialized(status)?.status, 'True')
     assert.equal(status.initializers, undefined)
   })
-  it('is unavailable while its logical cluster is gone, and ready when that is back', () => {
+  it('is unavailable while its logical cluster is missing, and ready when it is back', () => {
     const ready = workspaceStatus(workspace({ phase: 'Initializing' }), home('Ready'))
     const gone = workspaceStatus(workspace(ready), undefined)
     assert.equal(gone.phase, 'Unavailable')

@@ -28,13 +28,13 @@ export const refusal = (subject: string, text: string) => ({
   message: `${subject} is forbidden: ${text}`,
 })
 
-/** A shard with all admission of kcp's. */
+/** A shard with all admission plugins of kcp. */
 export interface Admitting {
   readonly shard: TestShard
   readonly tenancy: TenancyResources
 }
 
-/** One for all tests of a suite. */
+/** Opens one for all tests of a suite. */
 export function admitting(): Admitting {
   const scene = {} as Admitting
   before(async () => void Object.assign(scene, await openAdmitting()))

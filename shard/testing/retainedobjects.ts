@@ -1,5 +1,5 @@
-// Prints what a process remembers before and after workspaces have come and gone. A program, not a test: in a process of
-// its own there are no maps but those of the shard.
+// Prints the retained objects of a process before and after workspaces were created and deleted. A separate program,
+// because a test process has other maps than those of the shard.
 import { queryObjects } from 'node:v8'
 import { allow } from '../../framework/contract/authorizer.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
@@ -17,7 +17,7 @@ const url = 'https://localhost:6443'
 const addresses = { name: 'root', baseURL: url, externalURL: url, virtualWorkspaceURL: url }
 const at = (cluster: string, name: string, namespace = '') => ({ cluster, namespace, name })
 
-/** Workspaces below one other, and how often all of them come and go. */
+/** Workspaces below one other, and how often all of them are created and deleted. */
 const children = 12
 const times = 2
 
@@ -92,7 +92,7 @@ async function provide(): Promise<void> {
   await until(() => find<APIExport>(resources.apiExports, provider, 'widgets')?.status?.identityHash)
 }
 
-/** A tree of workspaces that bind, claim, and are watched; then all of it goes. */
+/** Creates a tree of workspaces with bindings, claims and watches, then deletes it. */
 async function live(): Promise<void> {
   const top = await grow('root', 'top')
   const below = await Promise.all(Array.from({ length: children }, (_, i) => grow(top, `w${i}`)))
@@ -109,18 +109,18 @@ async function live(): Promise<void> {
   for (const controller of shard.controllers) await controller.idle()
 }
 
-/** What a quarter of an hour does: the past is over. */
+/** Simulates fifteen minutes without requests: the history expires. */
 async function rest(): Promise<void> {
   for (let minute = 0; minute <= 15; minute++) for (const resource of shard.cache.resources()) resource.age()
   await shard.store.compact(shard.store.revision)
 }
 
-/** All entries of all maps and sets of the process, and objects of some kinds: whoever keeps something keeps it in one. */
-async function remembered() {
+/** The number of entries of all maps and sets of the process, and of objects of some kinds. */
+async function retained() {
   await rest()
   const entries = (kind: typeof Map | typeof Set): number =>
     queryObjects(kind, { format: 'summary' })
-      // Regular expressions, which learn while they are used, number what they have learned.
+      // Regular expressions keep internal maps that grow while they are used.
       .filter(text => !/^Map\(\d+\) \{\s*-?\d+ =>/.test(text))
       .map(text => Number(/^(?:Map|Set)\((\d+)\)/.exec(text)?.[1] ?? 0))
       .reduce((sum, size) => sum + size, 0)
@@ -135,11 +135,11 @@ async function remembered() {
 
 await provide()
 await live()
-// Looking for the first time leaves something behind itself.
-await remembered()
-const before = await remembered()
+// The first measurement creates objects itself.
+await retained()
+const before = await retained()
 for (let time = 0; time < times; time++) await live()
-const after = await remembered()
+const after = await retained()
 process.stdout.write(JSON.stringify({ before, after, made: times * (children + 1) }))
 await shard.stop()
 await running
