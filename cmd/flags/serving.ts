@@ -49,16 +49,22 @@ export const addHostnameFlag = (command: Command): Command =>
 
 export interface ViewFlags {
   readonly view?: readonly string[]
+  /** A file that lists views. */
+  readonly views?: string
+  readonly watch?: boolean
 }
 
-/** Adds the flag to a command. */
-export const addViewFlag = (command: Command): Command =>
-  command.addOption(
-    commonOption(
-      '--view <module>',
-      'JavaScript or TypeScript file, or installed package, with an additional view; may be repeated',
-    ).argParser((module: string, before: readonly string[] = []) => [...before, module]),
-  )
+/** Adds the flags to a command. */
+export const addViewFlags = (command: Command): Command =>
+  command
+    .addOption(
+      commonOption(
+        '--view <module>',
+        'JavaScript or TypeScript file, or installed package, with an additional view; may be repeated',
+      ).argParser((module: string, before: readonly string[] = []) => [...before, module]),
+    )
+    .addOption(commonOption('--views <file>', 'YAML file with additional views and their options'))
+    .addOption(commonOption('--watch', 'replace additional views when their files change, for development'))
 
 const everywhere = new Set(['0.0.0.0', '::'])
 const loopback = new Set(['127.0.0.1', '::1'])

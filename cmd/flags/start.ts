@@ -9,7 +9,7 @@ import {
 } from './authentication.ts'
 import { addLimitFlags, addQuotaFlags, type LimitFlags, type QuotaFlags } from './limits.ts'
 import { addMountFlags, type MountFlags } from './mounts.ts'
-import { addServingFlags, addViewFlag, type ServingFlags, type ViewFlags } from './serving.ts'
+import { addServingFlags, addViewFlags, type ServingFlags, type ViewFlags } from './serving.ts'
 import { addShardFlags, type ShardFlags } from './shard.ts'
 import { commonOption, duration, networks, textList } from './values.ts'
 
@@ -55,7 +55,7 @@ export function addStartFlags(command: Command): Command {
         'where objects are stored: "memory:" or a directory (default: "store" in the data directory)',
       ),
     )
-  addViewFlag(addServingFlags(command, 6443))
+  addViewFlags(addServingFlags(command, 6443))
   addServiceAccountFlags(addAuthenticationFlags(command))
   addAuditFlags(addAuthorizationFlags(command))
   addShardFlags(addAddressFlags(addMountFlags(command)))

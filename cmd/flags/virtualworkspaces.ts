@@ -3,7 +3,7 @@ import { type AuditFlags, addAuditFlags } from './audit.ts'
 import { addRequestHeaderFlags, clientCaOption, type RequestHeaderFlags } from './authentication.ts'
 import { addIgnoredFlags } from './ignored.ts'
 import { addLimitFlags, type LimitFlags } from './limits.ts'
-import { addHostnameFlag, addViewFlag, type ViewFlags } from './serving.ts'
+import { addHostnameFlag, addViewFlags, type ViewFlags } from './serving.ts'
 import { address, commonOption, portNumber } from './values.ts'
 
 /** The flags of `oriel virtual-workspaces`, checked. */
@@ -31,7 +31,7 @@ export function addVirtualWorkspacesFlags(command: Command): Command {
   command
     .description('Serve the views of a kcp shard that runs in another process.')
     .addHelpText('after', '\nOther flags of kcp are accepted and ignored with a warning.')
-  addTlsFlags(addViewFlag(addListeningFlags(addShardFlags(command))))
+  addTlsFlags(addViewFlags(addListeningFlags(addShardFlags(command))))
   addPeerFlags(command).addOption(new Option('--cache-server-kubeconfig-file <path>').hideHelp())
   return addIgnoredFlags(addLimitFlags(addAuditFlags(addRequestHeaderFlags(command))))
 }

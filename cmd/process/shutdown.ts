@@ -12,6 +12,12 @@ export function stopSignal(): Promise<NodeJS.Signals> {
 }
 
 /** Ends the process after a shutdown: timers and connections of plugins would keep it running. */
-export function endDespitePlugins({ view = [] }: { readonly view?: readonly string[] }): void {
-  if (view.length > 0) process.exit(process.exitCode ?? 0)
+export function endDespitePlugins({
+  view,
+  views,
+}: {
+  readonly view?: readonly string[]
+  readonly views?: string
+}): void {
+  if (view !== undefined || views !== undefined) process.exit(process.exitCode ?? 0)
 }

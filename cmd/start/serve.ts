@@ -4,7 +4,6 @@ import type { Logger } from '../../framework/contract/log.ts'
 import type { Outbound } from '../../framework/contract/upstream.ts'
 import { versionInfo } from '../../framework/contract/version.ts'
 import { createMetrics } from '../../framework/metrics/metrics.ts'
-import type { LoadedPlugin } from '../../framework/plugins/supervise.ts'
 import type { Port } from '../../framework/server/listener.ts'
 import { type Server, serveOn } from '../../framework/server/server.ts'
 import { createOpenApiDocuments } from '../../openapi/index.ts'
@@ -19,7 +18,7 @@ import { fairnessLimits } from '../flags/limits.ts'
 import { publicUrl } from '../flags/serving.ts'
 import type { StartFlags } from '../flags/start.ts'
 import { supervise } from '../views/supervision.ts'
-import { viewsOver } from '../views/viewplugins.ts'
+import { type LoadedViews, viewsOver } from '../views/viewplugins.ts'
 import type { Embedded } from './shard.ts'
 
 export interface ServeOptions {
@@ -28,7 +27,7 @@ export interface ServeOptions {
   readonly authentication: PreparedAuthentication
   readonly port: Port
   /** The views of `--view`. */
-  readonly views: readonly LoadedPlugin[]
+  readonly views: readonly LoadedViews[]
   readonly authorization: Pick<AuthorizationParts, 'explains'>
   readonly outbound: Outbound
   readonly disk: Disk
@@ -43,7 +42,7 @@ export async function serve(given: ServeOptions): Promise<Server> {
   const { serviceAccounts, identityHeaders } = authentication
   const { authenticator } = host.authentication
   const metrics = createMetrics()
-  const plugins = supervise(views, { log, metrics })
+  const plugins = supervise(views, { log, metrics, watch: options.watch === true })
   const served = viewsOver([...workspaces, ...plugins, plain], { ...host, outbound })
   given.authorization.explains(served)
   given.disk.measure(metrics)

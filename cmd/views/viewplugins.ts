@@ -8,29 +8,53 @@ import { StartError } from '../files/starterror.ts'
 import type { ViewFlags } from '../flags/serving.ts'
 import { isOurs } from './ourfiles.ts'
 import { findModule, loadModule } from './pluginmodule.ts'
+import { type ListedView, listedViews } from './viewlist.ts'
 
-/** Loads the modules of `--view`, whose default exports are plugins. Throws `StartError` on other modules. */
-export const loadViews = ({ view: names = [] }: ViewFlags): Promise<readonly LoadedPlugin[]> =>
-  Promise.all(names.map(loadView))
+/** The views of a module, and how to load them again. */
+export interface LoadedViews extends LoadedPlugin {
+  /** The files that were read, with `--watch`. */
+  readonly files: readonly string[]
+  /** Reads the files again. Rejects with an `Error` that names file and line. */
+  again(): Promise<LoadedViews>
+}
 
-async function loadView(name: string): Promise<LoadedPlugin> {
-  let origin: PluginOrigin | undefined
+/** Loads the modules of `--view` and `--views`, whose default exports are plugins. Throws `StartError` on other modules. */
+export async function loadViews(flags: ViewFlags): Promise<readonly LoadedViews[]> {
+  const listed = await listedViews(flags)
+  return Promise.all(listed.map(each => loadListed(each, flags.watch === true)))
+}
+
+async function loadListed(listed: ListedView, fresh: boolean): Promise<LoadedViews> {
   try {
-    origin = await findModule(name)
-    return { origin, factories: factoriesOf(await loadModule(origin, false), origin) }
+    const origin = await findModule(listed.view)
+    return await loaded(origin, listed, fresh)
   } catch (error) {
-    const at = origin && positionOf(error, origin, isOurs)
-    const text = oneLine((error as Error).message)
-    throw new StartError(`Loading --view ${name} failed: ${at === undefined ? text : `${at}: ${text}`}.`)
+    throw new StartError(`Loading --view ${listed.view} failed: ${(error as Error).message}.`)
   }
 }
 
-const oneLine = (text: string): string => text.replace(/\s*\n\s*/g, ' ')
+async function loaded(origin: PluginOrigin, listed: ListedView, fresh: boolean): Promise<LoadedViews> {
+  try {
+    const { exported, files } = await loadModule(origin, fresh)
+    const factories = factoriesOf(exported, listed, origin)
+    return { origin, factories, files, again: () => loaded(origin, listed, true) }
+  } catch (error) {
+    const at = positionOf(error, origin, isOurs)
+    const text = oneLine((error as Error).message)
+    throw new Error(at === undefined || text.includes(origin.file) ? text : `${at}: ${text}`)
+  }
+}
+
+const oneLine = (text: string): string => text.replace(/\s*\n\s*/g, ' ').trim()
 
 /** The views of a plugin. Throws an `Error` that names the line. */
-function factoriesOf(plugin: unknown, { file }: PluginOrigin): readonly WorkspaceFactory[] {
+function factoriesOf(
+  plugin: unknown,
+  { options }: ListedView,
+  { file }: PluginOrigin,
+): readonly WorkspaceFactory[] {
   if (typeof plugin !== 'function') throw new Error('the default export is not a function')
-  const made: unknown = (plugin as ViewPlugin)(framework)
+  const made: unknown = (plugin as ViewPlugin)(framework, options)
   const factories: readonly unknown[] = Array.isArray(made) ? made : [made]
   const bad = factories.find(each => typeof each !== 'function')
   if (bad === undefined && factories.length > 0) return factories as readonly WorkspaceFactory[]

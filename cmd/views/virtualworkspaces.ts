@@ -6,7 +6,6 @@ import { createLogger } from '../../framework/contract/log.ts'
 import { versionInfo } from '../../framework/contract/version.ts'
 import type { VirtualWorkspace, WorkspaceFactory } from '../../framework/contract/workspace.ts'
 import { createMetrics } from '../../framework/metrics/metrics.ts'
-import type { LoadedPlugin } from '../../framework/plugins/supervise.ts'
 import { onlyUrl } from '../../framework/publishing/publisher.ts'
 import { pathPattern } from '../../framework/request/path.ts'
 import type { HealthCheck } from '../../framework/server/health.ts'
@@ -27,7 +26,7 @@ import { endDespitePlugins, stopSignal } from '../process/shutdown.ts'
 import { openConnections } from './shardconnection.ts'
 import { supervise } from './supervision.ts'
 import { openAuthentication, type ViewAuthentication } from './viewauthentication.ts'
-import { loadViews, viewsOver } from './viewplugins.ts'
+import { type LoadedViews, loadViews, viewsOver } from './viewplugins.ts'
 import { type FollowedServing, openServing } from './viewserving.ts'
 import type { ViewSetup } from './viewsetup.ts'
 
@@ -95,7 +94,7 @@ interface Parts {
   readonly connection: ShardConnection
   readonly serving: FollowedServing
   /** The views of `--view`. */
-  readonly views: readonly LoadedPlugin[]
+  readonly views: readonly LoadedViews[]
   readonly auditor?: NonNullable<Parameters<typeof createServer>[0]['auditor']>
 }
 
@@ -106,7 +105,11 @@ async function serve({ flags, log }: ViewSetup, parts: Parts): Promise<Server> {
   const clientCA = allAuthorities(authentication.authorities())
   const metrics = createMetrics()
   const served: readonly VirtualWorkspace[] = viewsOver(
-    [...shardWorkspaces.map(unpublished), ...supervise(views, { log, metrics }), explanations(() => served)],
+    [
+      ...shardWorkspaces.map(unpublished),
+      ...supervise(views, { log, metrics, watch: flags.watch === true }),
+      explanations(() => served),
+    ],
     { ...shard, log },
   )
   try {

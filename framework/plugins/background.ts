@@ -4,7 +4,7 @@ import type { Supervisor } from './supervisor.ts'
 
 /** The views of plugins, and what is not theirs. */
 export interface BackgroundOptions {
-  readonly supervisors: readonly Supervisor[]
+  readonly supervisors: ReadonlyMap<string, Supervisor>
   readonly isOurs: (path: string) => boolean
   readonly log: Logger
 }
@@ -15,7 +15,8 @@ export interface BackgroundOptions {
  * to end then, because the state of the server is unknown.
  */
 export function reportBackgroundError(error: unknown, what: string, options: BackgroundOptions): boolean {
-  const { supervisors, isOurs, log } = options
+  const { isOurs, log } = options
+  const supervisors = [...options.supervisors.values()]
   const frames = framesOf(error)
   const inModule = supervisors.filter(({ origin }) => frames.some(({ path }) => path === origin.file))
   const inFolder = supervisors.filter(each => each.positionOf(error) !== undefined)

@@ -7,12 +7,13 @@ import type { Culprit, MemberReports } from '../contract/viewfailure.ts'
 import type { Host } from '../contract/workspace.ts'
 import { privateEvent, privateItem, privateStorage } from '../lens/privatestorage.ts'
 
-/** The host of a plugin: what it gets are copies, and its handlers cannot stop the informers that other views share. */
-export function privateHost(host: Host, reports: MemberReports): Host {
+/** The host of a plugin: what it gets are copies, and its handlers cannot stop the informers that other views share. `until`
+ * aborts when the view is replaced: its handlers are removed then. */
+export function privateHost(host: Host, reports: MemberReports, until?: AbortSignal): Host {
   const { backend, informers, log, shared, outbound } = host
   return {
     backend: privateBackend(backend),
-    informers: privateInformers(informers, reports),
+    informers: privateInformers(informers, reports, until),
     log,
     ...(shared && { shared }),
     ...(outbound && { outbound }),
@@ -67,12 +68,20 @@ function kept<T extends object, R>(make: (value: T) => R): (value: T) => R {
   }
 }
 
-const privateInformers = (informers: Informers, reports: MemberReports): Informers => {
-  const of = kept((informer: Informer) => privateInformer(informer, reports))
+const privateInformers = (
+  informers: Informers,
+  reports: MemberReports,
+  until: AbortSignal | undefined,
+): Informers => {
+  const of = kept((informer: Informer) => privateInformer(informer, reports, until))
   return { for: resource => of(informers.for(resource)) }
 }
 
-function privateInformer(informer: Informer, reports: MemberReports): Informer {
+function privateInformer(
+  informer: Informer,
+  reports: MemberReports,
+  until: AbortSignal | undefined,
+): Informer {
   const safely = <T>(member: string, run: () => T, otherwise: T): T => {
     try {
       return run()
@@ -93,15 +102,18 @@ function privateInformer(informer: Informer, reports: MemberReports): Informer {
     },
     list: cluster => informer.list(cluster).map(privateItem),
     index: fn => indexOf(fn),
-    onEvent: handler =>
-      informer.onEvent((event: ItemEvent) => {
-        const result: unknown = safely(
+    onEvent: handler => {
+      const stop = informer.onEvent((event: ItemEvent) => {
+        const handled: unknown = safely(
           'the handler of an informer',
           () => handler(privateEvent(event)),
           undefined,
         )
-        reportRejection(result, handler as Culprit, reports)
-      }),
+        reportRejection(handled, handler as Culprit, reports)
+      })
+      until?.addEventListener('abort', stop, { once: true })
+      return stop
+    },
     synced: informer.synced,
   }
 }

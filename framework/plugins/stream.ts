@@ -1,4 +1,4 @@
-import { optional, unlessAborted } from '../async/awaitable.ts'
+import { optional, turn, unlessAborted } from '../async/awaitable.ts'
 import type { RequestContext } from '../contract/context.ts'
 import type { CheckedMember, MemberCalls } from './membercall.ts'
 
@@ -7,6 +7,9 @@ export interface StreamMembers<T, R> {
   readonly yields: CheckedMember<T>
   readonly returns: CheckedMember<R>
 }
+
+/** The number of batches after which other requests get a turn of the event loop. */
+const mostInOneTurn = 64
 
 /**
  * A list or watch of a plugin's storage. Its results are checked, and it ends with the request: also if the generator of the
@@ -18,6 +21,7 @@ export class SupervisedStream<T, R> implements AsyncGenerator<T, R, undefined> {
   readonly #members: StreamMembers<T, R>
   #inner: AsyncGenerator<unknown, unknown, undefined> | undefined
   #isOver = false
+  #batches = 0
 
   constructor(
     calls: MemberCalls,
@@ -40,6 +44,8 @@ export class SupervisedStream<T, R> implements AsyncGenerator<T, R, undefined> {
     const { yields, returns } = this.#members
     if (this.#isOver || this.#inner === undefined) return { done: true, value: undefined as R }
     try {
+      // A generator that never waits would keep the server from doing anything else.
+      if (++this.#batches % mostInOneTurn === 0) await turn()
       const next = await unlessAborted(this.#ctx.signal, optional(this.#inner.next()))
       if (next.done) this.#isOver = true
       this.#calls.succeeded(this.#ctx)

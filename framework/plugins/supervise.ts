@@ -15,7 +15,10 @@ export interface LoadedPlugin {
 
 /** Where the views of plugins report, and who is told of their supervisors. */
 export interface Supervision extends Pick<Supervised, 'meters' | 'isOurs'> {
-  readonly supervisors: Supervisor[]
+  /** By the name of the view. */
+  readonly supervisors: Map<string, Supervisor>
+  /** Aborts when the views are replaced. */
+  readonly until?: AbortSignal
 }
 
 /** Factories of supervised views. They throw an `Error` that names file and line when a view cannot be made. */
@@ -39,10 +42,10 @@ function supervisedBy({ factory, host, origin, supervision }: Making): VirtualWo
     took: () => undefined,
   }
   try {
-    const view = checkedView(factory(privateHost(host, reports)), factory)
+    const view = checkedView(factory(privateHost(host, reports, supervision.until)), factory)
     supervisor = new Supervisor({ ...supervision, view: view.name, origin, log: host.log })
-    supervision.supervisors.push(supervisor)
-    return supervisedView(view, supervisor)
+    supervision.supervisors.set(view.name, supervisor)
+    return supervisedView(view, supervisor, supervision.until)
   } catch (error) {
     throw new Error(`${whereIs(error, origin, supervision.isOurs)}: ${(error as Error).message}`, {
       cause: error,

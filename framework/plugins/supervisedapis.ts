@@ -10,11 +10,14 @@ import { supervisedStorage } from './supervisedstorage.ts'
 /** Supervises the resources of a view. The same set gives the same result, by which documents are kept. */
 export class SupervisedApis {
   readonly #calls: MemberCalls
+  readonly #until: AbortSignal | undefined
   readonly #sets = new WeakMap<ApiSet, ApiSet>()
   readonly #resources = new WeakMap<ApiResource, ApiResource>()
 
-  constructor(calls: MemberCalls) {
+  /** `until` aborts when the view is replaced. */
+  constructor(calls: MemberCalls, until: AbortSignal | undefined) {
     this.#calls = calls
+    this.#until = until
   }
 
   /** Throws an `Error` that names the resource and the member if the set has wrong resources. */
@@ -28,7 +31,8 @@ export class SupervisedApis {
 
   #supervised(set: ApiSet): ApiSet {
     const own = (found: ApiResource | undefined): ApiResource | undefined => found && this.#resource(found)
-    const { unaggregated, isPartial, replaced } = set
+    const { unaggregated, isPartial } = set
+    const ends = [set.replaced, this.#until].filter(signal => signal !== undefined)
     for (const [i, resource] of set.resources.entries()) {
       const problem = problemOfResource(resource, i)
       if (problem !== undefined) throw new Error(`must return resources: ${problem}`)
@@ -40,7 +44,7 @@ export class SupervisedApis {
       ...(findMetadata && { findMetadata: (...wanted) => own(findMetadata.apply(set, wanted)) }),
       ...(unaggregated && { unaggregated }),
       ...(isPartial && { isPartial }),
-      ...(replaced && { replaced }),
+      ...(ends.length > 0 && { replaced: AbortSignal.any(ends) }),
     }
   }
 

@@ -12,8 +12,13 @@ import { isApis, isDecision, isKubeObject, isNothing, isParamsList, isUser } fro
 import { SupervisedApis } from './supervisedapis.ts'
 import type { Supervisor } from './supervisor.ts'
 
-/** The view of a plugin, whose members are checked. It has `plugin`, by which the server stops calling a view that fails. */
-export function supervisedView(view: VirtualWorkspace, supervisor: Supervisor): VirtualWorkspace {
+/** The view of a plugin, whose members are checked. It has `plugin`, by which the server stops calling a view that fails. `until` aborts
+ * when the view is replaced: its watches end then. */
+export function supervisedView(
+  view: VirtualWorkspace,
+  supervisor: Supervisor,
+  until?: AbortSignal,
+): VirtualWorkspace {
   const calls = new MemberCalls(supervisor)
   const { name, path, otherwise, publisher, admission } = view
   return {
@@ -21,6 +26,7 @@ export function supervisedView(view: VirtualWorkspace, supervisor: Supervisor): 
     ...(otherwise && { otherwise }),
     ...(publisher && { publisher: supervisedPublisher(calls, supervisor, publisher) }),
     ...(admission && { admission: admission.map((each, i) => supervisedAdmission(calls, each, i)) }),
+    apis: supervisedApis(view, calls, { supervisor, until }),
     ...requestMembers(view, calls, supervisor),
     ...(view.run && { run: supervisedRun(view, supervisor) }),
   }
@@ -38,7 +44,7 @@ const member = <T>(
 
 const aDecision = "a decision, such as allow('a member') or deny('not a member')"
 
-type RequestMembers = Pick<VirtualWorkspace, 'apis' | 'authorize' | 'explain' | 'guard' | 'actAs'>
+type RequestMembers = Pick<VirtualWorkspace, 'authorize' | 'explain' | 'guard' | 'actAs'>
 
 function requestMembers(view: VirtualWorkspace, calls: MemberCalls, supervisor: Supervisor): RequestMembers {
   const { authorize, explain, guard, actAs } = view
@@ -52,7 +58,6 @@ function requestMembers(view: VirtualWorkspace, calls: MemberCalls, supervisor: 
   const nothing = member('guard', guard, 'nothing, and throw a StatusError to refuse', isNothing)
   const user = member('actAs', actAs, 'a user { name, groups }, such as loopback', isUser)
   return {
-    apis: supervisedApis(view, calls, supervisor),
     ...(authorize && { authorize: deciding('authorize') }),
     ...(explain && { explain: deciding('explain') }),
     ...(guard && { guard: async ctx => calls.call(ctx, nothing, () => view.guard?.(ctx)) }),
@@ -65,10 +70,10 @@ function requestMembers(view: VirtualWorkspace, calls: MemberCalls, supervisor: 
 function supervisedApis(
   view: VirtualWorkspace,
   calls: MemberCalls,
-  supervisor: Supervisor,
+  { supervisor, until }: { readonly supervisor: Supervisor; readonly until: AbortSignal | undefined },
 ): VirtualWorkspace['apis'] {
   const apis = member('apis', view.apis, 'resources, made by apiSetOf(), or undefined', isApis)
-  const supervised = new SupervisedApis(calls)
+  const supervised = new SupervisedApis(calls, until)
   return (params, cluster) => {
     const reports = supervisor.reports()
     const set = calls.callNow(reports, apis, () => view.apis(params, cluster))

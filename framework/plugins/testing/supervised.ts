@@ -56,12 +56,12 @@ export function supervisedIn(
     set ??= apiSetOf([widgetsOf(given)])
     return set
   }
-  const supervisors: Supervisor[] = []
+  const supervisors = new Map<string, Supervisor>()
   const supervision = { supervisors, isOurs: () => false, meters: createPluginMeters(createMetrics()) }
   const origin = { name: './sick.ts', file }
   const [supervised] = supervisedFactories({ origin, factories: [factory] }, supervision)
   const view = supervised?.({ ...host(scene), log })
-  const [supervisor] = supervisors
+  const supervisor = supervisors.get('sick')
   if (view === undefined || supervisor === undefined) throw new Error('there is no view')
   return { view, lines, supervisor }
 }

@@ -1,0 +1,99 @@
+import { type FSWatcher, watch } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Logger } from '../../framework/contract/log.ts'
+import type { Host, WorkspaceFactory } from '../../framework/contract/workspace.ts'
+import { type ReplaceableView, replaceableView } from '../../framework/plugins/replaceable.ts'
+import { type Supervision, supervisedFactories } from '../../framework/plugins/supervise.ts'
+import type { LoadedViews } from './viewplugins.ts'
+
+/** The views of a plugin, which are replaced when its files change. */
+export function reloadedFactories(
+  plugin: LoadedViews,
+  supervision: Omit<Supervision, 'until'>,
+  log: Logger,
+): readonly WorkspaceFactory[] {
+  const reloading = new Reloading(plugin, supervision, log)
+  return plugin.factories.map((_, i) => host => reloading.first(i, host))
+}
+
+/** Milliseconds in which the writes of an editor are collected. */
+const gather = 30
+
+class Reloading {
+  readonly #supervision: Omit<Supervision, 'until'>
+  readonly #log: Logger
+  readonly #views = new Map<string, ReplaceableView>()
+  readonly #watchers = new Map<string, FSWatcher>()
+  #plugin: LoadedViews
+  #host: Host | undefined
+  #timer: NodeJS.Timeout | undefined
+  #reload: Promise<void> = Promise.resolve()
+
+  constructor(plugin: LoadedViews, supervision: Omit<Supervision, 'until'>, log: Logger) {
+    this.#plugin = plugin
+    this.#supervision = supervision
+    this.#log = log
+  }
+
+  /** The view of a factory of the plugin as it was loaded first. */
+  first(i: number, host: Host) {
+    this.#host = host
+    const generation = this.#generation(this.#plugin, i)
+    const replaceable = replaceableView(generation)
+    this.#views.set(generation.view.name, replaceable)
+    this.#watch(this.#plugin.files)
+    return replaceable.view
+  }
+
+  #generation(plugin: LoadedViews, i: number) {
+    const end = new AbortController()
+    const factory = supervisedFactories(plugin, { ...this.#supervision, until: end.signal })[i]
+    if (factory === undefined || this.#host === undefined) throw new Error('there is no such view')
+    return { view: factory(this.#host), end }
+  }
+
+  /** Editors replace files: the folders are watched. */
+  #watch(files: readonly string[]): void {
+    for (const folder of new Set(files.map(dirname)))
+      if (!this.#watchers.has(folder))
+        this.#watchers.set(folder, watch(folder, (_, name) => this.#changed(name)).unref())
+  }
+
+  #changed(name: string | null): void {
+    if (name !== null && !/\.([cm]?[jt]s|json)$/.test(name)) return
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => {
+      this.#reload = this.#reload.then(() => this.#again())
+    }, gather)
+  }
+
+  async #again(): Promise<void> {
+    const since = performance.now()
+    const { name } = this.#plugin.origin
+    try {
+      const next = await this.#plugin.again()
+      await this.#replace(next)
+      this.#plugin = next
+      this.#watch(next.files)
+      const took = Math.round(performance.now() - since)
+      this.#log.info({ plugin: name, milliseconds: took }, `views of ${name} reloaded`)
+      process.stdout.write(`Reloaded ${name} in ${took} ms\n`)
+    } catch (error) {
+      const { message } = error as Error
+      this.#log.error({ plugin: name }, `views of ${name} not reloaded, and served as before: ${message}`)
+    }
+  }
+
+  /** All views are made before the first one is replaced. */
+  async #replace(next: LoadedViews): Promise<void> {
+    const generations = next.factories.map((_, i) => this.#generation(next, i))
+    const pairs = generations.map(generation => {
+      const { name, path } = generation.view
+      const replaced = this.#views.get(name)
+      if (replaced === undefined || replaced.view.path.pattern !== path.pattern)
+        throw new Error(`the view ${JSON.stringify(name)} has another name or path: start the server again`)
+      return { generation, replaced }
+    })
+    await Promise.all(pairs.map(({ generation, replaced }) => replaced.replace(generation)))
+  }
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { open } from '../../test/support/wire.ts'
+import { apiSetOf } from '../contract/apis.ts'
+import { deny } from '../contract/authorizer.ts'
+import { as, create, get, plain, serving, start, widgets } from '../testing/serving.ts'
+import { type Generation, replaceableView } from './replaceable.ts'
+import { type Definition, supervisedIn, widgetsOf } from './testing/supervised.ts'
+
+const path = `/services/sick/clusters/team${widgets}`
+
+describe('a view that is replaced', () => {
+  const scene = serving()
+  const generation = (define: Definition): Generation => {
+    const end = new AbortController()
+    const { view } = supervisedIn(scene, import.meta.filename, host => ({
+      apis: () => apiSetOf([widgetsOf(host)], end.signal),
+      ...define,
+    }))
+    return { view, end }
+  }
+  const status = async (): Promise<number> => (await get(scene, path, as('reader'))).status
+  const serve = async (define: Definition) => {
+    const replaceable = replaceableView(generation(define))
+    await start(scene, [plain(scene), replaceable.view])
+    await create(scene, 'team', 'a')
+    return replaceable
+  }
+
+  it('serves as the next one, without a restart', async () => {
+    const { replace } = await serve({})
+    assert.equal(await status(), 200)
+    await replace(generation({ authorize: async () => deny('closed') }))
+    assert.equal(await status(), 403)
+    await replace(generation({}))
+    assert.equal(await status(), 200)
+  })
+
+  it('ends its watches, and no others', async () => {
+    const { replace } = await serve({})
+    const watch = (below: string) =>
+      open('HTTP/1.1', `${scene.server.url}${below}?watch=1&resourceVersion=1`, as('admin'))
+    const [own, other] = await Promise.all([watch(path), watch(`/clusters/team${widgets}`)])
+    for (const each of [own, other]) assert.match((await each.next()) ?? '', /"type":"ADDED"/)
+    await replace(generation({}))
+    assert.equal(await own.next(), undefined)
+    await create(scene, 'team', 'b')
+    assert.match((await other.next()) ?? '', /"name":"b"/)
+    other.leave()
+  })
+
+  it('serves until the controllers of the next one are ready, and its own are ended', async () => {
+    const events: string[] = []
+    const running =
+      (name: string, ready: Promise<void>): Definition['run'] =>
+      async (begin, signal) => {
+        signal.addEventListener('abort', () => events.push(`${name} ended`))
+        await ready
+        events.push(`${name} ready`)
+        begin()
+        await new Promise(() => undefined)
+      }
+    const run = running('first', Promise.resolve())
+    const { replace } = await serve({ ...(run && { run }) })
+    assert.equal(await status(), 200)
+    let go: () => void = () => undefined
+    const next = running('next', new Promise(resolve => (go = resolve)))
+    const replaced = replace(
+      generation({ authorize: async () => deny('closed'), ...(next && { run: next }) }),
+    )
+    assert.equal(await status(), 200)
+    go()
+    await replaced
+    assert.equal(await status(), 403)
+    assert.deepEqual(events, ['first ready', 'next ready', 'first ended'])
+  })
+
+  it('stays when the controllers of the next one fail', async () => {
+    const { replace } = await serve({})
+    const run = async (): Promise<void> => {
+      throw new Error('no luck')
+    }
+    await assert.rejects(replace(generation({ run })), /no luck/)
+    assert.equal(await status(), 200)
+  })
+})
