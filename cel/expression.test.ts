@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { evaluate } from './testing/evaluate.ts'
 
-// What Kubernetes' own CEL (cel-go with Kubernetes' libraries) says of these expressions.
+// The results of Kubernetes' own CEL (cel-go with Kubernetes' libraries) for these expressions.
 const values: readonly (readonly [expression: string, value: string])[] = [
   ["'%s %s %s %s'.format([1, 1.5, true, 'x'])", '"1 1.5 true x"'],
   ["'%d'.format([1234567])", '"1234567"'],

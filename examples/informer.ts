@@ -30,8 +30,7 @@ const slice: Slice = await slices.getClusterCustomObject({
   name,
 })
 const url = slice.status?.endpoints?.[0]?.url
-if (url === undefined)
-  throw new Error(`the endpoint slice ${name} lists no URL yet: nobody has bound the export`)
+if (url === undefined) throw new Error(`the endpoint slice ${name} lists no URL yet: the export is not bound`)
 
 const view = at(`${url}/clusters/*`)
 const widgets = view.makeApiClient(CustomObjectsApi)

@@ -1,6 +1,9 @@
 import type { MetaV1LabelSelector } from './selector.ts'
 
-/** What identifies a permission claim, in both versions: verbs and selectors do not. No group is the core group. */
+/**
+ * The fields that identify a permission claim, in both versions: verbs and selectors do not. An absent group is the core
+ * group.
+ */
 export interface ClaimedResource {
   readonly group?: string
   readonly resource: string

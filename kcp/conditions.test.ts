@@ -5,7 +5,7 @@ const at = (seconds: number): Date => new Date(Date.UTC(2026, 0, 1, 0, 0, second
 const times = (conditions: Conditions): string[] => conditions.map(c => `${c.type} ${c.lastTransitionTime}`)
 
 describe('conditions', () => {
-  it('puts Ready first, the others in order, with whole seconds', () => {
+  it('puts Ready first and the others in order, with times in whole seconds', () => {
     const list = setConditions(undefined, [isTrue('B'), isTrue('Ready'), isTrue('A')], at(1))
     assert.deepEqual(times(list), [
       'Ready 2026-01-01T00:00:01Z',
@@ -49,7 +49,7 @@ describe('summary of conditions', () => {
     assert.equal(of(isFalse('B', 'Info', 'I', 'i'), isFalse('C', 'Warning', 'W', 'w')).reason, 'W')
     assert.equal(of({ type: 'A', status: 'Unknown' }, isTrue('B')).status, 'True')
   })
-  it('looks only at the considered ones', () => {
+  it('summarizes only the considered ones', () => {
     const list = setConditions(undefined, [isTrue('A'), isFalse('B', 'Error', 'E', 'e')], at(0))
     assert.deepEqual(summary(list, ['A']), { type: 'Ready', status: 'True' })
   })

@@ -91,6 +91,6 @@ describe('label encodings', () => {
     assert.equal(reflexiveClaimValue, 'LstvmbbzVDDOn90ZbhzSQO5U3DMCf88h1pZ'))
 
   for (const [key, value, label] of lifecycle) {
-    it(`labels who waits for ${key}`, () => assert.deepEqual(label, { key, value }))
+    it(`labels objects that wait for ${key}`, () => assert.deepEqual(label, { key, value }))
   }
 })

@@ -26,7 +26,7 @@ const cell = (type: PrinterColumn['type'], jsonPath: string): unknown =>
   columnsOf([{ name: 'N', type, jsonPath }])[0]?.cell(object, now)
 
 describe('columns', () => {
-  it('are Age when there are none', () => {
+  it('are Age when the definition has none', () => {
     const [age, ...rest] = columnsOf()
     assert.deepEqual(rest, [])
     assert.deepEqual([age?.name, age?.type, age?.format, age?.priority], ['Age', 'date', '', 0])
@@ -79,7 +79,7 @@ describe('columns', () => {
 })
 
 describe('selectable fields', () => {
-  it('are empty where many of them would look at too much of an object', () => {
+  it('are empty when their JSON paths read too much of an object', () => {
     const column: PrinterColumn = { name: 'N', type: 'integer', jsonPath: '.spec.list[*]' }
     const columns = columnsOf(Array.from({ length: 200 }, () => column))
     const row = (): unknown[] => {

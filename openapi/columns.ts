@@ -28,7 +28,7 @@ export function columnsOf(columns: readonly PrinterColumn[] = []): readonly Tabl
 
 type MeterFor = (object: KubeObject, now: Date) => JsonPathMeter
 
-/** One meter for all cells of a row, which are computed one after the other. */
+/** One meter for all cells of a row, which are computed in order. */
 function metersByRow(): MeterFor {
   let row: { object: KubeObject; now: Date; meter: JsonPathMeter } | undefined
   return (object, now) => {

@@ -9,7 +9,7 @@ const schemaOf = (spec: JSONSchemaProps): JSONSchemaProps => ({ type: 'object', 
 const objectOf = (spec: unknown, metadata: unknown = { name: 'a' }): KubeObject =>
   ({ apiVersion: 'e.io/v1', kind: 'Widget', metadata, spec }) as KubeObject
 
-/** The decoded spec, and what was unknown. */
+/** The decoded spec, and the unknown fields. */
 function decode(spec: JSONSchemaProps, value: unknown): readonly [spec: unknown, unknown: readonly string[]] {
   const { object, unknown } = compileSchema(schemaOf(spec)).decode(objectOf(value))
   return [object.spec, unknown]
@@ -43,7 +43,7 @@ describe('pruning', () => {
     ])
   })
 
-  it('returns the same object when there is nothing to do, and copies only what changes', () => {
+  it('returns the same object when nothing changes, and copies only changed parts', () => {
     const value = { list: [{ x: 'a' }], text: 't' }
     const object = Object.freeze(objectOf(Object.freeze(value)))
     const schema = compileSchema(schemaOf(nested))
@@ -59,7 +59,7 @@ describe('pruning', () => {
     ])
   })
 
-  it('keeps unknown fields where the schema says so, but not below what it specifies', () => {
+  it('keeps unknown fields where the schema allows them, but not in specified fields', () => {
     const schema: JSONSchemaProps = {
       type: 'object',
       'x-kubernetes-preserve-unknown-fields': true,
@@ -80,7 +80,7 @@ describe('pruning', () => {
     assert.deepEqual(decode(schema, [{ x: { u: 1 }, y: 2 }]), [[{ x: {}, y: 2 }], ['spec[0].x.u']])
   })
 
-  it('keeps keys of maps, and empties objects in maps of anything', () => {
+  it('keeps keys of maps, and empties objects in maps without a schema', () => {
     const schema: JSONSchemaProps = {
       type: 'object',
       properties: {
@@ -94,7 +94,7 @@ describe('pruning', () => {
     ])
   })
 
-  it('survives keys that mean something in JavaScript', () => {
+  it('accepts keys such as __proto__ and constructor', () => {
     const value = JSON.parse('{"__proto__":{"x":1},"constructor":2,"text":"t","z":1}')
     const [spec, unknown] = decode({ ...nested, additionalProperties: true }, value)
     assert.equal(JSON.stringify(spec), '{"__proto__":{},"constructor":2,"text":"t","z":1}')
@@ -102,7 +102,7 @@ describe('pruning', () => {
     assert.equal(Object.getPrototypeOf(spec), Object.prototype)
   })
 
-  it('refuses what is nested too deep, whatever the schema', () => {
+  it('refuses deeply nested values, for every schema', () => {
     let deep: unknown = 1
     for (let i = 0; i < 100_000; i++) deep = [deep]
     assert.equal(
@@ -168,7 +168,7 @@ describe('nulls and defaults', () => {
     })
   })
 
-  it('leaves its input alone, and shares defaults that nobody can change', () => {
+  it('does not change its input, and shares frozen defaults', () => {
     const input = objectOf({ plain: null })
     const { object } = compileSchema(schemaOf(schema)).decode(input)
     assert.deepEqual(input, objectOf({ plain: null }))
@@ -284,7 +284,7 @@ describe('sharing', () => {
     assert.equal(compileCached(one), compileCached(same))
   })
 
-  it('forgets what was not used for long', () => {
+  it('removes schemas that were not used for long', () => {
     const cached = schemaCache(1)
     const first = cached({ type: 'object' })
     cached({ type: 'object', title: 'other' })

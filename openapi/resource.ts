@@ -32,7 +32,7 @@ export const allVerbs: readonly Verb[] = [
 /** Verbs of the status and scale subresources. */
 export const subresourceVerbs: readonly Verb[] = ['get', 'patch', 'update']
 
-/** What a definition leaves open: the storage of a resource, and the behavior of its endpoints. */
+/** The parts that a definition lacks: the storage of a resource, and the behavior of its endpoints. */
 export interface ResourceWiring<P extends Params = Params> {
   storage(version: string, subresource?: 'status' | 'scale'): ResourceStorage<P>
   readonly custom: boolean

@@ -32,7 +32,7 @@ const resourceSchemaOf = ({ metadata, spec }: Crd): KubeObject => ({
 const isPlain = (schema: JSONSchemaProps): boolean =>
   ['not', 'oneOf', 'anyOf', 'allOf', 'multipleOf'].every(keyword => !(keyword in schema))
 
-/** Text that a schema accepts; undefined for formats other than times, and patterns beyond JavaScript's. */
+/** Text that a schema accepts; undefined for formats other than times, and for patterns that JavaScript lacks. */
 function text({
   pattern,
   format,
@@ -44,7 +44,7 @@ function text({
     return fc.string({ unit: 'binary', minLength, maxLength: Math.min(maxLength, 80) })
   try {
     const strings = fc.stringMatching(new RegExp(pattern), { size: 'xsmall' })
-    // JavaScript's \s and . know more characters than RE2's.
+    // JavaScript's \s and . match more characters than RE2's.
     const isCommon = (s: string): boolean => /^[\t\n\f\r -~]*$/.test(s)
     return strings.filter(s => s.length >= minLength && s.length <= maxLength && isCommon(s))
   } catch {
@@ -125,7 +125,7 @@ function checkVersion(crd: Crd, { name, schema, additionalPrinterColumns }: Vers
   const compiled = compileSchema(withoutRules(schema.openAPIV3Schema))
   const withRules = compileSchema(schema.openAPIV3Schema)
 
-  it(`${name} accepts objects made for it, and finds what does not belong`, () => {
+  it(`${name} accepts generated objects, and reports unknown fields`, () => {
     const { metadata: _, ...properties } = schema.openAPIV3Schema.properties ?? {}
     const valid = objectValue({ ...schema.openAPIV3Schema, properties }, 5)
     fc.assert(

@@ -34,7 +34,7 @@ const value = {
   d: '2020-01-01T00:00:00Z',
 }
 
-/** An expression, its value, what it costs, and what it costs at least and at most by estimate: Kubernetes' numbers. */
+/** An expression, its value, its cost, and the minimum and maximum of its estimated cost: Kubernetes' numbers. */
 const costs: readonly (readonly [
   expression: string,
   value: string,

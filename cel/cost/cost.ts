@@ -68,7 +68,7 @@ const traverse: CallCost = ([value = null]) => traversalCost(value)
 
 const resultList: CallCost = (_args, result) => actualSize(result) + 1 + newList
 
-/** Compares each item of a list with each other. */
+/** Compares each item of a list with every other item. */
 const selfCompare =
   (index: number): CallCost =>
   args => {

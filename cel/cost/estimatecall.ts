@@ -38,7 +38,7 @@ export function estimateCall(call: EstimatedCall): CallEstimate {
   return own.alone === true ? own : { ...own, cost: sum(own.cost, ...call.costs) }
 }
 
-/** `alone`: the cost includes the arguments already. */
+/** `alone`: the cost includes that of the arguments. */
 type Own = CallEstimate & { readonly alone?: boolean }
 
 const scan = (node: EstimatedNode | undefined, factor = 1): Estimate =>

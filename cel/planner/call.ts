@@ -153,7 +153,7 @@ const lazy: Readonly<Record<string, Lazy>> = {
   orValue: alternative(optional => optional.value ?? null),
 }
 
-/** Membership in a constant list of primitives costs nothing: it is one look-up. */
+/** Membership in a constant list of primitives costs nothing, because it is one lookup. */
 function setMembership(
   overloads: readonly Overload[],
   [value, list]: readonly Interpretable[],

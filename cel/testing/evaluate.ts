@@ -22,7 +22,7 @@ export interface Evaluated {
   readonly estimate?: Estimate
 }
 
-/** Everything that an expression comes to. */
+/** Values, errors and costs of an expression. */
 export function evaluate(source: string, self?: Self): Evaluated {
   const declaration = self === undefined ? undefined : declarationOf(self.schema, false)
   const env = environment(declaration === undefined ? {} : { self: declaration.type }, name =>

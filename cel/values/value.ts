@@ -2,7 +2,7 @@ import { type CelType, escapedName } from './type.ts'
 
 /**
  * A value of an expression. Strings, booleans, null and lists are JavaScript values; an int is a number where that is
- * exact, else a bigint; all others have a class. Errors are values too: `||` and `&&` can ignore them.
+ * exact, and otherwise a bigint; all others have a class. Errors are values, too: `||` and `&&` can ignore them.
  */
 export type CelValue =
   | null

@@ -97,7 +97,7 @@ export function webhookUrl(config: { readonly url?: string; readonly service?: W
 
 const acceptedReviewVersions = ['v1', 'v1beta1']
 
-/** Validates the review versions of a webhook; `unsaid` is the error detail if there are none. */
+/** Validates the review versions of a webhook; `unsaid` is the error detail when there are none. */
 export function reviewVersionErrors(
   versions: readonly string[],
   path: string,

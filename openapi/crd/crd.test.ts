@@ -31,7 +31,7 @@ describe('defaults of CustomResourceDefinitions', () => {
     assert.deepEqual((spec as { conversion: unknown }).conversion, { strategy: 'Webhook', webhook: expected })
   })
 
-  it('keep what is given', () => {
+  it('keep given values', () => {
     const once = crdOf(
       { names: { ...names, singular: 'w', listKind: 'Widgets' } },
       { status: { storedVersions: ['v1', 'v2'] } },
@@ -216,7 +216,7 @@ describe('CustomResourceDefinitions', () => {
   for (const [version, ...expected] of versions)
     it(expected[0] ?? '', () => assert.deepEqual(versionErrors(version), expected))
 
-  it('are told what is wrong with what their versions do not have in common where it is', () => {
+  it('have errors of per-version fields at the path of the version', () => {
     const wrong = { schema: { openAPIV3Schema: { type: 'object', properties: { a: {} } } } }
     const v2 = { ...v1, name: 'v2', storage: false }
     const at =

@@ -35,7 +35,7 @@ describe('updates of CustomResourceDefinitions', () => {
     assert.deepEqual(update({ versions: [{ ...v1, storage: false }, v2] }, established, both), [])
   })
 
-  it('do not look again at a schema that has not changed', () => {
+  it('do not validate an unchanged schema again', () => {
     const broken = { versions: [{ ...v1, schema: { openAPIV3Schema: { type: 'object', nullable: true } } }] }
     const crd = crdOf(broken)
     assert.equal(validateCustomResourceDefinition(crd).length, 1)

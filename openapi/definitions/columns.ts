@@ -38,7 +38,7 @@ export function sizeOf(...collections: readonly unknown[]): number {
   return sizes.reduce((sum, size) => sum + size, 0)
 }
 
-/** A value as an object; {} if it is none. */
+/** A value as an object; {} for other values. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }

@@ -11,7 +11,7 @@ describe('schemaFor', () => {
   it('is the schema of one version', () => {
     assert.equal(schemaFor(apiExport, 'v1alpha2'), apiExport.versions[1]?.schema)
   })
-  it('says which version is missing', () => {
+  it('names a missing version', () => {
     assert.throws(() => schemaFor(apiExport, 'v9'), new TypeError('APIExport has no version v9'))
   })
 })
@@ -31,7 +31,7 @@ describe('apiResourceSchemaOf', () => {
   it('describes the same kind again', () => {
     for (const kind of kcpKinds) assert.deepEqual(definitionOf(apiResourceSchemaOf(kind, 'v1')), kind)
   })
-  it('leaves out columns that no path can say', () => {
+  it('omits columns that no JSON path can express', () => {
     for (const kind of builtinKinds)
       assert.ok(JSON.stringify(apiResourceSchemaOf(kind, 'v1')).includes(kind.names.kind))
   })

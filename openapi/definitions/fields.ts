@@ -24,7 +24,7 @@ export const int64 = (description: string, more: JSONSchemaProps = {}): JSONSche
   ...int32(description, more),
   format: 'int64',
 })
-/** Time and MicroTime look the same in a schema; only their number of digits differs on the wire. */
+/** Time and MicroTime have the same schema; only the number of digits in JSON differs. */
 export const time = (description: string): JSONSchemaProps => string(description, { format: 'date-time' })
 export const bytes = (description: string): JSONSchemaProps => string(description, { format: 'byte' })
 export const oneOfStrings = (

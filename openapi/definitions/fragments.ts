@@ -151,9 +151,9 @@ export const initializerName: JSONSchemaProps = {
     '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(:[a-z0-9]([-a-z0-9]*[a-z0-9])?)*(:[a-z0-9][a-z0-9]([-a-z0-9]*[a-z0-9])?))|(system:.+)$',
 }
 
-// What a CustomResourceDefinition and an APIResourceSchema have in common.
+// Shared by CustomResourceDefinition and APIResourceSchema.
 
-/** `required` in the order in which errors list what is missing. */
+/** `required` in the order in which errors list missing fields. */
 export const resourceNames = (description: string, required: readonly string[]): JSONSchemaProps =>
   object(
     description,

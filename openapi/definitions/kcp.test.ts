@@ -14,7 +14,7 @@ const upstreamKinds = (): readonly KindDefinition[] =>
     .map(definitionOf)
     .filter(kind => !absent(kind))
 
-/** Descriptions are our own, and `required` is a set: everything else must be the same. */
+/** Removes descriptions, which are our own, and sorts `required`, which is a set: the rest must be equal. */
 function normalized(value: unknown, isProperties = false): unknown {
   if (Array.isArray(value)) return value.map(item => normalized(item))
   if (typeof value !== 'object' || value === null) return value

@@ -166,7 +166,7 @@ describe('columns of built-in kinds', () => {
     )
   })
 
-  it('show who is bound to a role', () => {
+  it('list the subjects of a binding', () => {
     const binding = object({
       roleRef: { kind: 'ClusterRole', name: 'admin' },
       subjects: [
@@ -183,7 +183,7 @@ describe('columns of built-in kinds', () => {
     })
   })
 
-  it('show what became of a signing request', () => {
+  it('show the condition of a signing request', () => {
     const request = object({
       spec: { signerName: 's/x', username: 'ann', expirationSeconds: 86_400 },
       status: { conditions: [{ type: 'Approved' }], certificate: 'YQ==' },

@@ -55,7 +55,7 @@ describe('objects of built-in kinds', () => {
     assert.deepEqual(written(coreEvents, 'v1', event), { rest: kept, unknown: [], errors: [] })
   })
 
-  it('know the group of roles', () => {
+  it('have the group of roles', () => {
     const { rest } = written(roleBindings, 'v1', { roleRef: { kind: 'Role', name: 'r' } })
     assert.deepEqual(rest.roleRef, { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' })
   })
@@ -102,7 +102,7 @@ describe('objects of kcp kinds', () => {
     const { errors } = written(apiBinding, 'v1alpha2', {
       spec: { reference: { export: { path: 'Root' } }, permissionClaims: [claim] },
     })
-    // The first says that rules were not looked at: the object has not the shape for them.
+    // The first error reports that rules were not evaluated, because the object has the wrong types.
     assert.deepEqual([...errors].sort(), [
       ': FieldValueInvalid',
       'spec.permissionClaims[0].selector: FieldValueRequired',

@@ -62,7 +62,7 @@ describe('OpenAPI v3', () => {
     ])
   })
 
-  it('gives documents that stand alone, under the hash of their content', () => {
+  it('serves self-contained documents, under the hash of their content', () => {
     const all = newDocuments()
     for (const [path, etag] of all.index(everything)) {
       const document = all.v3(everything, path)
@@ -117,14 +117,14 @@ describe('OpenAPI v3', () => {
     }
   })
 
-  it('publishes only what can be done', () => {
+  it('publishes only supported operations', () => {
     const { paths } = v3(everything, 'apis/authentication.k8s.io/v1')
     const item = paths['/apis/authentication.k8s.io/v1/tokenreviews']
     assert.deepEqual(Object.keys(item ?? {}), ['post', 'parameters'])
     assert.equal(paths['/apis/authentication.k8s.io/v1/tokenreviews/{name}'], undefined)
   })
 
-  it('says what patches are taken', () => {
+  it('lists the supported patch types', () => {
     const { paths } = v3(everything, 'apis/example.com/v1')
     const body = paths['/apis/example.com/v1/namespaces/{namespace}/widgets/{name}']?.patch?.requestBody
     assert.deepEqual(Object.keys(body?.content ?? {}), [
@@ -134,7 +134,7 @@ describe('OpenAPI v3', () => {
     ])
   })
 
-  it('shows the fields every object has, selectable fields and subresources of other kinds', () => {
+  it('has the common fields of objects, selectable fields and subresources of other kinds', () => {
     const { components, paths } = v3(everything, 'apis/example.com/v1')
     const widget = components.schemas['com.example.v1.Widget']
     const spec = widget?.properties?.spec
@@ -169,7 +169,7 @@ describe('sharing of OpenAPI documents', () => {
     assert.equal(all.index(one).get('api/v1'), all.index(other).get('api/v1'))
   })
 
-  it('tells apart what differs in one schema', () => {
+  it('distinguishes resources that differ in one schema', () => {
     const all = newDocuments()
     const [version] = widgets.versions
     assert.ok(version)
@@ -188,8 +188,8 @@ describe('sharing of OpenAPI documents', () => {
   })
 })
 
-describe('OpenAPI v3 of schemas that others wrote', () => {
-  it('stands alone', function () {
+describe('OpenAPI v3 of CRDs of other projects', () => {
+  it('is self-contained', function () {
     const kinds = crds()
     if (kinds.length === 0) skip(this, noForeignCrds)
     const apis = setOf([], kinds)

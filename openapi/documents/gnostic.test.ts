@@ -54,7 +54,7 @@ describe('Swagger as protobuf', () => {
     assert.equal(String(content(patch, 13, 2, 2)), '"patch"\n')
   })
 
-  it('tells body parameters from the others', () => {
+  it('distinguishes body parameters from others', () => {
     const [body, query] = contents(patch, 8)
     assert.equal(String(content(body ?? patch, 1, 1, 5, 1)), '#/definitions/Patch')
     assert.equal(String(content(query ?? patch, 1, 2, 3, 4)), 'fieldValidation')

@@ -16,7 +16,7 @@ describe('OpenAPI v2', () => {
     assert.deepEqual(unresolved(document), [])
   })
 
-  it('says of DeleteOptions that every group version takes them', () => {
+  it('lists every group version for DeleteOptions', () => {
     const options = document.definitions['io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions']
     const kinds = options?.['x-kubernetes-group-version-kind'] as readonly GroupVersionKind[]
     for (const { group, version, verbs } of everything.resources)
@@ -27,20 +27,20 @@ describe('OpenAPI v2', () => {
         )
   })
 
-  it('says nothing that Swagger 2.0 cannot say', () => {
+  it('has no keywords that Swagger 2.0 lacks', () => {
     const text = JSON.stringify(document)
     for (const key of ['oneOf', 'anyOf', 'allOf', 'not', 'nullable', 'requestBody', 'components'])
       assert.ok(!text.includes(`"${key}":`), key)
   })
 
-  it('does not require what has a default: clients check before it is set', () => {
+  it('does not require fields with a default, because clients validate before defaulting', () => {
     const workspace = document.definitions['io.kcp.tenancy.v1alpha1.Workspace'] as JSONSchemaProps
     assert.ok(!workspace.required?.includes('spec'))
     const binding = document.definitions['io.kcp.apis.v1alpha2.APIBinding'] as JSONSchemaProps
     assert.ok(binding.properties?.spec?.required?.includes('reference'))
   })
 
-  it('leaves open what it cannot say', () => {
+  it('leaves out schemas that it cannot express', () => {
     const widget = document.definitions['com.example.v1.Widget'] as JSONSchemaProps
     const { color, size, template } = widget.properties?.spec?.properties ?? {}
     assert.deepEqual(color, {})
@@ -69,7 +69,7 @@ describe('OpenAPI v2', () => {
   })
 })
 
-describe('OpenAPI v2 of schemas that others wrote', () => {
+describe('OpenAPI v2 of CRDs of other projects', () => {
   it('has every kind once', function () {
     const kinds = crds()
     if (kinds.length === 0) skip(this, noForeignCrds)

@@ -3,7 +3,8 @@ import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { compileSchema } from '../compile.ts'
 
-// What a tenant could write to stall the process. Each ends, since costs and effort do; without them each takes minutes.
+// Expressions with which a tenant could block the process. Each ends because of its cost limit; without limits each takes
+// minutes.
 
 const text: JSONSchemaProps = { type: 'string' }
 const list: JSONSchemaProps = { type: 'array', items: text }

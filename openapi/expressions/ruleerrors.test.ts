@@ -13,7 +13,7 @@ const errorsOf = (
   )
 }
 
-/** Schemas of `spec`, and what Kubernetes says when they are written. */
+/** Schemas of `spec`, and Kubernetes' errors when they are written. */
 const rows: readonly (readonly [spec: JSONSchemaProps, errors: readonly string[]])[] = [
   [
     {

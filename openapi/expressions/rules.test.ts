@@ -231,14 +231,14 @@ describe('rules', () => {
     ])
   })
 
-  it('forgive what has not changed', () => {
+  it('ignore unchanged values', () => {
     assert.deepEqual(validate(size, { size: 0 }, { size: 0 }), [])
     assert.deepEqual(validate(size, { size: 0, name: 'b' }, { size: 0 }), [
       'spec: Invalid value: failed rule: self.size > 1',
     ])
   })
 
-  it('say so when they do not compile: they were accepted by another server', () => {
+  it('report rules that do not compile, which another server accepted', () => {
     const schema: JSONSchemaProps = { type: 'object', 'x-kubernetes-validations': [{ rule: 'self.x' }] }
     assert.deepEqual(validate(schema, {}), [
       `<nil>: Invalid value: "object": rule compile error: compilation failed: ERROR: <input>:1:5: undefined field 'x'\n | self.x\n | ....^`,

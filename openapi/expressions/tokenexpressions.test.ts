@@ -25,7 +25,7 @@ describe('expressions about tokens', () => {
     it(`evaluates ${source}`, () =>
       assert.deepEqual(tokenExpressions.compile(source, 'claims').evaluate(claims), value))
 
-  it('speaks of the user', () => {
+  it('reads the user', () => {
     const rule = tokenExpressions.compile(
       "!user.username.startsWith('system:') && user.groups.all(g, !g.startsWith('system:')) && user.extra['example.org/a'] == ['1']",
       'user',
@@ -35,19 +35,19 @@ describe('expressions about tokens', () => {
     assert.throws(() => tokenExpressions.compile('user.name', 'user'), /undefined field 'name'/)
   })
 
-  it('says why it does not compile or has no value', () => {
+  it('reports why it does not compile or has no value', () => {
     assert.throws(() => tokenExpressions.compile('claims.', 'claims'), /compilation failed: .*Syntax error/s)
     assert.throws(() => tokenExpressions.compile('user.username', 'claims'), /undeclared reference to 'user'/)
     assert.throws(() => tokenExpressions.compile('claims.none', 'claims').evaluate(claims), /no such key/)
   })
 
-  it('ends what costs too much', () => {
+  it('aborts expressions that exceed the cost limit', () => {
     const many = { list: Array.from({ length: 400 }, (_, i) => i) }
     const source = 'claims.list.all(a, claims.list.all(b, claims.list.all(c, a + b + c >= 0.0)))'
     assert.throws(() => tokenExpressions.compile(source, 'claims').evaluate(many), /cost limit exceeded/)
   })
 
-  it('knows which claims it reads', () => {
+  it('lists the claims that it reads', () => {
     const reads = (source: string) => tokenExpressions.compile(source, 'claims').reads('email')
     for (const source of [
       'claims.email',

@@ -60,7 +60,7 @@ describe('jsonPath', () => {
   ]
   for (const [path, found] of cases) it(path, () => assert.deepEqual(jsonPath(path)(object), found))
 
-  it('says what is wrong with a path', () => {
+  it('reports errors of a path', () => {
     const message = (path: string): string => {
       try {
         jsonPath(path)
@@ -86,7 +86,7 @@ describe('jsonPath', () => {
     )
   })
 
-  it('finds nothing where it would have to look at too much', () => {
+  it('finds nothing when it would read too much', () => {
     const wrapped = (value: unknown, depth: number): unknown =>
       depth === 0 ? value : [wrapped(value, depth - 1)]
     const wide = Array.from({ length: 30 }, () => Array.from({ length: 30 }, () => Array(30).fill([])))
@@ -100,14 +100,14 @@ describe('jsonPath', () => {
       assert.deepEqual(jsonPath(repeated + path)(wrapped(shared, 12)), [], path)
   })
 
-  it('looks at so much of an object, whatever the number of paths', () => {
+  it('has one limit for all paths of an object', () => {
     const list = { a: Array(meterOf().left / 2 - 10).fill(1) }
     const meter = meterOf()
     assert.equal(jsonPath('.a[*]')(list, meter).length, list.a.length)
     assert.deepEqual(jsonPath('.a[*]')(list, meter), [])
   })
 
-  it('either compiles or says why, and then finds values, whatever the path', () => {
+  it('compiles or reports an error, and finds values, for every path', () => {
     const piece = fc.constantFrom(
       '.',
       '..',

@@ -21,7 +21,7 @@ describe('checkStructural at the root', () => {
     ])
   })
 
-  it('wants what the root constrains to be specified', () => {
+  it('requires constrained fields of the root to be specified', () => {
     const root = {
       type: 'object',
       properties: { a: { type: 'object', properties: { c: { type: 'array', items: string } } } },

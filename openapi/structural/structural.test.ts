@@ -18,7 +18,7 @@ const list = (items: unknown, type: string, more: object = {}): object => ({
 })
 
 describe('checkStructural', () => {
-  it('accepts what is structural', () => {
+  it('accepts structural schemas', () => {
     const good: readonly object[] = [
       string,
       { 'x-kubernetes-int-or-string': true },

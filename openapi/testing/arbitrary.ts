@@ -12,7 +12,7 @@ const scalar = fc.oneof(
   fc.constantFrom(0.5, 2.25, -1.5),
 )
 
-/** Keeps what is defined, so that optional keywords may be absent. */
+/** Removes undefined members, so that optional keywords may be absent. */
 const present = (schema: object): JSONSchemaProps =>
   Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined))
 
@@ -22,7 +22,7 @@ const maybe = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
 const size = fc.nat({ max: 3 })
 const pattern = fc.constantFrom('^a', '[0-9]', 'b$', '^[a-z]*$')
 
-/** What may be said about values inside allOf, anyOf, oneOf and not. */
+/** Constraints on values inside allOf, anyOf, oneOf and not. */
 const constraint: fc.Arbitrary<JSONSchemaProps> = fc.oneof(
   fc.record({ minimum: fc.integer({ min: -3, max: 5 }) }),
   fc.record({ maxLength: size }),
@@ -112,7 +112,7 @@ const texts = fc.oneof(
   fc.string({ maxLength: 5 }),
 )
 
-/** Mostly values of the right shape; one in eight is anything. */
+/** Mostly values of the right type; one in eight is any value. */
 export function valueFor(schema: JSONSchemaProps): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 7, arbitrary: shaped(schema) }, { weight: 1, arbitrary: anything })
 }

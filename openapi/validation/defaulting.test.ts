@@ -31,7 +31,7 @@ const objectWith = (items: number): KubeObject =>
 const itemsOf = ({ spec }: KubeObject) =>
   (spec as { readonly l: readonly { readonly m?: unknown }[] }).l.map(({ m }) => m !== undefined)
 
-describe('the limit of what defaults add to one object', () => {
+describe('the limit of defaults in one object', () => {
   it('refuses a small body that would become a large object, and names the field', () => {
     const schema = compileSchema(schemaWith(keys(20_000)))
     assert.throws(

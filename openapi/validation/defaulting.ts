@@ -3,7 +3,7 @@ import { isObject } from '../../framework/formats/values.ts'
 /** The most that defaults add to one object, and the most that the defaults of one schema contain together. */
 export const defaultLimits = { values: 100_000, bytes: 2 ** 20 } as const
 
-/** What a value is made of: itself and the values inside it, and the characters of its keys and strings. */
+/** The size of a value: the number of values in it, and the characters of its keys and strings. */
 export interface ValueCost {
   readonly values: number
   readonly bytes: number
@@ -41,7 +41,7 @@ export class DefaultsLimitError extends Error {
   }
 }
 
-/** What defaults may still add to an object. */
+/** The remaining size that defaults may add to an object. */
 export class DefaultsAllowance {
   #values: number = defaultLimits.values
   #bytes: number = defaultLimits.bytes

@@ -219,7 +219,7 @@ function missingDefaults(
   value: JsonObject,
   decoding: Decoding,
 ): readonly (readonly [string, unknown])[] {
-  // Every object of a list would look for each default.
+  // Saves the lookup of each default for every object of a list.
   if (decoding.allowance.isSpent) return []
   return defaults
     .filter(([key]) => !Object.hasOwn(value, key) || value[key] === undefined)

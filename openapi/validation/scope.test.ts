@@ -11,7 +11,7 @@ describe('the scope of a validation', () => {
   const said = (...args: Parameters<typeof validate>): readonly string[] =>
     validate(...args).map(({ field, detail }) => `${field}: ${detail}`)
 
-  it('is everything, or the status, whose texts begin below it', () => {
+  it('is the whole object, or the status, with paths that begin below it', () => {
     const wrong = object({ size: 'x' }, { size: 'y' })
     const text = 'in body must be of type integer: "string"'
     assert.deepEqual(said(wrong), [`spec.size: spec.size ${text}`, `status.size: status.size ${text}`])
@@ -20,7 +20,7 @@ describe('the scope of a validation', () => {
     assert.deepEqual(said(object({ size: 'x' }), undefined, { onlyStatus: true }), [])
   })
 
-  it('leaves repeated items to others', () => {
+  it('does not check duplicate items', () => {
     const repeated = object({ names: ['a', 'a'] })
     assert.deepEqual(said(repeated), ['spec.names[1]: '])
     assert.deepEqual(said(repeated, undefined, { onlyStatus: true }), ['spec.names[1]: '])

@@ -4,7 +4,7 @@ import { compileSchema } from '../compile.ts'
 import { errorsOf, objectOf, schemaOf, string } from './testing/errors.ts'
 
 describe('validation', () => {
-  it('accepts what is valid', () => {
+  it('accepts valid values', () => {
     const cases: readonly (readonly [JSONSchemaProps, unknown])[] = [
       [{ type: 'number' }, 1],
       [{ type: 'integer' }, 1.0],
@@ -82,7 +82,7 @@ describe('validation of hostile objects', () => {
     assert.equal(errorsOf({ type: 'object', additionalProperties: string }, { ...many }).length, 1000)
   })
 
-  it('finds what changed behind a thousand old errors', () => {
+  it('reports a changed value after a thousand old errors', () => {
     const old = { x: Array.from({ length: 2000 }, () => 1), y: 'y' }
     const schema = compileSchema(
       schemaOf({ type: 'object', properties: { x: { type: 'array', items: string }, y: string } }),

@@ -104,7 +104,7 @@ describe('the selector of a claim', () => {
     })
   })
 
-  it('does not make expressions come true', async () => {
+  it('refuses writes that do not match expressions', async () => {
     const object = configMap()
     assert.deepEqual(
       (await admissionWith([expressed]).mutate(ctx, creating(object)))?.metadata.labels ?? {},
@@ -124,7 +124,7 @@ describe('the selector of a claim', () => {
       await assert.rejects(admission.validate(ctx, request), outside, request.operation)
   })
 
-  it('lets pass what is inside', async () => {
+  it('allows writes within the selector', async () => {
     const admission = admissionWith([expressed])
     await admission.validate(ctx, creating(configMap({ tier: 'b' })))
     await admission.validate(ctx, { ...attributes, operation: 'DELETE', old: configMap({ tier: 'a' }) })

@@ -39,7 +39,7 @@ export function sourcesOf(host: Host, exports: Exports, params: ExportParams): r
   return firstOfEach([...own, ...claimed, ...ownBindingSource(host, params)])
 }
 
-/** The first source of a resource is used: exported resources before claims, the first claim before others. */
+/** The first source of a resource is used: exported resources before claims, and the first of several claims. */
 function firstOfEach(sources: readonly Source[]): readonly Source[] {
   const byResource = new Map<string, Source>()
   for (const source of sources) {

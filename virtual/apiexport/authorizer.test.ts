@@ -26,7 +26,7 @@ describe('the authorizer of apiexport', () => {
     await expect(ask('get /apis'), 'allow')
   })
 
-  it('refuses what is no export, with no other word', async () => {
+  it('refuses a missing export without a reason', async () => {
     const { ask } = viewOver({})
     await expect(ask('list example.com/widgets'), 'deny')
   })
@@ -50,7 +50,7 @@ describe('the authorizer of apiexport', () => {
       ['list core/pods ns/', [accepted('pods', ['*'])], 'deny'],
     ]
     for (const [what, accepts, effect] of verbs)
-      it(`says ${effect} to ${what} with ${JSON.stringify(accepts)}`, async () => {
+      it(`decides ${effect} for ${what} with ${JSON.stringify(accepts)}`, async () => {
         const { ask } = viewOver({ object, bindings: { consumer: bindingTo(accepts) } })
         await expect(ask(what), effect)
       })
@@ -132,7 +132,7 @@ describe('the authorizer of apiexport', () => {
     )
   })
 
-  it('hints at what is missing by the content alone, whatever there is', async () => {
+  it('has a hint that depends on the content permission only', async () => {
     const hints = async (world: World) => {
       const { ask, fixture } = viewOver(world)
       fixture.put('provider', clusterBinding('system:kcp:workspace:access', userNamed('bob')))

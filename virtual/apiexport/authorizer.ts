@@ -36,7 +36,7 @@ import { claimedGroup, sameClaim } from './claims.ts'
 
 type Context = Omit<RequestContext<ExportParams>, 'actAs'>
 
-/** Authorizes and explains requests to the view, and says as which user the view acts. */
+/** Authorizes and explains requests to the view, and selects the user as whom the view acts. */
 export interface ExportAuthorizer {
   authorize(ctx: Context): Promise<Decision>
   explain(ctx: Context): Promise<Decision>
@@ -83,7 +83,7 @@ export function exportAuthorizer(host: Host, exports: Exports): ExportAuthorizer
 
 /** The hint depends only on the right to the content, so that it does not reveal other objects. */
 function hintFrom({ effect, hint }: Decision): Pick<Decision, 'hint'> {
-  const explain = '"oriel explain" says what is missing'
+  const explain = '"oriel explain" shows what is missing'
   if (effect === 'allow')
     return { hint: `the content of this API export is open to you, but not for this request; ${explain}` }
   if (hint === undefined) return {}

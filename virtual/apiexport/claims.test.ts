@@ -3,7 +3,7 @@ import type { ClaimedResource } from '../../kcp/index.ts'
 import { claimedGroup, sameClaim } from './claims.ts'
 
 describe('the group of a claim', () => {
-  it('is the core group also where it is left out, as in what kcp writes itself', () => {
+  it('is the core group when it is absent, as in objects that kcp writes', () => {
     const written = JSON.parse('{"resource":"configmaps"}') as ClaimedResource
     assert.equal(claimedGroup(written.group, 'configmaps'), '')
     assert.equal(sameClaim(written, { group: '', resource: 'configmaps' }), true)

@@ -32,7 +32,7 @@ describe('the authorizer of apiexport', () => {
     const policed = apiExport({ maximalPermissionPolicy: { local: {} } })
     const list = 'list wild.west/sheriffs'
 
-    it('refuses while nobody provides them', async () => {
+    it('refuses while there is no provider', async () => {
       await expect(world({}).ask(list), 'deny', 'no API export has the claimed identity')
     })
 
@@ -66,7 +66,7 @@ describe('the authorizer of apiexport', () => {
       await expect(ask(list), 'no opinion')
     })
 
-    it('knows service accounts of other clusters by their global name', async () => {
+    it('uses the global names of service accounts of other clusters', async () => {
       const { ask, fixture } = world({ h: [['third', policed]] })
       const extra = {
         'authentication.kcp.io/cluster-name': ['provider'],
@@ -100,7 +100,7 @@ describe('the authorizer of apiexport', () => {
       await expect(ask('list example.com/widgets'), 'allow')
     })
 
-    it('as somebody who may do all there, and nothing elsewhere', async () => {
+    it('as a user with all permissions there, and none in other clusters', async () => {
       const { fixture }: { fixture: Fixture } = viewOver({})
       const acting = actAs({ user: controller, cluster: 'consumer' } as never, user('view'))
       assert.ok(await fixture.allows(acting, action('delete core/secrets ns/a', 'consumer')))

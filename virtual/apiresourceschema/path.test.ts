@@ -17,7 +17,7 @@ describe('the URL of apiresourceschema', () => {
     assert.equal(parsed('system:admin/openapi/v3'), 'system:admin system:admin /openapi/v3')
   })
 
-  it('is nobody’s for another cluster, for all of them, for paths and for what is malformed', () => {
+  it('does not match other clusters, *, paths and malformed URLs', () => {
     for (const rest of [
       'abc/clusters/def/apis',
       'abc/clusters/root:abc/apis',

@@ -69,7 +69,7 @@ async function* watchSchemas(
   }
 }
 
-/** By uid: a schema that replaces another one of the same name is ADDED after the other is DELETED. */
+/** By uid: a schema that replaces another one of the same name is ADDED after that one is DELETED. */
 type Seen = ReadonlyMap<string, Item>
 
 const selected = ({ items }: State, query: WatchQuery): Seen =>

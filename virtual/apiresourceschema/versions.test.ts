@@ -12,7 +12,7 @@ const schema = (uid: string, resourceVersion: string): Item =>
     'provider',
   )
 
-describe('versions of what a consumer sees', () => {
+describe('resourceVersions for a consumer', () => {
   let items: readonly Item[] = []
   const follow = () => () => undefined
   const states = versionedStates({ of: () => items, follow, synced: Promise.resolve() }, () => 100)

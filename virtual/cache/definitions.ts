@@ -21,7 +21,7 @@ const isDefinition = ({ group, names }: ApiResource): boolean =>
 
 const types = { group: tenancyGroup, resource: 'workspacetypes' }
 
-/** Workspace types, whose identity clients of this view need not know. */
+/** Workspace types, which clients of this view read without an identity hash. */
 function typesOf({ backend, informers }: Host): readonly ApiResource[] {
   const exports = informers.for(resources.apiExports)
   const storage = (): ResourceStorage => backend.storage(workspaceTypesRef(exports))

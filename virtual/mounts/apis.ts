@@ -74,8 +74,8 @@ const mostHops = 4
 const originKey = 'mounts.contrib.kcp.io/cluster'
 
 /**
- * The user that the stored credentials impersonate. The prefix prevents callers from being a user that the
- * other cluster knows by itself, its `system:` users and groups above all.
+ * The user that the stored credentials impersonate. The prefix prevents callers from impersonating users of the other
+ * cluster, above all its `system:` users and groups.
  */
 export function identityFields({ spec }: KubeCluster, user: UserInfo, cluster: string): HeaderFields {
   if (spec.identity?.mode === 'Shared') return {}

@@ -6,9 +6,7 @@ import { watchMounts } from './mounts.ts'
 import { urlPublisher } from './status.ts'
 import { mountExport, mountGroup } from './types.ts'
 
-/**
- * Clusters elsewhere, by kubeconfig, ready to be mounted as workspaces. See README.md beside this file.
- */
+/** Other Kubernetes clusters, by kubeconfig, that workspaces can mount. See README.md in this folder. */
 export const mounts = defineVirtualWorkspace('mounts', '/services/mounts', host => {
   const { outbound } = host
   const identity = identityOf(host)

@@ -12,7 +12,7 @@ const claimValue = claimLabelValue({ group: '', resource: 'secrets' })
 /** How long a cluster that does not answer is Connecting before it is Unknown, in milliseconds. */
 const patience = 60_000
 
-/** One KubeCluster as it is known now: how to reach it, and whether it answers. A class, because it changes. */
+/** The state of one KubeCluster: its connection, and whether it is reachable. A class, because it changes. */
 export class MountedCluster {
   item: Item
   /** Changes when the object or its secret does, but not with the status. */
@@ -29,7 +29,7 @@ export class MountedCluster {
     this.item = item
   }
 
-  /** Aborts when what streams were opened with no longer holds. */
+  /** Aborts when the connection that open streams use is replaced. */
   get replaced(): AbortSignal {
     return this.#replaced.signal
   }
@@ -43,7 +43,7 @@ export class MountedCluster {
     }
   }
 
-  /** Takes the object and its secret as they are now. True: it has to be asked anew. */
+  /** Applies the current object and secret. Returns true when the cluster must be probed again. */
   take(item: Item, secret: Item | undefined): boolean {
     this.item = item
     const version = versionOf(item, secret)

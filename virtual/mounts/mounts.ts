@@ -12,7 +12,7 @@ import { MountedCluster } from './mount.ts'
 import { statusOf } from './status.ts'
 import type { KubeCluster } from './types.ts'
 
-/** All KubeClusters of all workspaces, probed; what their kubeconfigs say is kept in memory only. */
+/** The KubeClusters of all workspaces, probed regularly; the contents of their kubeconfigs are kept in memory only. */
 export interface Mounts {
   find(cluster: string, name: string): MountedCluster | undefined
   /** Follows objects and secrets, probes and reports, until `signal` aborts. */
@@ -26,7 +26,7 @@ export interface MountsOptions {
   readonly resource: ResourceRef
 }
 
-/** Milliseconds between two looks at a cluster, more or less a tenth, and until a look is given up. */
+/** Milliseconds between two probes of a cluster, ± 10 %, and the timeout of a probe. */
 const every = 15_000
 const patience = 5_000
 
@@ -104,7 +104,7 @@ function createProbing(
   return id => void probe(id)
 }
 
-/** What is wrong with the cluster, by `/readyz` or, where there is none, `/version`. */
+/** The problem of the cluster according to `/readyz`, or to `/version` where `/readyz` is missing. */
 async function problemOf(
   outbound: Outbound,
   { endpoint }: MountedCluster,
@@ -122,7 +122,7 @@ async function problemOf(
   }
 }
 
-/** Writes what was found out, where that is news. */
+/** Writes the result of a probe to the status when it changed. */
 async function report(
   { host, resource }: MountsOptions,
   mount: MountedCluster,
@@ -140,7 +140,7 @@ async function report(
   const ctx = loopbackContext({ verb: 'update', resource: ref, cluster: key.cluster, signal, log })
   const options = { dryRun: false, fieldManager: 'mounts' }
   try {
-    // The URL is published by somebody else, perhaps at the same moment.
+    // The URL is published by another controller, possibly at the same time.
     const change = (current: Item) => withoutVersion(next(current.object as KubeCluster))
     await host.backend.storage(ref).update(ctx, key, change, options)
   } catch (error) {
@@ -148,7 +148,7 @@ async function report(
   }
 }
 
-/** An object that is gone needs no status; everything else is tried again with the next look. */
+/** A deleted object needs no status; other failures are retried with the next probe. */
 function logFailure(log: Logger, error: unknown, name: string): void {
   if (error instanceof StatusError && error.code === 404) return
   log.warn({ name, error: String(error) }, 'updating the status of a KubeCluster failed')

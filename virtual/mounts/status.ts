@@ -2,7 +2,7 @@ import type { ResourceRef, UrlPublisher } from '../../framework/index.ts'
 import { timestamp } from '../../framework/meta/object.ts'
 import type { KubeCluster, MountCondition, MountPhase } from './types.ts'
 
-/** What is known of a cluster that can be mounted. */
+/** The result of probing a cluster. */
 export interface Health {
   readonly phase: MountPhase
   /** Why its kubeconfig cannot be used. */
@@ -11,12 +11,12 @@ export interface Health {
   readonly clusterProblem?: string
 }
 
-/** So often a success alone is worth a write. */
+/** Milliseconds after which an unchanged success is written again. */
 const heartbeat = 60_000
 
 type Status = NonNullable<KubeCluster['status']>
 
-/** The status after an observation; the same object when it says nothing new. */
+/** The status after a probe; the same object when nothing changed. */
 export function statusOf(current: Status, health: Health, now: Date): Status {
   const { secretProblem, clusterProblem } = health
   const conditions = [

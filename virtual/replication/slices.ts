@@ -61,9 +61,7 @@ const isValid = ({ status }: ClusterCachedResourceEndpointSlice): boolean =>
     status?.conditions?.some(condition => condition.type === type && condition.status === 'True'),
   )
 
-/**
- * The export has to name the slice and the identity of the ClusterCachedResource: a name alone gives no access.
- */
+/** The export must name the slice and the identity hash of the ClusterCachedResource: a name alone grants no access. */
 function publicationOf(
   exports: Exports,
   slice: ClusterCachedResourceEndpointSlice,

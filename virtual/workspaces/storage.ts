@@ -10,7 +10,7 @@ import { tenancyGroup } from '../../kcp/index.ts'
 import { isOwn } from './access.ts'
 import { type PersonalWatch, personalWatch } from './watch.ts'
 
-/** The workspaces of the user: others are not found, for every verb. */
+/** The workspaces of the user: for every verb, other workspaces are not found. */
 export function personal(storage: ResourceStorage, options: PersonalWatch): ResourceStorage {
   const { host } = options
   const check = async (ctx: RequestContext, item: Item): Promise<void> => {

@@ -25,7 +25,7 @@ export const setOf = (builtin: readonly KindDefinition[], custom: readonly KindD
 /** The kinds of other projects' CRDs. */
 export const crds = (): readonly KindDefinition[] => foreignCrds().map(definitionOf)
 
-/** A kind with everything that documents treat specially. */
+/** A kind with all features that documents treat specially. */
 export const widgets: KindDefinition = {
   group: 'example.com',
   names: { kind: 'Widget', listKind: 'WidgetList', plural: 'widgets', singular: 'widget' },

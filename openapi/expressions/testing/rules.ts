@@ -4,7 +4,7 @@ import type { JSONSchemaProps, ValidationRule } from '../../../framework/meta/js
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { compileSchema } from '../../compile.ts'
 
-/** A schema, an object, the one that it replaces, and what Kubernetes says. */
+/** A schema, an object, the object that it replaces, and Kubernetes' errors. */
 export interface Row {
   readonly name: string
   readonly schema: JSONSchemaProps

@@ -6,7 +6,7 @@ import { testContext } from '../../../test/support/context.ts'
 import { type MemoryStorage, memoryStorage } from '../../../test/support/storage/memorystorage.ts'
 import { watchClusters } from './clusters.ts'
 
-/** A shard, or the cache server of all: what is in it, as informers see it. */
+/** A shard, or the cache server: objects, as informers see them. */
 function place(signal: AbortSignal) {
   const storages = new Map<string, MemoryStorage>()
   const storage = (ref: ResourceRef): MemoryStorage => {
@@ -36,7 +36,7 @@ const exports = { group: 'apis.kcp.io', version: 'v1alpha2', resource: 'apiexpor
 const types = { group: 'tenancy.kcp.io', version: 'v1alpha1', resource: 'workspacetypes', identity: 'abc' }
 const tenancy = { status: { identityHash: 'abc' } }
 
-describe('what views of life cycles know', () => {
+describe('the logical clusters that lifecycle views see', () => {
   let stop: AbortController
   let shard: ReturnType<typeof place>
   let cache: ReturnType<typeof place>

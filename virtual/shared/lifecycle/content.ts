@@ -80,14 +80,14 @@ function waiting({ clusters, stage }: Entry, { cluster, params: { identifier } }
   return { decision: { ...deny(why, by), cluster }, refusal: refused(why) }
 }
 
-/** Whether the permissions of the type allow the request, or there are none and the owner is known. */
+/** Whether the permissions of the type allow the request; without permissions, whether the owner is known. */
 function permitted(entry: Entry, ctx: Content): Check {
   const { clusters, stage } = entry
   const by = `${authorizerOf(stage)}.permissions`
   const cluster = typeOf(ctx.params)?.cluster ?? ctx.cluster
   const rules = declaredRules(entry, ctx.params)
   if (rules?.length === 0 && ownerOf(clusters.get(ctx.cluster)) !== undefined)
-    return { decision: { ...allow('what the owner of the workspace may', by), cluster } }
+    return { decision: { ...allow('permissions of the owner of the workspace', by), cluster } }
   const refusal = refusalBy(rules, entry, ctx)
   if (refusal === undefined) return { decision: { ...allow(`${stage.role}Permissions`, by), cluster } }
   const where = rules?.length === 0 ? ctx.cluster : cluster
