@@ -3,11 +3,12 @@ import { forbiddenTo } from '../framework/contract/authorizer.ts'
 import type { Forwarding, Outbound } from '../framework/contract/upstream.ts'
 import type { ClusterPlace, Place } from '../framework/contract/workspacetree.ts'
 import type { Fairness } from '../framework/fairness/fairness.ts'
-import type { Refused, Seat } from '../framework/fairness/seats.ts'
+import type { Refused, Seat, Seats } from '../framework/fairness/seats.ts'
 import { serviceUnavailable, unauthorized } from '../framework/meta/errors.ts'
 import type { ClusterName } from '../framework/meta/object.ts'
 import { isStream } from '../framework/net/forward.ts'
 import type { Authenticator } from '../framework/request/authenticator.ts'
+import type { Incoming } from '../framework/request/incoming.ts'
 import { isClusterPath } from '../framework/request/path.ts'
 import type { Answer } from '../framework/request/response.ts'
 import { decodeSegment } from '../framework/request/segments.ts'
@@ -78,28 +79,27 @@ export function frontProxy(options: FrontProxyOptions): Handler {
     const user = await authenticate(options, exchange, routes)
     const passing = { exchange: toHomeCluster(exchange, user, routes), user, routes }
     const seat = await enter(options.fairness, passing)
-    if (seat === undefined) return answer(passing)
     if ('reason' in seat) return tooMany(seat)
     lifetime.hold(seat)
     return answer(passing)
   }
 }
 
-/** Takes a seat until the response is complete; undefined for watches and other streams, which need none. */
-function enter(
-  fairness: Fairness,
-  { exchange, user, routes }: ProxiedRequest,
-): Awaitable<Seat | Refused | undefined> {
+/** Takes a seat until the response is complete. */
+function enter(fairness: Fairness, { exchange, user, routes }: ProxiedRequest): Awaitable<Seat | Refused> {
   const { incoming, lifetime } = exchange
-  if (isStream(incoming.path + incoming.search)) return undefined
   const { mapping, cluster = '' } = routes.match(incoming.path) ?? {}
-  const isReading = /^(GET|HEAD|OPTIONS)$/.test(incoming.method)
-  return (isReading ? fairness.reading : fairness.mutating).enter({
+  return seatsFor(fairness, incoming).enter({
     user: accountOf(user),
     workspace: `${mapping?.path ?? ''}${cluster}`,
     isSystem: user.groups.some(group => fairness.systemGroups.has(group)),
     lifetime,
   })
+}
+
+function seatsFor({ reading, mutating, watching }: Fairness, { method, path, search }: Incoming): Seats {
+  if (isStream(path + search)) return watching
+  return /^(GET|HEAD|OPTIONS)$/.test(method) ? reading : mutating
 }
 
 /** Authenticates the user; some users are valid in one workspace only. Throws 401 for anonymous requests. */

@@ -5,10 +5,11 @@ import { externalLogicalClusterAdmin, kcpAdmin, logicalClusterAdmin } from '../.
 import type { QuotaLimits } from '../../shard/admission/kcp/quota.ts'
 import { bytes, count } from './values.ts'
 
-/** The limits of concurrent requests; the flags are those of kube-apiserver. */
+/** The limits of concurrent requests; the first two flags are those of kube-apiserver. */
 export interface LimitFlags {
   readonly maxRequestsInflight: number
   readonly maxMutatingRequestsInflight: number
+  readonly maxWatches: number
 }
 
 /** Adds the flags to a command. */
@@ -27,10 +28,17 @@ export const addLimitFlags = (command: Command): Command =>
       count,
       200,
     )
+    .option(
+      '--max-watches <number>',
+      'watches served at the same time, shared fairly among users; 0 for no limit',
+      count,
+      20_000,
+    )
 
 export const fairnessLimits = (flags: LimitFlags): FairnessLimits => ({
   reading: flags.maxRequestsInflight,
   mutating: flags.maxMutatingRequestsInflight,
+  watching: flags.maxWatches,
   systemGroups: [kcpAdmin, logicalClusterAdmin, externalLogicalClusterAdmin],
 })
 

@@ -3,41 +3,46 @@ import type { Counts } from './flows.ts'
 import type { Rejection } from './queue.ts'
 import { Seats } from './seats.ts'
 
-/** The limits of concurrent requests, without long-running ones. */
+/** The limits of concurrent requests. */
 export interface FairnessLimits {
   /** Requests that read; 0: no limit. */
   readonly reading: number
   /** Requests that write; 0: no limit. */
   readonly mutating: number
+  /** Watches and other long-running requests; 0: no limit. */
+  readonly watching: number
   /** Groups of administrators and of other servers: their requests have a reserve of seats, and precede others. */
   readonly systemGroups?: readonly string[]
   /** Milliseconds in the queue after which a request is refused; default 15,000, a quarter of the request timeout. */
   readonly longestWait?: number
 }
 
-/** Kubernetes' defaults: `--max-requests-inflight`, `--max-mutating-requests-inflight` (rules.md 1.50). */
-export const defaultLimits: FairnessLimits = { reading: 400, mutating: 200 }
+/** Kubernetes' defaults of `--max-requests-inflight` and `--max-mutating-requests-inflight` (rules.md 1.50); it has no limit of watches. */
+export const defaultLimits: FairnessLimits = { reading: 400, mutating: 200, watching: 20_000 }
 
 /** The seats of requests. */
 export interface Fairness {
   readonly reading: Seats
   readonly mutating: Seats
+  readonly watching: Seats
   readonly systemGroups: ReadonlySet<string>
 }
 
-/** kube-apiserver's names of the two kinds, in `apiserver_current_inflight_requests`. */
-type RequestKind = 'readOnly' | 'mutating'
+/** kube-apiserver's names of two kinds, in `apiserver_current_inflight_requests`. */
+type RequestKind = 'readOnly' | 'mutating' | 'longRunning'
 
 const kubernetesWait = 15_000
 
 /** Makes the seats and their metrics, with the names of `k8s.io/apiserver/pkg/util/flowcontrol/metrics`. */
 export function createFairness(limits: FairnessLimits, metrics: Metrics): Fairness {
   const left = measureQueue(metrics)
-  const seatsOf = (kind: RequestKind, seats: number): Seats =>
-    new Seats({ seats, longestWait: limits.longestWait ?? kubernetesWait, left: left(kind) })
+  const seatsOf = (kind: RequestKind, seats: number, longestWait: number): Seats =>
+    new Seats({ seats, longestWait, left: left(kind) })
+  const longestWait = limits.longestWait ?? kubernetesWait
   const fairness = {
-    reading: seatsOf('readOnly', limits.reading),
-    mutating: seatsOf('mutating', limits.mutating),
+    reading: seatsOf('readOnly', limits.reading, longestWait),
+    mutating: seatsOf('mutating', limits.mutating, longestWait),
+    watching: seatsOf('longRunning', limits.watching, 0),
     systemGroups: new Set(limits.systemGroups),
   }
   measureSeats(metrics, fairness)
@@ -79,7 +84,7 @@ const gauges: readonly (readonly [name: string, help: string, read: (seats: Seat
   ],
 ]
 
-function measureSeats(metrics: Metrics, { reading, mutating }: Fairness): void {
+function measureSeats(metrics: Metrics, { reading, mutating, watching }: Fairness): void {
   for (const [name, help, read] of gauges)
     metrics.meter({
       kind: 'gauge',
@@ -89,6 +94,7 @@ function measureSeats(metrics: Metrics, { reading, mutating }: Fairness): void {
       collect: set => {
         set({ priority_level: 'readOnly' }, read(reading))
         set({ priority_level: 'mutating' }, read(mutating))
+        set({ priority_level: 'longRunning' }, read(watching))
       },
     })
 }

@@ -39,7 +39,7 @@ export class Flow extends Counts {
   }
 }
 
-/** Flows that are remembered; those without requests are forgotten first. */
+/** Flows that are remembered, besides those with requests. */
 const most = 2000
 
 /** The flows by user and workspace. */
@@ -47,10 +47,11 @@ export class Flows {
   readonly users = new Map<string, UserShare>()
   readonly #workspaces = new Map<string, WorkspaceShare>()
   #count = 0
+  #next = most
 
   /** Adds a flow that is not there. */
   add(name: string, workspace: string): Flow {
-    if (this.#count >= most) this.#forgetIdle()
+    if (this.#count >= this.#next) this.#forgetIdle()
     const user = this.users.get(name) ?? new UserShare(name)
     const share = this.#workspaces.get(workspace) ?? new WorkspaceShare()
     const flow = new Flow(user, share, workspace)
@@ -71,6 +72,8 @@ export class Flows {
       for (const flow of user.flows.values()) if (isIdle(flow)) this.#forget(flow)
       if (user.flows.size === 0) this.users.delete(user.name)
     }
+    // Twice as many flows have to come before all are looked at again.
+    this.#next = Math.max(most, 2 * this.#count)
   }
 
   #forget({ user, share, workspace }: Flow): void {

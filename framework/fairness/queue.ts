@@ -2,7 +2,7 @@ import type { Lifetime } from '../async/lifetime.ts'
 import type { Flow, UserShare } from './flows.ts'
 
 /** The reasons of kube-apiserver for requests that get no seat (`apiserver_flowcontrol_rejected_requests_total`). */
-export type Rejection = 'queue-full' | 'time-out' | 'cancelled'
+export type Rejection = 'concurrency-limit' | 'queue-full' | 'time-out' | 'cancelled'
 
 /** A request that waits for a seat. */
 export interface Waiter {

@@ -20,7 +20,7 @@ export interface Refused {
 export interface SeatOptions {
   /** 0: no limit. */
   readonly seats: number
-  /** Milliseconds in the queue after which a request is refused. */
+  /** Milliseconds in the queue after which a request is refused; 0: there is no queue. */
   readonly longestWait: number
   /** Called when a request has left the queue, or found it full. */
   readonly left: (seconds: number, rejection?: Rejection) => void
@@ -57,6 +57,7 @@ export class Seats {
     const flow = this.flows.users.get(user)?.flows.get(workspace) ?? this.flows.add(user, workspace)
     const seat = new Seat(this, flow, claim)
     if (this.mayExecute(seat)) return this.#dispatch(seat)
+    if (this.options.longestWait === 0) return this.#refused(flow, 'concurrency-limit', 0)
     if (!isSystem && !this.admits(flow, 'waiting')) return this.#refused(flow, 'queue-full', 0)
     return this.#waitFor(seat)
   }

@@ -103,8 +103,12 @@ function enter(
   { fairness }: Pipeline,
   { lifetime, target: { info, place }, user, requestor = user }: Routed,
 ): Awaitable<Seat | Refused | undefined> {
-  if (isPrivileged(user) || isLongRunning(info)) return undefined
-  const seats = readingVerbs.has(info.verb) ? fairness.reading : fairness.mutating
+  if (isPrivileged(user)) return undefined
+  const seats = isLongRunning(info)
+    ? fairness.watching
+    : readingVerbs.has(info.verb)
+      ? fairness.reading
+      : fairness.mutating
   const isSystem = user.groups.some(group => fairness.systemGroups.has(group))
   // A shard impersonates all users, and a user may be permitted to impersonate any number of them.
   const account = accountOf(isPrivileged(requestor) ? user : requestor)

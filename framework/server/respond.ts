@@ -150,7 +150,8 @@ async function readOn(
 ): Promise<void> {
   const stalled = (): void => lifetime.end('client stalled')
   const timer = answer.flush ? undefined : setTimeout(stalled, patience ?? usualPatience)
-  lifetime.holding?.pause()
+  // A watch keeps its seat: it is one however fast its client reads.
+  if (!answer.flush) lifetime.holding?.pause()
   await drained(response, lifetime)
   clearTimeout(timer)
   await lifetime.holding?.resume()

@@ -99,7 +99,7 @@ describe('a server', () => {
         return allow('')
       },
     }
-    await start(scene, [gated], { limits: { reading: 1, mutating: 1 } })
+    await start(scene, [gated], { limits: { reading: 1, mutating: 1, watching: 1 } })
     const first = get(scene, path, as('reader'))
     await inside
     const next = [get(scene, path, as('reader')), get(scene, path, as('reader'))]
