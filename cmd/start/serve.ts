@@ -41,7 +41,7 @@ export async function serve(given: ServeOptions): Promise<Server> {
   const version = versionInfo(build())
   const { serviceAccounts, identityHeaders } = authentication
   const { authenticator } = host.authentication
-  const metrics = createMetrics()
+  const metrics = createMetrics({ cachedLists: true })
   const plugins = supervise(views, { log, metrics, watch: options.watch === true })
   const served = viewsOver([...workspaces, ...plugins, plain], { ...host, outbound })
   given.authorization.explains(served)

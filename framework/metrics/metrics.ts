@@ -57,11 +57,17 @@ export type MetricRecorder = (labels: Readonly<Record<string, string>>, value: n
 /** Tenants name resources: the number of labels is limited, other resources are counted as `other`. */
 const mostResources = 200
 
-export function createMetrics(): Metrics {
+export interface MetricsOptions {
+  /** Lists are answered from the watch cache of this server. */
+  readonly cachedLists?: boolean
+}
+
+export function createMetrics({ cachedLists = false }: MetricsOptions = {}): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const all = createAllSeries()
-  for (const meter of requestMeters) register(registry, all, meter)
+  for (const meter of cachedLists ? [...requestMeters, cacheLists] : requestMeters)
+    register(registry, all, meter)
   const resources = new Set<string>()
   const bounded = (request: ResourceRequest): Names => {
     const { group, version, resource } = request
@@ -211,6 +217,17 @@ const requestMeters: readonly ReadMeter[] = [
     },
   },
 ]
+
+const cacheLists: ReadMeter = {
+  kind: 'counter',
+  name: 'apiserver_cache_list_total',
+  help: 'Number of LIST requests served from watch cache',
+  labels: ['group', 'index', 'resource'],
+  read({ labels: { verb, group, resource }, codes }, add) {
+    const count = codes.get(200) ?? 0
+    if (verb === 'LIST' && count > 0) add({ group, index: '', resource }, count)
+  },
+}
 
 const lineCounts = new WeakMap<Buffer, number>()
 
