@@ -8,3 +8,32 @@ export const migrationGroup = 'migration.kcp.io'
 export const mountsGroup = 'mounts.contrib.kcp.io'
 export const tenancyGroup = 'tenancy.kcp.io'
 export const topologyGroup = 'topology.kcp.io'
+
+/**
+ * The groups of `k8s.io/client-go/kubernetes/scheme`. Clients send strategic merge patches for them, also where a definition
+ * serves them.
+ */
+export const kubernetesGroups: ReadonlySet<string> = new Set([
+  '',
+  'admissionregistration.k8s.io',
+  'apps',
+  'authentication.k8s.io',
+  'authorization.k8s.io',
+  'autoscaling',
+  'batch',
+  'certificates.k8s.io',
+  'coordination.k8s.io',
+  'discovery.k8s.io',
+  'events.k8s.io',
+  'extensions',
+  'flowcontrol.apiserver.k8s.io',
+  'internal.apiserver.k8s.io',
+  'networking.k8s.io',
+  'node.k8s.io',
+  'policy',
+  'rbac.authorization.k8s.io',
+  'resource.k8s.io',
+  'scheduling.k8s.io',
+  'storage.k8s.io',
+  'storagemigration.k8s.io',
+])

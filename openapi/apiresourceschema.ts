@@ -53,12 +53,8 @@ function objectNameErrors({ metadata, spec }: KubeObject): readonly FieldError[]
     : [invalidValue('metadata.name', name, `must match ^[a-z]([-a-z0-9]*[a-z0-9])?$ in front of ${suffix}`)]
 }
 
-/** Groups of Kubernetes without a dot. */
-const plainGroups = ['', 'apps', 'batch', 'extensions', 'policy', 'autoscaling']
-
 function groupErrors(group: string): readonly FieldError[] {
   const path = 'spec.group'
-  if (plainGroups.includes(group)) return []
   if (group === 'core') return [invalidValue(path, group, 'must be empty string for the core group')]
   return domainErrors(path, group)
 }

@@ -69,6 +69,8 @@ export interface ApiResource<P extends Params = Params> {
   readonly storageVersionHash?: string
   /** Custom resources have kind and apiVersion in list items and do not support strategic merge patch (rules.md 4.2, 5.1). */
   readonly custom: boolean
+  /** A custom resource takes strategic merge patches: kcp accepts them for the groups of Kubernetes (rules.md 5.1). */
+  readonly strategicMergePatch?: true
   /** List items have kind and apiVersion although the resource is built-in, as in kcp's views of exports (rules.md 4.2). */
   readonly itemsHaveKind?: true
   /** Whether PUT without resourceVersion overwrites; otherwise it is 422 (rules.md 3.22). */

@@ -78,6 +78,23 @@ describe('patch', () => {
     assert.equal((await ask(resource, patch({ headers, body: 'null' }))).status, 200)
   })
 
+  it('merges lists by the first of their keys when it is strategic, also of custom resources that take it', async () => {
+    const ports = { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['port', 'protocol'] }
+    const set = { type: 'array', 'x-kubernetes-list-type': 'set' }
+    const spec = { type: 'object', properties: { ports: { type: 'array', ...ports }, tags: set } }
+    const openapi = { type: 'object', properties: { spec } }
+    const resource = fresh({ custom: true, strategicMergePatch: true, openapi })
+    const before = { ports: [{ port: 80, name: 'a' }, { port: 443 }], tags: ['a'], rest: [1] }
+    await ask(resource, { verb: 'create', body: { ...widget('a'), spec: before } })
+    const headers = { 'content-type': 'application/strategic-merge-patch+json' }
+    const body = { spec: { ports: [{ port: 80, name: 'b' }, { port: 81 }], tags: ['b'], rest: [2] } }
+    assert.deepEqual(await specOf(ask(resource, patch({ headers, body }))), {
+      ports: [{ port: 80, name: 'b' }, { port: 81 }, { port: 443 }],
+      tags: ['b', 'a'],
+      rest: [2],
+    })
+  })
+
   const bad: readonly [name: string, asked: Partial<Asked>, code: number, message: string | RegExp][] = [
     [
       'strategic merge patches',

@@ -1,11 +1,13 @@
-import type { Served } from '../contract/apis.ts'
+import type { ApiResource, Served } from '../contract/apis.ts'
 import type { Item } from '../contract/item.ts'
 import { goText } from '../json/gotext.ts'
 import { formatJson } from '../json/json.ts'
 import { invalid, type StatusError, unsupportedMediaType } from '../meta/errors.ts'
+import type { MergeSchema } from '../meta/mergeschema.ts'
 import type { KubeObject, ObjectKey } from '../meta/object.ts'
 import { wholeSchema } from '../meta/objectmeta.ts'
 import { applyJsonPatch, readJsonPatch } from '../patch/jsonpatch.ts'
+import { withListStrategies } from '../patch/liststrategies.ts'
 import { applyMergePatch, readMergePatch } from '../patch/mergepatch.ts'
 import { applyStrategicMergePatch, readStrategicMergePatch } from '../patch/strategicmerge.ts'
 import { readResourceVersion, type WriteRequest, writeOptions } from '../query/options.ts'
@@ -62,7 +64,9 @@ const readers: ReadonlyMap<string, (body: Buffer, served: Served) => Patch> = ne
 ])
 
 const typesFor = ({ resource }: Served): readonly string[] =>
-  [...readers.keys()].filter(type => type !== strategicMergeType || !resource.custom)
+  [...readers.keys()].filter(
+    type => type !== strategicMergeType || !resource.custom || resource.strategicMergePatch,
+  )
 
 function readerOf({ request, served }: Call): (body: Buffer) => Patch {
   const type = bodyType(request)
@@ -93,7 +97,7 @@ function strategicMergePatch(body: Buffer, { kind, resource }: Served): Patch {
   const { value, duplicates } = parseOrRefuse(body, 'Strategic Merge Patch')
   const changes = readStrategicMergePatch(value)
   // The schema is that of the resource: objects of subresources of another kind are not merged by key.
-  const schema = kind === resource.names.kind ? wholeSchema(resource.openapi) : {}
+  const schema = kind === resource.names.kind ? mergeSchemaOf(resource) : {}
   return {
     body: value,
     apply: document => withTypeOf(document, applyStrategicMergePatch(document, changes, schema)),
@@ -101,6 +105,9 @@ function strategicMergePatch(body: Buffer, { kind, resource }: Served): Patch {
     shown: goText(changes),
   }
 }
+
+const mergeSchemaOf = ({ openapi, custom }: ApiResource): MergeSchema =>
+  custom ? withListStrategies(wholeSchema(openapi)) : wholeSchema(openapi)
 
 /** A strategic merge patch does not change apiVersion and kind. */
 const withTypeOf = ({ apiVersion, kind }: KubeObject, changed: object): unknown => ({

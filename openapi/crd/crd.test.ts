@@ -43,11 +43,18 @@ describe('defaults of CustomResourceDefinitions', () => {
 describe('CustomResourceDefinitions', () => {
   it('are accepted when they are good', () => assert.deepEqual(errorsOf({}), []))
 
+  it('may be of the groups of Kubernetes that are no domains, as in kcp', () => {
+    for (const [group, name] of [
+      ['apps', 'widgets.apps'],
+      ['', 'widgets.core'],
+    ])
+      assert.deepEqual(errorsOf({ group }, { metadata: { name } }), [])
+  })
+
   const cases: readonly (readonly [spec: object, ...texts: readonly string[]])[] = [
     [
       { group: '' },
       'metadata.name: Invalid value: "widgets.example.com": must be spec.names.plural+"."+spec.group',
-      'spec.group: Required value',
     ],
     [
       { group: 'example' },

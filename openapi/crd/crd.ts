@@ -75,7 +75,7 @@ export function validateCustomResourceDefinition(crd: KubeObject, old?: KubeObje
   const { common, own } = hoisted(versions)
   return [
     ...objectNameErrors(crd),
-    ...groupErrors(textAt(spec, 'group')),
+    ...domainErrors('spec.group', textAt(spec, 'group')),
     ...scopeErrors(textAt(spec, 'scope')),
     ...missingSchemas(versions),
     ...own.flatMap((version, i) => crdVersionErrors(version, `spec.versions[${i}]`, old)),
@@ -93,13 +93,10 @@ export function validateCustomResourceDefinition(crd: KubeObject, old?: KubeObje
 }
 
 function objectNameErrors({ metadata, spec }: KubeObject): readonly FieldError[] {
-  const expected = `${textAt(spec, 'names', 'plural')}.${textAt(spec, 'group')}`
+  const expected = `${textAt(spec, 'names', 'plural')}.${textAt(spec, 'group') || 'core'}`
   const text = 'must be spec.names.plural+"."+spec.group'
   return metadata.name === expected ? [] : [invalidValue('metadata.name', metadata.name ?? '', text)]
 }
-
-const groupErrors = (group: string): readonly FieldError[] =>
-  group === '' ? [required('spec.group')] : domainErrors('spec.group', group)
 
 const scopes = ['Cluster', 'Namespaced']
 

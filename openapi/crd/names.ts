@@ -19,8 +19,12 @@ const nameFormatErrors = (
 export const labelErrors = (path: string, value: string): readonly FieldError[] =>
   nameFormatErrors(path, value, dns1035LabelErrors)
 
-/** Validates an API group that must be a domain with a dot. */
+/** Groups of Kubernetes that are no domains: kcp serves them from definitions (kcp-dev/kubernetes `validation_kcp.go`). */
+const plainGroups: readonly string[] = ['', 'apps', 'autoscaling', 'batch', 'extensions', 'policy']
+
+/** Validates an API group that must be a domain with a dot, unless it is one of Kubernetes. */
 export function domainErrors(path: string, group: string): readonly FieldError[] {
+  if (plainGroups.includes(group)) return []
   const errors = nameFormatErrors(path, group, dns1123SubdomainErrors)
   if (errors.length > 0) return errors
   return group.includes('.') ? [] : [invalidValue(path, group, 'should be a domain with at least one dot')]

@@ -86,6 +86,21 @@ describe('the API sets of logical clusters', () => {
     assert.equal(verbs(), 'delete,deletecollection,get,list,watch')
   })
 
+  it('takes strategic merge patches for custom resources in groups of Kubernetes only', async () => {
+    const schema = resourceSchema('v1.widgets.apps', [version('v1', true)])
+    await shard.addCluster('c1')
+    const made = await create(resources.apiResourceSchemas, 'provider', {
+      ...schema,
+      spec: { ...(schema.spec as object), group: 'apps' },
+    })
+    await bindIn(shard, 'c1', made, { group: 'apps' })
+    await shard.addCluster('c2')
+    await bindIn(shard, 'c2', await one())
+    const taken = (cluster: string, group: string) =>
+      shard.backend.apis(cluster)?.find(group, 'v1', 'widgets')?.strategicMergePatch
+    assert.deepEqual([taken('c1', 'apps'), taken('c2', 'example.com')], [true, undefined])
+  })
+
   it('are the built-in kinds, whatever a provider exports under their names', async () => {
     const stolen = (group: string, plural: string, kind: string): KubeObject => {
       const schema = resourceSchema(`v1.${plural}.${group || 'core'}`, [version('v1', true)])

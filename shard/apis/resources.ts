@@ -11,6 +11,7 @@ import {
   type ObjectKey,
 } from '../../framework/meta/object.ts'
 import type { Verb } from '../../framework/request/requestinfo.ts'
+import { kubernetesGroups } from '../../kcp/apigroups.ts'
 import { selectableFieldsOf } from '../../openapi/columns.ts'
 import { compileCached } from '../../openapi/compile.ts'
 import { coreEvents, eventSource } from '../../openapi/definitions/kubernetes/events.ts'
@@ -108,8 +109,17 @@ function makeResources(wiring: Wiring, served: ServedDefinition): readonly ApiRe
     ...(rest.resetFields === undefined ? {} : { resetFields: rest.resetFields }),
     ...(fields === undefined || rest.custom ? {} : { selectableFields: fields }),
     subresources: subresourcesOf(wiring, served),
-  }).map(resource => (served.terminating ? { ...resource, discoveryVerbs: terminatingVerbs } : resource))
+  }).map(resource => ({ ...resource, ...strategicMergePatch(served), ...verbsInDiscovery(served) }))
 }
+
+const strategicMergePatch = ({
+  rest,
+  definition,
+}: ServedDefinition): Pick<ApiResource, 'strategicMergePatch'> =>
+  rest.custom && kubernetesGroups.has(definition.group) ? { strategicMergePatch: true } : {}
+
+const verbsInDiscovery = ({ terminating }: ServedDefinition): Pick<ApiResource, 'discoveryVerbs'> =>
+  terminating ? { discoveryVerbs: terminatingVerbs } : {}
 
 /** In discovery, as kcp's `pkg/server/aggregatingcrdversiondiscovery`; updates that remove finalizers are served. */
 const terminatingVerbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'watch']
