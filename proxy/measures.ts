@@ -55,6 +55,7 @@ function withDurations(metrics: Metrics): Metrics {
       return {
         since: measured.since,
         serves: resource => measured.serves(resource),
+        works: () => measured.works(),
         sent: chunk => measured.sent(chunk),
         end(code) {
           measured.end(code)

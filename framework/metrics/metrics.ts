@@ -21,6 +21,8 @@ export interface Measured {
    * health or another path that is not a resource.
    */
   serves(resource: ResourceRequest): void
+  /** The request works from now on, until another one does or the event loop turns. */
+  works(): void
   /** A part of the response was sent. */
   sent(chunk: Buffer): void
   /** The response is complete. */
@@ -75,6 +77,7 @@ export function createMetrics({ cachedLists = false }: MetricsOptions = {}): Met
     if (resources.size < mostResources) resources.add(key)
     return resources.has(key) ? { group, version, resource } : { group: '', version: '', resource: 'other' }
   }
+  const holds = new Holds(meterOf(registry, holdMeter))
   // Parsed requests are cached, and so are their series.
   const known = new WeakMap<ResourceRequest, Series>()
   const book: Book = {
@@ -88,7 +91,7 @@ export function createMetrics({ cachedLists = false }: MetricsOptions = {}): Met
     other: method => all.of(otherLabels(method)),
   }
   return {
-    begin: method => new MeasuredRequest(book, method),
+    begin: method => new MeasuredRequest(book, holds, method),
     meter: definition => meterOf(registry, definition),
     text: async () => {
       const body = `${await registry.metrics()}\n${all.seconds.text()}`
@@ -104,16 +107,67 @@ interface Book {
   other(method: string): Series
 }
 
+/** Shorter work of a request is not observed, in seconds. */
+const shortHold = 0.02
+
+const holdMeter: MeterDefinition = {
+  kind: 'histogram',
+  name: 'oriel_request_event_loop_hold_seconds',
+  help: 'Work of requests that blocked the event loop for 20 milliseconds or longer.',
+  labels: ['verb', 'group', 'version', 'resource'],
+  buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+}
+
+/** Measures for how long a request blocks the event loop: nothing else runs in the meantime. */
+class Holds {
+  readonly #observe: MetricRecorder
+  #current: MeasuredRequest | undefined
+  #since = 0
+
+  constructor(observe: MetricRecorder) {
+    this.#observe = observe
+  }
+
+  begin(request: MeasuredRequest): void {
+    if (this.#current === undefined) setImmediate(this.#end)
+    else this.#settle(this.#current)
+    this.#current = request
+    this.#since = performance.now()
+  }
+
+  readonly #end = (): void => {
+    if (this.#current !== undefined) this.#settle(this.#current)
+    this.#current = undefined
+  }
+
+  #settle(request: MeasuredRequest): void {
+    const seconds = (performance.now() - this.#since) / 1000
+    if (seconds >= shortHold) this.#observe(request.names, seconds)
+  }
+}
+
 /** A class, not closures: one is created for each request. */
 class MeasuredRequest implements Measured {
   readonly #book: Book
+  readonly #holds: Holds
   readonly #method: string
   readonly since = performance.now()
   #series: Series | undefined
 
-  constructor(book: Book, method: string) {
+  constructor(book: Book, holds: Holds, method: string) {
     this.#book = book
+    this.#holds = holds
     this.#method = method
+    holds.begin(this)
+  }
+
+  get names(): Readonly<Record<string, string>> {
+    const { verb, group, version, resource } = (this.#series ?? this.#book.other(this.#method)).labels
+    return { verb, group, version, resource }
+  }
+
+  works(): void {
+    this.#holds.begin(this)
   }
 
   serves(resource: ResourceRequest): void {

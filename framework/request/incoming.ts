@@ -36,9 +36,11 @@ export interface Reading {
   readonly yaml?: ParseYaml
 }
 
+/** `measured.works` is called when the body has arrived. */
 export function readRequest(
   request: HttpRequest,
   { isIdentityHeader: isIdentity = nothing, turns, yaml }: Reading,
+  measured?: { works(): void },
 ): Incoming {
   const { method = 'GET', url = '/' } = request
   const question = url.indexOf('?')
@@ -58,7 +60,7 @@ export function readRequest(
     impersonates,
     auditId: sentAuditId ?? randomUUID(),
     hops,
-    body: bodyOf(request, turns),
+    body: bodyOf(request, turns, measured),
     yaml,
   }
 }
@@ -184,17 +186,22 @@ function readPeer(socket: Socket | TLSSocket): Peer {
   return socket.authorized ? { certificate: certificate as PeerCertificate, isBad: false } : { isBad: true }
 }
 
-function bodyOf(request: HttpRequest, turns: Turns | undefined): VerbRequest['body'] {
+function bodyOf(
+  request: HttpRequest,
+  turns: Turns | undefined,
+  measured: { works(): void } | undefined,
+): VerbRequest['body'] {
   let body: Promise<Buffer> | undefined
+  const read = async (limit: number): Promise<Buffer> => {
+    const bytes = await readBody(request, limit)
+    await turns?.of(bytes)
+    measured?.works()
+    return bytes
+  }
   return limit => {
-    body ??= inTurn(readBody(request, limit), turns)
+    body ??= read(limit)
     return body
   }
-}
-
-async function inTurn(body: Promise<Buffer>, turns: Turns | undefined): Promise<Buffer> {
-  const bytes = await body
-  return turns === undefined ? bytes : turns.of(bytes)
 }
 
 async function readBody(request: HttpRequest, limit: number): Promise<Buffer> {

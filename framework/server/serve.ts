@@ -82,9 +82,9 @@ export function serve(service: Service, ends: Ends, handler: Handler): Awaitable
 }
 
 function open(service: Service, request: HttpRequest): Exchange {
-  const received = readRequest(request, service)
+  const measured = service.metrics.begin(request.method ?? 'GET')
+  const received = readRequest(request, service, measured)
   const lifetime = createLifetime(service.requestTimeout)
-  const measured = service.metrics.begin(received.method)
   const audit = service.auditor?.begin(received, request.socket.remoteAddress ?? '')
   const incoming = audit?.incoming ?? received
   const record = createRecording(service.log, incoming, audit)
