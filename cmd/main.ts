@@ -7,6 +7,7 @@ import { addConnectionFlags, type ConnectionFlags } from './flags/connection.ts'
 import { addFrontProxyFlags, type FrontProxyFlags } from './flags/frontproxy.ts'
 import { addStartFlags, type StartFlags } from './flags/start.ts'
 import { addVirtualWorkspacesFlags, type VirtualWorkspacesFlags } from './flags/virtualworkspaces.ts'
+import { endWithReader } from './process/closedpipe.ts'
 
 const program = new Command('oriel')
   .description('Virtual workspaces over logical clusters, compatible with kcp and Kubernetes.')
@@ -30,14 +31,16 @@ addVirtualWorkspacesFlags(program.command('virtual-workspaces')).action(
 )
 
 program.commandsGroup('Tools:').helpCommand('help [command]', 'Print the help of a command.')
-doctorCommand(program.command('doctor'))
-explainCommand(program.command('explain'))
-addConnectionFlags(program.command('tree'))
+const doctorTool = doctorCommand(program.command('doctor'))
+const explainTool = explainCommand(program.command('explain'))
+const treeTool = addConnectionFlags(program.command('tree'))
   .description('Print the workspaces below a workspace, and the targets of mounts and links.')
   .action(async (flags: ConnectionFlags) => {
     const { tree } = await import('./tree.ts')
     await tree(flags)
   })
+for (const tool of [doctorTool, explainTool, treeTool])
+  tool.hook('preAction', () => endWithReader(process.stdout))
 
 program.parseAsync().catch(error => {
   if (!(error instanceof StartError)) throw error

@@ -24,6 +24,23 @@ function at(config: KubeConfig, server: string): KubeConfig {
   return there
 }
 
+interface Refusal {
+  readonly message?: string
+  readonly body?: string
+}
+
+/** The message of a Status and its causes: what a refused request lacks. The error of a watch has neither. */
+function statusOf({ message = '', body = '' }: Refusal): string {
+  try {
+    const status: { message?: string; details?: { causes?: readonly { message?: string }[] } } =
+      JSON.parse(body)
+    const causes = status.details?.causes?.map(cause => cause.message) ?? []
+    return [status.message ?? message, ...causes].join('\n  ')
+  } catch {
+    return message
+  }
+}
+
 /**
  * Runs `work` for every workspace in the view, then removes the initializer or terminator. A workspace stays in the view
  * until then, so failed work is retried. Runs until the process ends.
@@ -69,8 +86,19 @@ export async function followWorkspaces(
   }
   // A watch without a resourceVersion starts with ADDED events of all objects.
   const watch = new Watch(at(config, `${url}/clusters/*`))
+  const view = at(config, `${url}/clusters/*`).makeApiClient(CustomObjectsApi)
+  let reported = ''
+  const onEnd = async (): Promise<void> => {
+    const problem = await view
+      .listCustomObjectForAllNamespaces({ ...logicalClusters, limit: 1 })
+      .catch(statusOf)
+    const refusal = typeof problem === 'string' ? problem : ''
+    if (refusal !== '' && refusal !== reported) console.error('refused, retrying', refusal)
+    reported = refusal
+    setTimeout(run, again)
+  }
   const run = async (): Promise<void> => {
-    await watch.watch(path, {}, onEvent, () => void setTimeout(run, again))
+    await watch.watch(path, {}, onEvent, () => void onEnd())
   }
   await run()
 }

@@ -40,7 +40,7 @@ async function* examine(options: DoctorOptions): AsyncGenerator<readonly Finding
   const proxyCertificate = await proxyCertificateOf(options)
   let access: ServerAccess
   try {
-    access = await connectionOf(options)
+    access = await accessOf(options)
   } catch (error) {
     if (!(error instanceof StartError)) throw error
     yield [failed('kubeconfig', error.message, 'give another --kubeconfig or --context')]
@@ -67,6 +67,20 @@ async function* examine(options: DoctorOptions): AsyncGenerator<readonly Finding
       yield await withProgress('Identity headers', () => headerFindings(access, views.url, proxyCertificate))
   }
   yield await withProgress('Published URLs', () => publishedFindings(access, advertised))
+}
+
+/**
+ * The context `shard-base` if the kubeconfig has it, as the admin kubeconfigs of kcp and Oriel do: the permissions of their
+ * current context are not sufficient for views.
+ */
+async function accessOf(options: DoctorOptions): Promise<ServerAccess> {
+  if (options.context !== undefined) return connectionOf(options)
+  try {
+    return await connectionOf({ ...options, context: 'shard-base' })
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error
+    return connectionOf(options)
+  }
 }
 
 async function proxyCertificateOf({

@@ -30,12 +30,21 @@ for (const [where, start] of [
       assert.match(stdout, /ok \] header trust: /)
     })
 
+    it('finds nothing wrong with the kubeconfig of the server as it is', async () => {
+      const { code, stdout } = await run(process.execPath, [
+        ...[compiled, 'doctor', '--kubeconfig', oriel.kubeconfig],
+      ])
+      assert.equal(code, 0, stdout)
+    })
+
+    it('ends without a stack trace when nothing reads its output', async () => {
+      const command = `"${process.execPath}" "${compiled}" doctor --kubeconfig "${oriel.kubeconfig}" | true`
+      assert.deepEqual(await run('sh', ['-c', command]), { code: 0, stdout: '', stderr: '' })
+    })
+
     it('says that an ordinary administrator is not enough', async () => {
       const { code, stdout } = await run(process.execPath, [
-        compiled,
-        'doctor',
-        '--kubeconfig',
-        oriel.kubeconfig,
+        ...[compiled, 'doctor', '--kubeconfig', oriel.kubeconfig, '--context', 'root'],
       ])
       assert.equal(code, 1)
       assert.match(stdout, /FAIL\] wildcard: .*403/)

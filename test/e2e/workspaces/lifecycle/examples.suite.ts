@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { eventually } from '../../../support/oriel.ts'
 import { apply } from '../../../support/tenants.ts'
 import {
   configMap,
@@ -28,6 +29,18 @@ export const examples = (scene: Lifecycle): void => {
       ])
       assert.deepEqual(JSON.parse(data), { from: 'the initializer' })
     }
+    child.kill()
+  })
+
+  it('say which permission a refused controller lacks', async () => {
+    const child = await start(scene, 'initializer', await urlOf(scene, 'twice', 'initializing'))
+    const printed: string[] = []
+    child.stderr?.setEncoding('utf8').on('data', chunk => printed.push(chunk))
+    const lacks = /^refused, retrying .* is forbidden: .*\n {2}you have access to this workspace, but no role/
+    await eventually(
+      async () => printed.join(''),
+      text => lacks.test(text),
+    )
     child.kill()
   })
 
