@@ -8,6 +8,7 @@ import { addFrontProxyFlags, type FrontProxyFlags } from './flags/frontproxy.ts'
 import { addStartFlags, type StartFlags } from './flags/start.ts'
 import { addVirtualWorkspacesFlags, type VirtualWorkspacesFlags } from './flags/virtualworkspaces.ts'
 import { endWithReader } from './process/closedpipe.ts'
+import { backupCommand, restoreCommand, storeCommand } from './store/command.ts'
 
 const program = new Command('oriel')
   .description('Virtual workspaces over logical clusters, compatible with kcp and Kubernetes.')
@@ -33,6 +34,9 @@ addVirtualWorkspacesFlags(program.command('virtual-workspaces')).action(
 program.commandsGroup('Tools:').helpCommand('help [command]', 'Print the help of a command.')
 const doctorTool = doctorCommand(program.command('doctor'))
 const explainTool = explainCommand(program.command('explain'))
+backupCommand(program.command('backup'))
+restoreCommand(program.command('restore'))
+storeCommand(program.command('store'))
 const treeTool = addConnectionFlags(program.command('tree'))
   .description('Print the workspaces below a workspace, and the targets of mounts and links.')
   .action(async (flags: ConnectionFlags) => {

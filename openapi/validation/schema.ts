@@ -5,13 +5,17 @@ import type { FieldError } from '../../framework/meta/errors.ts'
 import { invalidValue, required, tooMany } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { logicCheck } from './logic.ts'
-import { allRules, enumRule, numberRule, stringRule, typeRule } from './scalar.ts'
 import {
+  allRules,
   type CompileBelow,
   checkBelow,
+  enumRule,
   isFull,
   newWalk,
+  numberRule,
   pathOf,
+  stringRule,
+  typeRule,
   type ValueCheck,
   type ValueRule,
   type Walk,

@@ -35,19 +35,20 @@ async function newestMeta(file: FileHandle): Promise<MetaPage | undefined> {
 
 /**
  * Whether LMDB can open a file safely: it maps the file without checks, so any other file crashes the process, and so
- * does reading behind the end of a truncated one. A truncated file is extended with zeros, which LMDB reports as
- * damage when it reads them. Missing and empty files are valid.
+ * does reading behind the end of a truncated one. For writers, a truncated file is extended with zeros, which LMDB reports
+ * as damage when it reads them, and missing and empty files are valid. Throws `ENOENT` for readers.
  */
-export async function isDataFile(path: string): Promise<boolean> {
-  const file = await open(path, 'a+')
+export async function isDataFile(path: string, mode: 'read' | 'write'): Promise<boolean> {
+  const file = await open(path, mode === 'read' ? 'r' : 'a+')
   try {
     const { size } = await file.stat()
-    if (size === 0) return true
+    if (size === 0) return mode === 'write'
     const meta = await newestMeta(file)
     if (meta === undefined) return false
     const needed = (meta.lastPage + 1) * meta.pageSize
-    if (size < needed) await file.truncate(needed)
-    return true
+    if (size >= needed) return true
+    if (mode === 'write') await file.truncate(needed)
+    return mode === 'write'
   } finally {
     await file.close()
   }

@@ -2,33 +2,27 @@ import { randomInt } from 'node:crypto'
 import { type Stats, statSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Database, open, type RootDatabase } from 'lmdb'
-import { isDataFile } from './datafile.ts'
 import { type LastWrite, mayBeRestored, nextEpoch } from './epoch.ts'
 import { decodeCommit, decodeValue, encodeCommit, encodeValue, type History, LoggedStore } from './logged.ts'
 import type { Commit, Medium } from './medium.ts'
 import { isAlive, type Owner, thisProcess } from './owner.ts'
 import { type Store, type StoredValue, StoreError } from './store.ts'
+import {
+  fileName,
+  lastWrite,
+  openTables,
+  parse,
+  putFormat,
+  putJson,
+  reading,
+  type StoreState,
+  stateOf,
+  type Tables,
+  textOf,
+  unreadable,
+} from './tables.ts'
 
-const fileName = 'oriel.mdb'
-const format = 'oriel store 2'
-/** Without checksums. */
-const firstFormat = 'oriel store 1'
 const perTransaction = 1_000
-
-const foreign = (directory: string, why: string): Error =>
-  new StoreError(`the store in ${directory} is damaged or has another format: ${why}`)
-
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
-/** Runs a read; throws a `StoreError` when it fails. */
-function reading<T>(directory: string, read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    throw error instanceof StoreError ? error : foreign(directory, textOf(error))
-  }
-}
 
 /** The error of LMDB lacks the reason of the operating system, which only a promise of the error has. */
 async function unwritable(directory: string, error: unknown): Promise<Error> {
@@ -54,71 +48,15 @@ export async function openLmdbStore(directory: string, history?: Partial<History
 
 async function openMedium(directory: string): Promise<LmdbMedium> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
-  const path = join(directory, fileName)
-  const file = statSync(path, { throwIfNoEntry: false })
-  if (!(await isDataFile(path))) throw foreign(directory, `${fileName} is not a data file`)
-  // A commit must resolve when it is durable: with overlappingSync it would be visible before, and single commits
-  // would be slower.
-  const root: RootDatabase<Buffer, string> = open({
-    path,
-    noSubdir: true,
-    encoding: 'binary',
-    cache: false,
-    maxDbs: 3,
-    overlappingSync: false,
-  })
+  const file = statSync(join(directory, fileName), { throwIfNoEntry: false })
+  const tables = await openTables(directory, 'write')
   try {
-    return await LmdbMedium.open(directory, root, file)
+    return await LmdbMedium.open(directory, tables, file)
   } catch (error) {
-    await root.close()
+    await tables.root.close()
     throw error
   }
 }
-
-interface State {
-  readonly revision: number
-  readonly compacted: number
-}
-
-interface Tables {
-  readonly root: RootDatabase<Buffer, string>
-  /** Current values by key. */
-  readonly current: Database<Buffer, string>
-  /** Commits by revision. */
-  readonly log: Database<Buffer, number>
-  /** Format, owner, last transaction, and where the log begins. */
-  readonly meta: Database<Buffer, string>
-}
-
-function openTables(root: RootDatabase<Buffer, string>): Tables {
-  const options = { encoding: 'binary', cache: false } as const
-  return {
-    root,
-    current: root.openDB<Buffer, string>('current', options),
-    log: root.openDB<Buffer, number>('log', options),
-    meta: root.openDB<Buffer, string>('meta', { ...options, useVersions: true }),
-  }
-}
-
-const parse = <T>(bytes: Buffer | undefined): T | undefined =>
-  bytes === undefined ? undefined : JSON.parse(bytes.toString())
-
-function stateOf({ meta, log }: Tables): State {
-  const { revision, compacted } = parse<State>(meta.getBinary('state')) ?? { revision: 0, compacted: 0 }
-  const [newest = 0] = log.getKeys({ reverse: true, limit: 1 })
-  return { revision: Math.max(newest, revision), compacted }
-}
-
-/** The last transaction: commits are in the log with their time, other transactions in `written`. */
-function lastWrite({ meta, log }: Tables): LastWrite | undefined {
-  const written = parse<LastWrite>(meta.getBinary('written'))
-  const [commit] = log.getRange({ reverse: true, limit: 1 })
-  const committed = commit === undefined ? 0 : decodeCommit(commit.key, commit.value).time
-  return written && { ...written, time: Math.max(written.time, committed) }
-}
-
-const put = (meta: Tables['meta'], key: string, value: object, version = 1): Promise<boolean> =>
-  meta.put(key, Buffer.from(JSON.stringify(value)), version)
 
 /**
  * Makes this process the owner by a number that every later transaction requires; undefined when another process was
@@ -127,15 +65,15 @@ const put = (meta: Tables['meta'], key: string, value: object, version = 1): Pro
 async function own(
   meta: Tables['meta'],
   written: LastWrite,
-  state: State | undefined,
+  state: StoreState | undefined,
 ): Promise<number | undefined> {
   const owner = meta.getEntry('owner')
   const ticket = randomInt(1, 2 ** 47)
   const take = (): void => {
-    void put(meta, 'owner', thisProcess(), ticket)
-    void put(meta, 'written', written)
-    void meta.put('format', Buffer.from(format), 1)
-    if (state !== undefined) void put(meta, 'state', state)
+    void putJson(meta, 'owner', thisProcess(), ticket)
+    void putJson(meta, 'written', written)
+    void putFormat(meta)
+    if (state !== undefined) void putJson(meta, 'state', state)
   }
   const first = owner?.version === undefined
   const done = first ? meta.ifNoExists('owner', take) : meta.ifVersion('owner', owner.version ?? 0, take)
@@ -155,7 +93,7 @@ async function take(tables: Tables, directory: string, file: Stats | undefined):
 }
 
 class LmdbMedium implements Medium {
-  readonly found: State
+  readonly found: StoreState
   readonly #directory: string
   readonly #tables: Tables
   readonly #ticket: number
@@ -173,18 +111,7 @@ class LmdbMedium implements Medium {
   }
 
   /** `file`: the state of the file before it was opened. */
-  static async open(
-    directory: string,
-    root: RootDatabase<Buffer, string>,
-    file: Stats | undefined,
-  ): Promise<LmdbMedium> {
-    const names = reading(directory, () => [...root.getKeys()])
-    if (names.length > 0 && !names.includes('meta')) throw foreign(directory, `it has the tables ${names}`)
-    const tables = reading(directory, () => openTables(root))
-    const found = tables.meta.getBinary('format')?.toString()
-    if (found === undefined) await tables.meta.put('format', Buffer.from(format), 1)
-    else if (found !== format && found !== firstFormat)
-      throw foreign(directory, `its format is '${found}', not '${format}'`)
+  static async open(directory: string, tables: Tables, file: Stats | undefined): Promise<LmdbMedium> {
     const owner = parse<Owner>(tables.meta.getBinary('owner'))
     const isTaken = owner !== undefined && isAlive(owner)
     const ticket = isTaken ? undefined : await take(tables, directory, file)
@@ -238,8 +165,8 @@ class LmdbMedium implements Medium {
 
   async forget(revision: number): Promise<void> {
     const { log } = this.#tables
-    const state: State = { revision, compacted: revision }
-    await this.#transaction(({ meta }) => [put(meta, 'state', state), this.#stamp()])
+    const state: StoreState = { revision, compacted: revision }
+    await this.#transaction(({ meta }) => [putJson(meta, 'state', state), this.#stamp()])
     for (;;) {
       const old = Array.from(log.getKeys({ end: revision + 1, limit: perTransaction }))
       if (old.length === 0) return
@@ -258,11 +185,15 @@ class LmdbMedium implements Medium {
 
   /** Stores the time of a transaction that is not a commit. */
   #stamp(): Promise<boolean> {
-    return put(this.#tables.meta, 'written', { time: Date.now(), inode: this.#inode })
+    return putJson(this.#tables.meta, 'written', { time: Date.now(), inode: this.#inode })
   }
 
   #reading<T>(read: (tables: Tables) => T): T {
-    return reading(this.#directory, () => read(this.#tables))
+    try {
+      return read(this.#tables)
+    } catch (error) {
+      throw unreadable(this.#directory, error)
+    }
   }
 
   /** Runs `write` in a transaction, unless another process has become the owner. Resolves when durable. */

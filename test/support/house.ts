@@ -79,7 +79,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   cmd: [
     'files process',
     'certificates flags',
-    'authentication doctor explain',
+    'authentication doctor explain store',
     'authorization',
     'audit',
     'views',
@@ -100,7 +100,8 @@ export const allowedPackages: Readonly<Record<string, RegExp>> = {
   'openapi-types': /^openapi\/documents\//,
   re2js: /^framework\/formats\/pattern\.ts$/,
   'lru-cache': /^(openapi|framework|shard|authz|remote|cel)\/[a-z/-]+\.ts$/,
-  lmdb: /^shard\/store\/lmdb\.ts$/,
+  tar: /^cmd\/store\/[a-z]+\.ts$/,
+  lmdb: /^shard\/store\/tables\.ts$/,
   undici: /^framework\/net\/[a-z]+\.ts$/,
   jiti: /^cmd\/views\/pluginmodule\.ts$/,
   commander: /^cmd\/[a-z/-]+\.ts$/,

@@ -1,0 +1,117 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Database, open, type RootDatabase } from 'lmdb'
+import { isDataFile } from './datafile.ts'
+import type { LastWrite } from './epoch.ts'
+import { decodeCommit } from './logged.ts'
+import { StoreError } from './store.ts'
+
+/** The file of a store in its directory. */
+export const fileName = 'oriel.mdb'
+const format = 'oriel store 2'
+/** Without checksums. */
+const firstFormat = 'oriel store 1'
+
+export const foreign = (directory: string, why: string): Error =>
+  new StoreError(`the store in ${directory} is damaged or has another format: ${why}`)
+
+export const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** Runs a read; throws a `StoreError` when it fails. */
+export function reading<T>(directory: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw unreadable(directory, error)
+  }
+}
+
+export const unreadable = (directory: string, error: unknown): Error =>
+  error instanceof StoreError ? error : foreign(directory, textOf(error))
+
+/** Newest revision, and the one up to which the log is forgotten. */
+export interface StoreState {
+  readonly revision: number
+  readonly compacted: number
+}
+
+export interface Tables {
+  readonly root: RootDatabase<Buffer, string>
+  /** Current values by key. */
+  readonly current: Database<Buffer, string>
+  /** Commits by revision. */
+  readonly log: Database<Buffer, number>
+  /** Format, owner, last transaction, and where the log begins. */
+  readonly meta: Database<Buffer, string>
+}
+
+/** Opens the tables of a store. Throws `StoreError` for a file that is damaged, or of another program or version. */
+export async function openTables(directory: string, mode: 'read' | 'write'): Promise<Tables> {
+  const path = join(directory, fileName)
+  if (mode === 'read' && !existsSync(path)) throw new StoreError(`there is no store in ${directory}`)
+  if (!(await isDataFile(path, mode)))
+    throw foreign(directory, `${fileName} is not a data file${mode === 'read' ? ', or is cut off' : ''}`)
+  // A commit must resolve when it is durable: with overlappingSync it would be visible before, and single commits
+  // would be slower.
+  const root: RootDatabase<Buffer, string> = open({
+    path,
+    noSubdir: true,
+    encoding: 'binary',
+    cache: false,
+    maxDbs: 3,
+    overlappingSync: false,
+    readOnly: mode === 'read',
+  })
+  try {
+    const tables = reading(directory, () => tablesOf(directory, root))
+    await checkFormat(directory, tables, mode)
+    return tables
+  } catch (error) {
+    await root.close()
+    throw error
+  }
+}
+
+function tablesOf(directory: string, root: RootDatabase<Buffer, string>): Tables {
+  const names = [...root.getKeys()]
+  if (names.length > 0 && !names.includes('meta')) throw foreign(directory, `it has the tables ${names}`)
+  const options = { encoding: 'binary', cache: false } as const
+  return {
+    root,
+    current: root.openDB<Buffer, string>('current', options),
+    log: root.openDB<Buffer, number>('log', options),
+    meta: root.openDB<Buffer, string>('meta', { ...options, useVersions: true }),
+  }
+}
+
+async function checkFormat(directory: string, { meta }: Tables, mode: 'read' | 'write'): Promise<void> {
+  const found = meta.getBinary('format')?.toString()
+  if (found === format || found === firstFormat) return
+  if (found !== undefined || mode === 'read')
+    throw foreign(directory, `its format is '${found ?? ''}', not '${format}'`)
+  await putFormat(meta)
+}
+
+/** Marks a store as one of the newest format. */
+export const putFormat = (meta: Tables['meta']): Promise<boolean> =>
+  meta.put('format', Buffer.from(format), 1)
+
+export const parse = <T>(bytes: Buffer | undefined): T | undefined =>
+  bytes === undefined ? undefined : JSON.parse(bytes.toString())
+
+export function stateOf({ meta, log }: Tables): StoreState {
+  const { revision, compacted } = parse<StoreState>(meta.getBinary('state')) ?? { revision: 0, compacted: 0 }
+  const [newest = 0] = log.getKeys({ reverse: true, limit: 1 })
+  return { revision: Math.max(newest, revision), compacted }
+}
+
+/** The last transaction: commits are in the log with their time, other transactions in `written`. */
+export function lastWrite({ meta, log }: Tables): LastWrite | undefined {
+  const written = parse<LastWrite>(meta.getBinary('written'))
+  const [commit] = log.getRange({ reverse: true, limit: 1 })
+  const committed = commit === undefined ? 0 : decodeCommit(commit.key, commit.value).time
+  return written && { ...written, time: Math.max(written.time, committed) }
+}
+
+export const putJson = (meta: Tables['meta'], key: string, value: object, version = 1): Promise<boolean> =>
+  meta.put(key, Buffer.from(JSON.stringify(value)), version)
