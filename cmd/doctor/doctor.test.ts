@@ -32,6 +32,12 @@ async function examined(options: SickOptions, more: readonly string[] = []): Pro
 const anywhere = 'https://127.0.0.1:1'
 const minutes = (count: number): string => new Date(Date.now() + count * 60_000).toUTCString()
 
+const throttled = {
+  ...{ priorityLevel: 'mutating', user: 'eve', workspace: '/root', executing: 3, waiting: 2, stalled: 0 },
+  ...{ rejected: 7, lastRejected: new Date().toISOString() },
+}
+const idle = { ...throttled, user: 'bob', rejected: 9, lastRejected: '2026-01-01T00:00:00Z' }
+
 /** A defect, and the line that reports it and what to change. */
 const sick: readonly [name: string, options: SickOptions, line: RegExp][] = [
   [
@@ -66,6 +72,14 @@ const sick: readonly [name: string, options: SickOptions, line: RegExp][] = [
         path === '/version' ? { status: 200, body: {}, headers: { date: minutes(-10) } } : undefined,
     },
     /FAIL\] clock: .* differ by 60\d s\n.*run NTP/,
+  ],
+  [
+    'a user whose requests were refused',
+    {
+      sick: ({ path }) =>
+        path.endsWith('/flows') ? { status: 200, body: { flows: [throttled, idle] } } : undefined,
+    },
+    /warn\] fair shares: 7 mutating requests of user "eve" at "\/root" were refused \(now 3 .*\n.*raise --max-mutating-requests-inflight/,
   ],
   [
     'no permission for all logical clusters',

@@ -8,6 +8,7 @@ import { gateFindings } from './gates.ts'
 import { headerFindings, type ProxyCertificate } from './headers.ts'
 import { rightsFindings } from './rights.ts'
 import { serverFindings } from './server.ts'
+import { throttlingFindings } from './throttling.ts'
 import { advertisedViews, publishedFindings, viewsFindings } from './views.ts'
 
 /** The flags of `oriel doctor`. */
@@ -51,6 +52,7 @@ async function* examine(options: DoctorOptions): AsyncGenerator<readonly Finding
   if (server.some(({ status }) => status === 'failed')) return
   yield await withProgress('Rights', () => rightsFindings(access))
   yield await withProgress('Feature gates', () => gateFindings(access))
+  yield await withProgress('Fair shares', () => throttlingFindings(access))
   const advertised = await advertisedViews(access)
   if (advertised.length === 0)
     yield [

@@ -1,4 +1,5 @@
 import { forbiddenTo } from '../contract/authorizer.ts'
+import { flowReports } from '../fairness/report.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Incoming } from '../request/incoming.ts'
 import type { Answer } from '../request/response.ts'
@@ -8,10 +9,10 @@ import { negotiate } from '../responses/negotiation.ts'
 import { refuseImpersonation, userOf } from './access.ts'
 import { healthAnswer } from './health.ts'
 import type { Pipeline } from './pipeline.ts'
-import type { Handler } from './serve.ts'
+import type { Exchange, Handler } from './serve.ts'
 
 /**
- * The endpoints outside of logical clusters: health and version for all users, metrics for privileged users. Invalid
+ * The endpoints outside of logical clusters: health and version for all users, metrics and flows for privileged users. Invalid
  * credentials are 401.
  */
 export function fixedEndpoints(pipeline: Pipeline, metrics: Metrics): ReadonlyMap<string, Handler> {
@@ -28,22 +29,39 @@ export function fixedEndpoints(pipeline: Pipeline, metrics: Metrics): ReadonlyMa
     ['/readyz{/*check}', health],
     ['/version', forAll(incoming => documentAnswer(pipeline.version, negotiate(incoming, 'documents')))],
     ['/metrics', metricsHandler(pipeline, metrics)],
+    [flowsPath, flowsHandler(pipeline)],
   ])
 }
 
-/** Metrics cover all tenants: for privileged users, and for users with `get` on `/metrics` in the root workspace. */
+/** Throws 403 unless the user is privileged, or has the verb `get` on the path in the root workspace: it covers all tenants. */
+async function authorizePath(
+  { authenticator, backend }: Pipeline,
+  exchange: Exchange,
+  path: string,
+): Promise<void> {
+  const user = await userOf(authenticator, exchange)
+  refuseImpersonation(exchange.incoming)
+  if (isPrivileged(user)) return
+  const action = { verb: 'get', cluster: 'root', path }
+  const decision = await backend.authorizer.authorize(user, action, exchange.lifetime.signal)
+  if (decision.effect !== 'allow')
+    throw forbiddenTo(user, { isResource: false, verb: 'get', path }, decision.reason)
+}
+
 const metricsHandler =
-  ({ authenticator, backend }: Pipeline, metrics: Metrics): Handler =>
+  (pipeline: Pipeline, metrics: Metrics): Handler =>
   async (exchange): Promise<Answer> => {
-    const { incoming, lifetime } = exchange
-    const user = await userOf(authenticator, exchange)
-    refuseImpersonation(incoming)
-    if (!isPrivileged(user)) {
-      const action = { verb: 'get', cluster: 'root', path: '/metrics' }
-      const decision = await backend.authorizer.authorize(user, action, lifetime.signal)
-      const info = { isResource: false, verb: 'get', path: '/metrics' } as const
-      if (decision.effect !== 'allow') throw forbiddenTo(user, info, decision.reason)
-    }
+    await authorizePath(pipeline, exchange, '/metrics')
     const { contentType, body } = await metrics.text()
     return { status: 200, contentType, body: Buffer.from(body) }
+  }
+
+const flowsPath = '/debug/api_priority_and_fairness/flows'
+
+const flowsHandler =
+  (pipeline: Pipeline): Handler =>
+  async (exchange): Promise<Answer> => {
+    await authorizePath(pipeline, exchange, flowsPath)
+    const flows = flowReports(pipeline.fairness)
+    return documentAnswer({ flows }, negotiate(exchange.incoming, 'documents'))
   }

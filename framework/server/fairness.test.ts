@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { open } from '../../test/support/wire.ts'
-import { as, plain, serving, start } from '../testing/serving.ts'
+import { as, get, plain, refused, serving, start } from '../testing/serving.ts'
+
+const flows = '/debug/api_priority_and_fairness/flows'
 
 describe('a server with few seats', () => {
   const scene = serving()
@@ -14,7 +16,18 @@ describe('a server with few seats', () => {
     assert.deepEqual([second.status, second.headers['retry-after']], [429, '1'])
     const other = await open('HTTP/1.1', path, as('admin'))
     assert.equal(other.status, 200)
+    const { json } = await get(scene, flows)
+    const { lastRejected, ...found } = json.flows.find(({ user }: { user: string }) => user === 'reader')
+    const counts = { executing: 1, waiting: 0, stalled: 0, rejected: 1 }
+    assert.deepEqual(found, { priorityLevel: 'longRunning', user: 'reader', workspace: '/root', ...counts })
+    assert.ok(Date.parse(lastRejected) <= Date.now())
     first.leave()
     other.leave()
+  })
+
+  it('tells about the requests of users to privileged users only', async () => {
+    await start(scene)
+    const text = `forbidden: User "system:anonymous" cannot get path "${flows}": access denied`
+    await refused(scene, flows, 403, text, {})
   })
 })
