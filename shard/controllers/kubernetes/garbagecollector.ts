@@ -1,6 +1,7 @@
 import { CacheEvent } from '../../../framework/cache/ring.ts'
 import type { ResourceRef } from '../../../framework/contract/backend.ts'
 import type { Logger } from '../../../framework/contract/log.ts'
+import { sameJson } from '../../../framework/json/json.ts'
 import type { KubeObject, OwnerReference } from '../../../framework/meta/object.ts'
 import type { StoredResource } from '../../cache/codec.ts'
 import type { CachedItem } from '../../cache/item.ts'
@@ -8,6 +9,7 @@ import type { WatchCache } from '../../cache/watchcache.ts'
 import { type ControllerClient, ifFound, updateObject } from '../client.ts'
 import type { Controller } from '../controller.ts'
 import { createQueue } from '../queue.ts'
+import { ForeignOwners } from './foreignowners.ts'
 import {
   type ApisOf,
   createOwnership,
@@ -27,7 +29,7 @@ import {
 } from './ownerreferences.ts'
 
 /** The dependencies of the garbage collector. */
-interface GarbageCollectorDeps extends Omit<Collection, 'ownership'> {
+interface GarbageCollectorDeps extends Omit<Collection, 'ownership' | 'changed' | 'foreign'> {
   readonly log: Logger
 }
 
@@ -35,6 +37,8 @@ interface Collector {
   readonly ownership: Ownership
   /** Owners with a finalizer of the garbage collector, by cluster and uid. */
   readonly held: Map<string, string>
+  /** Keys of objects whose references have changed since they were last processed. */
+  readonly changed: Set<string>
 }
 
 /**
@@ -43,17 +47,19 @@ interface Collector {
 export function garbageCollector(deps: GarbageCollectorDeps): Controller {
   const ownership = createOwnership()
   const held = new Map<string, string>()
+  const changed = new Set<string>()
+  const foreign = new ForeignOwners(deps)
   const queue = createQueue({
     name: 'garbagecollector',
     log: deps.log,
     reconcile: async key => {
-      const again = await collect({ ...deps, ownership }, parsePlace(key))
+      const again = await collect({ ...deps, ownership, changed, foreign }, parsePlace(key))
       if (again !== undefined) queue.addAfter(key, again)
     },
   })
   const handle = (resource: StoredResource, event: CacheEvent<CachedItem>): void => {
     ownership.apply(resource, event)
-    for (const key of affected({ ownership, held }, resource, event)) queue.add(key)
+    for (const key of affected({ ownership, held, changed }, resource, event)) queue.add(key)
   }
   return {
     name: 'garbagecollector',
@@ -90,7 +96,7 @@ const uidKey = (cluster: string, uid: string): string => `${cluster}|${uid}`
  * is deleted, and its owners that may wait for it.
  */
 function affected(
-  { ownership, held }: Collector,
+  { ownership, held, changed }: Collector,
   resource: StoredResource,
   { type, item, previous }: CacheEvent<CachedItem>,
 ): readonly string[] {
@@ -103,8 +109,13 @@ function affected(
   const waiting = owners.flatMap(({ uid }) => held.get(uidKey(item.cluster, uid)) ?? [])
   if (type === 'DELETED')
     return ownership.isEmpty ? waiting : [...waiting, ...ownership.dependentsOf(item.cluster, item.meta.uid)]
+  if (isReferring(item, previous)) changed.add(own())
   return isHeld || ownersOf(item).length > 0 ? [own(), ...waiting] : waiting
 }
+
+/** Whether the references of an object are new. */
+const isReferring = (item: CachedItem, previous: CachedItem | undefined): boolean =>
+  ownersOf(item).length > 0 && (previous === undefined || !sameJson(ownersOf(item), ownersOf(previous)))
 
 /** The dependencies of one step. */
 interface Collection {
@@ -113,6 +124,8 @@ interface Collection {
   readonly apis: ApisOf
   readonly read: Read
   readonly ownership: Ownership
+  readonly changed: Set<string>
+  readonly foreign: ForeignOwners
 }
 
 /** Milliseconds until an owner whose kind is not served is looked up again. */
@@ -126,12 +139,13 @@ interface Target {
 
 /** Handles one object. Returns after how many milliseconds to try again; undefined: not before the next change. */
 async function collect(of: Collection, place: ObjectPlace): Promise<number | undefined> {
+  const isChanged = of.changed.delete(placeKey(place))
   const target = await targetAt(of, place)
   if (target === undefined) return undefined
   const { object } = target
   if (isTerminatingWith(object, orphan)) await releaseDependents(of, target)
   else if (isTerminatingWith(object, foreground)) await deleteDependents(of, target)
-  else if (object.metadata.deletionTimestamp === undefined) return deleteUnowned(of, target)
+  else if (object.metadata.deletionTimestamp === undefined) return deleteUnowned(of, target, isChanged)
   return undefined
 }
 
@@ -177,11 +191,13 @@ async function deleteDependents(of: Collection, target: Target): Promise<void> {
     await dropFinalizer(of, target, foreground)
 }
 
-/** Deletes an object without a solid owner; otherwise removes the references to absent owners. */
-async function deleteUnowned(of: Collection, target: Target): Promise<number | undefined> {
+/** Deletes an object without a solid owner; otherwise removes the references to absent owners. `isChanged`: they are new. */
+async function deleteUnowned(of: Collection, target: Target, isChanged = false): Promise<number | undefined> {
   const owners = referencesOf(target)
   if (owners.length === 0) return undefined
   const standings = await Promise.all(owners.map(owner => ownerStateOf(of, target.place, owner)))
+  const absent = owners.filter((_, i) => standings[i] === 'absent')
+  if (isChanged) await of.foreign.report(target.place.cluster, target.object, absent)
   const lost = owners.filter((_, i) => standings[i] === 'absent' || standings[i] === 'waiting')
   if (standings.includes('solid')) await dropOwners(of, target, new Set(lost.map(owner => owner.uid)))
   else if (standings.includes('unknown')) return unknownAgain
