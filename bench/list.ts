@@ -90,8 +90,8 @@ async function throughput({ tenants, oriel, plain, bytes }: Subject): Promise<re
   ]
 }
 
-/** What a client that asks for single objects waits, in milliseconds: p99 over all its answers. */
-async function patience({ tenants, oriel }: Subject): Promise<number> {
+/** The p99 of the response times of a client that reads single objects, in milliseconds. */
+async function responseTime({ tenants, oriel }: Subject): Promise<number> {
   const path = `/clusters/${tenants.consumers[0]}${widgetsIn('default')}/widget-0`
   const request = encodeRequest({ path })
   return (await load(oriel, { connections: 4, milliseconds, rest: 2, request: () => request })).p99
@@ -102,11 +102,11 @@ async function fairness(scratch: Scratch, subject: Subject): Promise<Row> {
   const path = viewOf(subject.tenants)
   const disturbed = async (): Promise<number> => {
     const pulling = puller.ask('pull', { path, connections: pullers, milliseconds: milliseconds + 500 })
-    const p99 = await patience(subject)
+    const p99 = await responseTime(subject)
     await pulling
     return p99
   }
-  const p99 = await alternate(rounds, { idle: () => patience(subject), disturbed })
+  const p99 = await alternate(rounds, { idle: () => responseTime(subject), disturbed })
   await puller.stop()
   return {
     id: 'list-fairness',

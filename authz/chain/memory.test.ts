@@ -89,12 +89,12 @@ describe('the authorizer with a cache', () => {
     fixture.remove('ws', reads)
     fixture.put('ws', clusterBinding('reader', groupNamed('devs')))
     assert.ok(await allows(alice, listPods))
-    const elsewhere = { 'authentication.kcp.io/scopes': ['cluster:other'] }
+    const otherScopes = { 'authentication.kcp.io/scopes': ['cluster:other'] }
     for (const other of [
       user('alice'),
       user('alice', 'dev', 's'),
       { ...alice, groups: [alice.groups.join()] },
-      { ...alice, extra: elsewhere },
+      { ...alice, extra: otherScopes },
     ])
       assert.ok(!(await allows(other, listPods)), JSON.stringify(other))
     const warrant = JSON.stringify(alice)

@@ -67,7 +67,7 @@ describe('server-side apply', () => {
     )
   })
 
-  it('holds what was applied last, and leaves nothing of somebody who gives up', () => {
+  it('has the fields of the last apply, and no entry of a manager without fields', () => {
     fc.assert(
       fc.property(anySpec, anySpec, (first, second) => {
         const live = apply(apply(undefined, 'm1', first), 'm1', second)
@@ -89,7 +89,7 @@ describe('server-side apply', () => {
     )
   })
 
-  it('leaves to an updater exactly what it has changed', () => {
+  it('gives an updater exactly the fields that it changed', () => {
     fc.assert(
       fc.property(anySpec, anySpec, (first, second) => {
         const live = update(undefined, 'a', widget(first))
@@ -160,12 +160,12 @@ describe('managedFields', () => {
     ])
   })
 
-  it('stop with an object whose items cannot be told apart', () => {
+  it('are dropped for an object with duplicate items', () => {
     const live = apply(undefined, 'm1', { color: 'a' })
     assert.deepEqual(managersOf(update(live, 'curl', widget({ ports: [null] }))), [])
   })
 
-  it('let kubectl take over what it has applied from the client’s side only (5.55)', () => {
+  it('let kubectl take over fields of client-side apply only (5.55)', () => {
     const config = widget({ color: 'a' })
     const annotations = { [lastAppliedAnnotation]: `${JSON.stringify(config)}\n` }
     const created = update(undefined, 'kubectl-client-side-apply', widget({ color: 'a' }, { annotations }))
@@ -175,8 +175,8 @@ describe('managedFields', () => {
       '{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"color":"b"}}\n',
     )
     assert.throws(() => apply(created, 'other', { color: 'b' }), /conflict with "kubectl-client-side-apply"/)
-    const elsewhere = update(created, 'curl', { ...created, spec: { color: 'c' } })
-    assert.throws(() => apply(elsewhere, 'kubectl', { color: 'b' }), /conflict with "curl"/)
+    const changed = update(created, 'curl', { ...created, spec: { color: 'c' } })
+    assert.throws(() => apply(changed, 'kubectl', { color: 'b' }), /conflict with "curl"/)
   })
 
   it('keep their times where nothing else differs (5.61)', () => {
@@ -188,7 +188,7 @@ describe('managedFields', () => {
     assert.equal(withTimesOf(other, live), other)
   })
 
-  it('belong to an endpoint: what it resets, nobody owns there (5.51 k)', () => {
+  it('belong to an endpoint, without the fields that it resets (5.51 k)', () => {
     const live = apply(undefined, 'm1', { color: 'a' })
     const changed = update(live, 'curl', { ...live, status: { phase: 'x' } })
     assert.deepEqual(managersOf(changed), ['m1 Apply'])

@@ -10,7 +10,7 @@ import { type MergeType, TypedError } from './typed/types.ts'
 import { validate } from './typed/validate.ts'
 import { capUpdaters, type Filter, type ObjectChange, updateManaged, type VersionTypes } from './update.ts'
 
-/** What field management needs to know of an endpoint. */
+/** The properties of an endpoint that field management needs. */
 export interface ManagedEndpoint {
   readonly group: string
   readonly version: string

@@ -35,7 +35,7 @@ const applied = (manager: string, spec: object, live?: KubeObject): KubeObject =
   return applyConfiguration(endpoint, writer, { ...named, metadata: { name: 'a' }, spec }, live)
 }
 
-/** A path of 20 kB, and 20,000 places below it: 400 MB to say. */
+/** A path of 20 kB, and 20,000 paths below it: 400 MB as text. */
 const count = 20_000
 const long = 'k'.repeat(count)
 const times = <T>(make: (i: number) => T): readonly T[] => Array.from({ length: count }, (_, i) => make(i))

@@ -14,7 +14,7 @@ interface Pruning {
 }
 
 /**
- * Removes the fields that the manager has applied before, does not apply any more, and no other manager owns
+ * Removes the fields that the manager applied before and no longer applies, and that no other manager owns
  * (`merge.Updater.prune`; rules.md 5.50).
  */
 export function prune(pruning: Pruning, last: ManagedEntry | undefined): unknown {

@@ -49,7 +49,7 @@ describe('walks over typed values', () => {
     )
   })
 
-  it('keep everything that is configured, and everything that is only live', () => {
+  it('keep all configured and all other live fields', () => {
     fc.assert(
       fc.property(anyConfig, anyConfig, (live, config) => {
         const merged = merge(type, live, config)
@@ -60,12 +60,12 @@ describe('walks over typed values', () => {
     )
   })
 
-  it('remove what a value owns, and nothing else', () => {
+  it('remove exactly the owned fields', () => {
     fc.assert(
       fc.property(anyConfig, config => {
         const left = removeItems(type, config, toFieldSet(type, config)) ?? {}
         const still = difference(toFieldSet(type, left), toFieldSet(type, config))
-        // What has lost everything stays as an empty container.
+        // Containers whose fields were all removed stay as empty containers.
         for (const path of pathsOf(still)) assert.match(path.at(-1) ?? '', /^f:/)
         assert.deepEqual(
           removeItems(type, config, parseFields({})),
@@ -75,7 +75,7 @@ describe('walks over typed values', () => {
     )
   })
 
-  it('refuse values of other shapes with nothing but a TypedError', () => {
+  it('refuse values of the wrong type with a TypedError', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {
         for (const run of [
@@ -108,12 +108,7 @@ describe('typed models', () => {
       '5%',
       '{"f:x":{}}',
     ],
-    [
-      'lists as a whole unless they say otherwise',
-      { type: 'array', items: { type: 'string' } },
-      ['a'],
-      '{"f:x":{}}',
-    ],
+    ['lists are atomic by default', { type: 'array', items: { type: 'string' } }, ['a'], '{"f:x":{}}'],
     [
       'lists by the merge key of patches',
       {
@@ -147,7 +142,7 @@ describe('typed models', () => {
       '{"f:x":{"f:a":{}}}',
     ],
     [
-      'what nobody declares by its shape',
+      'fields without a schema by their type',
       { type: 'object' },
       { a: { b: [1] } },
       '{"f:x":{"f:a":{".":{},"f:b":{}}}}',
@@ -163,7 +158,7 @@ describe('typed models', () => {
   for (const [name, schema, value, fields] of cases)
     it(`own ${name}`, () => assert.equal(owned(schema, value), fields))
 
-  it('own as a whole what has become atomic (5.49)', () => {
+  it('own a list that has become atomic as a whole (5.49)', () => {
     const before = parseFields({
       'f:x': { '.': {}, 'f:a': {} },
       'f:l': { 'k:{"n":1}': { 'f:n': {} } },

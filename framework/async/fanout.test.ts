@@ -12,7 +12,7 @@ describe('onAbort', () => {
     assert.deepEqual(called, [...Array(100).keys()])
   })
 
-  it('forgets handlers that are removed, and only those', () => {
+  it('removes exactly the given handlers', () => {
     const controller = new AbortController()
     const called: string[] = []
     const handler = (): void => void called.push('same')

@@ -14,7 +14,7 @@ const answers: Readonly<Record<Ending, () => StatusError>> = {
   replaced: () => serviceUnavailable('the served APIs have changed, please try again', 1),
 }
 
-/** What a request holds while it is in progress, such as its seat among concurrent requests. */
+/** A resource that a request holds while it is in progress, such as its seat among concurrent requests. */
 export interface Holding {
   /** The request waits for its client. */
   pause(): void

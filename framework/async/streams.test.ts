@@ -43,7 +43,7 @@ async function beginWrite(port: number, index: number): Promise<TLSSocket> {
 }
 
 describe('turns', () => {
-  it('are waited for by large bodies, one after the other, and not by small ones', async () => {
+  it('delay large bodies, one after the other, and not small ones', async () => {
     const turns = new Turns()
     const loop = countTurns()
     const at: number[] = []
@@ -61,7 +61,7 @@ describe('turns', () => {
   describe('at a server', () => {
     const scene = serving()
 
-    it('keep large writes apart that come together', async () => {
+    it('separate large writes that come together', async () => {
       const at: number[] = []
       const loop = countTurns()
       const counting: AdmissionPlugin = {

@@ -94,7 +94,7 @@ describe('the audit log', () => {
     }
   }
 
-  it('says as whom something was done, and which verb allowed it where it is for such requests only', async () => {
+  it('has the impersonated user, and the verb that a constrained impersonation used', async () => {
     await start({ level: 'Metadata' })
     const become = async (headers: Record<string, string>) => {
       const id = JSON.stringify(headers).replaceAll(/[^a-z]/g, '')
@@ -148,7 +148,7 @@ describe('the audit log', () => {
     assert.equal(events.length, 2)
   })
 
-  it('says why a request was refused, and what would have allowed it', async () => {
+  it('has the reason of a refusal, and the missing permission', async () => {
     await start({ level: 'Metadata' })
     await get(widgets, as('nobody'))
     const { annotations, responseStatus } = await at('ResponseComplete')
@@ -161,7 +161,7 @@ describe('the audit log', () => {
     assert.match(responseStatus?.message ?? '', /User "nobody" cannot list/)
   })
 
-  it('has what was sent and answered only where the policy wants it', async () => {
+  it('has request and response objects only if the policy requires them', async () => {
     await start(
       { level: 'RequestResponse', verbs: ['create'] },
       { level: 'Request', verbs: ['update'] },
@@ -212,7 +212,7 @@ describe('the audit log', () => {
     assert.equal(events.length, 2)
   })
 
-  it('has those who could not be authenticated, by no name', async () => {
+  it('has requests without authentication, without a user', async () => {
     await start({ level: 'Metadata' })
     await get(widgets, as('wrong'))
     const { user, responseStatus, objectRef } = await at('ResponseStarted')
@@ -237,7 +237,7 @@ describe('the audit log', () => {
     assert.ok(!events.some(({ stage }) => stage === 'ResponseComplete'))
   })
 
-  it('does not change what clients get', async () => {
+  it('does not change responses', async () => {
     await start({ level: 'RequestResponse' })
     await get(widgets, posted('a'))
     const audited = await get(widgets)

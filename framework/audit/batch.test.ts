@@ -6,7 +6,7 @@ import type { AuditEvent } from './event.ts'
 const event = (auditID: string) => ({ auditID }) as AuditEvent
 const never = 2 ** 30
 
-/** A receiver that notes what it gets, and fails as often as it is told. */
+/** A receiver that records batches, and fails as often as `failures`. */
 function receiver(failures = 0) {
   const got: string[][] = []
   const waiting: (() => void)[] = []
@@ -26,7 +26,7 @@ const sinkTo = (send: BatchOptions['send'], more: Partial<BatchOptions> = {}) =>
   batchSink({ send, log: silent, buffer: 10, batch: 2, wait: never, backoff: 1, attempts: 3, ...more })
 
 describe('audit events in batches', () => {
-  it('leave as soon as there are enough, in order', async () => {
+  it('are sent when a batch is full, in order', async () => {
     const { send, got, received } = receiver()
     const sink = sinkTo(send)
     for (const id of ['a', 'b', 'c', 'd', 'e']) sink.write(event(id))
@@ -62,7 +62,7 @@ describe('audit events in batches', () => {
     assert.deepEqual(hopeless.got, [])
   })
 
-  it('are dropped when too many wait, and nobody waits for them', async () => {
+  it('are dropped when the buffer is full, without delaying requests', async () => {
     const lines: object[] = []
     const log = { ...silent, error: (fields: object) => void lines.push(fields) }
     const { send, got } = receiver()

@@ -29,7 +29,7 @@ import {
 } from './objects.ts'
 import { type AuditPolicy, type AuditRequirements, type AuditStage, requirementsFor } from './policy.ts'
 
-/** What the audits of all requests share. */
+/** Shared by the audits of all requests. */
 export interface Auditing {
   readonly policy: AuditPolicy
   readonly pathOf: (cluster: ClusterName) => string
@@ -39,7 +39,7 @@ export interface Auditing {
 
 const now = (): number => performance.timeOrigin + performance.now()
 
-/** The audit of one request: the server reports what it finds out, and an event is written at each stage. */
+/** The audit of one request: the server adds its results, and an event is written at each stage. */
 export class RequestAudit {
   readonly #auditing: Auditing
   readonly #received = now()
@@ -92,7 +92,7 @@ export class RequestAudit {
     this.#annotations['kcp.io/path'] = this.#auditing.pathOf(cluster)
   }
 
-  /** The user is known: writes the first event. */
+  /** Sets the user, and writes the first event. */
   by(user: UserInfo): void {
     this.#user = user
     this.#write('RequestReceived')

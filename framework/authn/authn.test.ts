@@ -13,7 +13,9 @@ import { bearerTokens, clientCertificates, requestHeaders, tokenFile, union } fr
 
 const csv = `alice-token,alice,1001,"devs,ops"\n\nbob-token,bob,1002\n`
 
-/** A TLS server that answers who it thinks asks; certificates of both authorities are accepted, others ignored. */
+/**
+ * A TLS server that responds with the authenticated user; certificates of both authorities are accepted, others ignored.
+ */
 async function listen(authenticator: () => Authenticator, tls: object): Promise<Server> {
   const server = createServer({ ...tls, requestCert: true, rejectUnauthorized: false }, (req, res) => {
     const socket = req.socket as TLSSocket
@@ -53,7 +55,7 @@ describe('authentication over TLS', () => {
     server.close()
   })
 
-  /** Who the server thinks asks: a user, null for nobody, or a status code. */
+  /** The user that the server authenticates, null for anonymous, or a status code. */
   async function ask(headers: string[], client?: KeyPair): Promise<UserInfo | null | number> {
     const { port } = server.address() as AddressInfo
     const identity = client === undefined ? {} : { cert: client.certificate, key: client.key }
@@ -89,17 +91,17 @@ describe('authentication over TLS', () => {
     assert.equal((user as UserInfo).uid, 'id-1')
   })
 
-  it('refuses certificates that name nobody, or two UIDs', async () => {
+  it('refuses certificates without a common name or with two UIDs', async () => {
     for (const subject of ['O=devs', 'CN=carol, 1.3.6.1.4.1.57683.2=id-1, 1.3.6.1.4.1.57683.2=id-2'])
       assert.equal(await ask(['Host', 'x'], await issueClient(users, { subject })), 401)
   })
 
-  it('sees nobody behind expired certificates, certificates for servers and those of strangers', async () => {
-    const strangers = issueAuthority()
+  it('ignores expired certificates, serving certificates and those of other authorities', async () => {
+    const otherAuthority = issueAuthority()
     for (const client of [
       await issueClient(users, { subject: 'CN=a', hours: -1 }),
       await issueClient(users, { subject: 'CN=a', serverOnly: true }),
-      await issueClient(strangers, { subject: 'CN=a, O=system:masters' }),
+      await issueClient(otherAuthority, { subject: 'CN=a, O=system:masters' }),
     ])
       assert.equal(await ask(['Host', 'x'], client), null)
   })
@@ -110,7 +112,7 @@ describe('authentication over TLS', () => {
     assert.deepEqual(await ask(['Host', 'x', 'authorization', 'bEARER  alice-token']), expected)
   })
 
-  it('finds nobody when nothing is presented', async () => assert.equal(await ask(['Host', 'x']), null))
+  it('finds no user without credentials', async () => assert.equal(await ask(['Host', 'x']), null))
 
   for (const [what, line] of [
     ['an unknown token', 'Bearer nope'],
@@ -151,7 +153,7 @@ describe('authentication over TLS', () => {
     ] as const)
       it(`refuse ${what}`, async () => assert.equal(await offering(...lines), 401))
 
-    it('are nothing to other requests', async () => {
+    it('do not apply to other requests', async () => {
       const protocol = ['Sec-WebSocket-Protocol', `a, ${encoded('alice-token')}`]
       assert.equal(await ask(['Host', 'x', ...protocol]), null)
       assert.equal(await ask([...upgrade, 'Sec-WebSocket-Protocol', 'v4.channel.k8s.io']), null)
@@ -170,7 +172,7 @@ describe('authentication over TLS', () => {
       proxy = await issueClient(proxies, { subject: 'CN=front-proxy' })
     })
 
-    it('are believed from the front proxy, line by line', async () => {
+    it('are accepted from the front proxy, line by line', async () => {
       const user = await ask(
         [
           ...['Host', 'x', 'x-remote-user', 'dora', 'X-Remote-Uid', '7'],
@@ -217,7 +219,7 @@ describe('authentication over TLS', () => {
       assert.deepEqual((user as UserInfo).extra, { 'a%2fb': ['c'] })
     })
 
-    it('leave the proxy itself nobody: its certificate is not a user', async () => {
+    it('do not make the proxy a user: its certificate is not one of a user', async () => {
       assert.equal(await ask(['Host', 'x'], proxy), null)
       assert.equal(((await ask(bearer('bob-token'), proxy)) as UserInfo).name, 'bob')
     })

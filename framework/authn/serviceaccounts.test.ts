@@ -66,7 +66,7 @@ describe('service account tokens', () => {
     assert.equal(await read((await made.issue(grant)).token, {}), undefined)
   })
 
-  it('say whose they are, of which cluster, and for whom', async () => {
+  it('have the user, cluster and audiences', async () => {
     const { token, credentialId } = await issue(grant)
     assert.deepEqual(await read(token, {}), {
       audiences: [issuer],
@@ -121,7 +121,7 @@ describe('service account tokens', () => {
     await refused(token, /does not match server's copy/)
   })
 
-  it('of others are somebody else’s to judge', async () => {
+  it('of other issuers are left to other authenticators', async () => {
     for (const token of [
       'x',
       'a.b.c',
@@ -149,7 +149,7 @@ describe('service account tokens', () => {
     await refused(await sign(privateKey, { alg: 'ES256', kid: '../../dev/null' }, claims), /no keys found/)
   })
 
-  it('are refused when over, when not yet good, and when they say too little', async () => {
+  it('are refused when expired, not yet valid, or without required claims', async () => {
     const now = Math.floor(Date.now() / 1000)
     const made = (more: object) => keys.sign({ ...claims, ...more })
     await refused(await made({ exp: now - 61 }), /has expired/)

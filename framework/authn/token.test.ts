@@ -8,12 +8,12 @@ const bad: BearerTokenReader = async () => {
 }
 
 describe('identifying tokens', () => {
-  it('asks the next reader after one that knows the kind and not the token', async () => {
+  it('calls the next authenticator after one that rejects the token', async () => {
     const { identify } = tokenAuthenticator([async () => undefined, bad, async () => ({ user })], ['us'])
     assert.deepEqual(await identify('t', {}), { user, audiences: ['us'] })
   })
 
-  it('says everything that was wrong', async () => {
+  it('reports all errors', async () => {
     const only = { message: 'invalid bearer token' }
     await assert.rejects(async () => tokenAuthenticator([], ['us']).identify('t', {}), only)
     const all = { message: '[invalid bearer token, too old]' }

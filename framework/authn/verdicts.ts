@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { sha256 } from './token.ts'
 
-/** What was found out about a token, and how long that holds. */
+/** The result of authenticating a token, and its expiry. */
 export interface TokenVerdict<T> {
   readonly value: T
   /** Milliseconds since the epoch. */

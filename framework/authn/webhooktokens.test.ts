@@ -4,7 +4,7 @@ import { webhookTokens } from './webhooktokens.ts'
 
 const known = { authenticated: true, user: { username: 'ann', groups: ['devs'] } }
 
-/** A reader whose webhook answers these statuses, one after the other. */
+/** An authenticator whose webhook responds with these statuses in turn. */
 function webhook(statuses: readonly unknown[], cacheTTL = 60_000) {
   const asked: unknown[] = []
   const send = async (review: object): Promise<unknown> => {
@@ -27,7 +27,7 @@ const refused = (work: unknown, message: string | RegExp) =>
   )
 
 describe('the token webhook', () => {
-  it('is asked with the token and for whom it should be', async () => {
+  it('receives the token and the accepted audiences', async () => {
     const { asked, read } = webhook([known])
     const groups = ['devs', 'system:authenticated']
     assert.deepEqual(await read('t', { audiences: ['us'] }), {
@@ -44,20 +44,20 @@ describe('the token webhook', () => {
     ])
   })
 
-  it('says for whom a token is', async () => {
+  it('returns the audiences of a token', async () => {
     const { read } = webhook([{ ...known, audiences: ['them'] }, known])
     assert.deepEqual((await read('t', { audiences: ['us'] }))?.audiences, ['them'])
     assert.equal((await read('t', {}))?.audiences, undefined)
   })
 
-  it('is believed for a while, also about tokens that it does not know', async () => {
+  it('is cached, also for rejected tokens', async () => {
     const { asked, read } = webhook([known, { authenticated: false, error: 'too old' }])
     for (let i = 0; i < 3; i++) assert.equal((await read('good', {}))?.user.name, 'ann')
     for (let i = 0; i < 3; i++) await refused(read('bad', {}), 'too old')
     assert.equal(asked.length, 2)
   })
 
-  it('is asked every time when it is not to be believed longer', async () => {
+  it('is called every time with a cache TTL of 0', async () => {
     const { asked, read } = webhook([known, {}], 0)
     await read('t', {})
     await refused(read('t', {}), 'unknown token')
@@ -71,7 +71,7 @@ describe('the token webhook', () => {
     ['names groups that are none', { authenticated: true, user: { username: 'a', groups: [1] } }],
     ['says more that is nothing', { authenticated: true, user: { username: 'a', extra: { a: 'b' } } }],
   ] as const)
-    it(`lets nobody in when it ${what}, and is asked again`, async () => {
+    it(`authenticates no user when it ${what}, and is called again`, async () => {
       const { read } = webhook([status, known])
       await refused(read('t', {}), /^token webhook failed: /)
       assert.equal((await read('t', {}))?.user.name, 'ann')

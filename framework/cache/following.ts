@@ -109,7 +109,7 @@ async function* rest(reader: RingReader, readers: Readers): AsyncGenerator<reado
   }
 }
 
-/** What a watch reads: one resource of a cache. */
+/** One resource of a cache, for watches. */
 export interface WatchSource {
   readonly ring: Ring
   readonly ticker: Ticker

@@ -118,7 +118,7 @@ export interface CacheItem extends Item {
   readonly length: number
   /** Copies the bytes to `target`; returns their number. */
   copy(target: Buffer, start: number): number
-  /** Copies the bytes to `slab` at `start` and remembers that place instead of the old one. */
+  /** Copies the bytes to `slab` at `start`, and stores that place instead of the old one. */
   move(slab: Buffer, start: number): void
   /** The same object presented at a later revision. */
   at(revision: number): CacheItem
@@ -131,7 +131,7 @@ export interface SlabPlace {
   readonly length: number
 }
 
-/** What is presented of an object in addition to its bytes. */
+/** The metadata that is presented in addition to the bytes of an object. */
 export interface PresentedMeta {
   /** The resourceVersion. */
   readonly revision: number

@@ -89,7 +89,7 @@ export class Ring<I extends CacheItem = CacheItem> {
     return line
   }
 
-  /** The number of clusters with a watch of their own. */
+  /** The number of clusters with a separate line, because they are watched. */
   get watchedClusters(): number {
     return this.#clusters.size
   }

@@ -3,13 +3,13 @@ import type { ClusterScope } from '../meta/object.ts'
 import type { UserInfo } from '../request/user.ts'
 import type { RequestContext } from './context.ts'
 
-/** Of whom a view is called: the requests of one user cannot open the breaker of others. */
+/** The user and logical cluster of a call: the requests of one user cannot open the circuit breaker for others. */
 export interface Caller {
   readonly cluster: ClusterScope
   readonly user: Pick<UserInfo, 'name'>
 }
 
-/** What the server asks about the view of a plugin, which may fail in every way. */
+/** Checks and reports of the server for the view of a plugin, which may fail in every way. */
 export interface PluginSupervisor {
   /** The 503 for a user for whom the view keeps failing in a logical cluster; undefined: the view is called. */
   refusal(caller: Caller): StatusError | undefined

@@ -22,7 +22,7 @@ export interface ObjectSchema {
   validate(object: KubeObject, old?: KubeObject, scope?: ValidationScope): readonly FieldError[]
 }
 
-/** What is decoded; by default the body of a request. */
+/** The part of an object that is decoded; default: the body of a request. */
 export interface DecodingScope {
   /** A stored object: defaults that add too much are left out. */
   readonly stored?: boolean

@@ -13,15 +13,15 @@ export class ViewMistake extends Error {
   }
 }
 
-/** What a member of a view did wrong. */
+/** An error of a member of a view. */
 export interface MemberProblem {
   /** `authorize`, `present`, `storage.list` */
   readonly member: string
   /** `threw an error`, `must return a boolean, but returned a promise` */
   readonly problem: string
-  /** What it threw. */
+  /** The thrown error. */
   readonly error?: unknown
-  /** The function that returned something wrong. */
+  /** The function that returned an invalid value. */
   readonly culprit?: Culprit | undefined
 }
 
@@ -35,7 +35,7 @@ export class ViewFailure extends StatusError {
   }
 }
 
-/** Gets what the members of a plugin's view do wrong, and how long they take. */
+/** Receives the errors and durations of the members of a plugin's view. */
 export interface MemberReports {
   /** Logs and counts a failure. */
   failed(problem: MemberProblem): void

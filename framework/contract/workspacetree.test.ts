@@ -29,12 +29,12 @@ describe('workspace tree', () => {
     assert.equal(tree.resolve('a:team', exists), 'b')
     assert.equal(tree.resolve('a', exists), 'a')
   })
-  it('knows nothing else', () => {
+  it('finds no other paths', () => {
     for (const path of ['c', 'root:c', 'root:team', 'root:org:team:more', 'system:shard'])
       assert.equal(tree.resolve(path, exists), undefined, path)
     assert.equal(tree.resolve('system:admin', exists), 'system:admin')
   })
-  it('forgets workspaces that are gone or being scheduled', () => {
+  it('removes workspaces that were deleted or are being scheduled', () => {
     tree.setWorkspace('a', 'team', workspace({ cluster: 'b' }, 'Scheduling'))
     assert.equal(tree.resolve('root:org:team', exists), undefined)
     tree.setWorkspace('root', 'org', undefined)
@@ -70,7 +70,7 @@ describe('workspace tree', () => {
         assert.equal(kindOf('root:m'), kind, `${phase} ${url}`)
       }
     })
-    it('say when they change, and only then', () => {
+    it('report changes, and nothing else', () => {
       tree.setWorkspace('root', 'm', mount('URL', 'https://peer'))
       const place = at('root:m')
       assert.ok(place?.kind === 'URL')
@@ -89,20 +89,20 @@ describe('workspace tree', () => {
       tree.setWorkspace('root', 'far', mount('Workspace', 'https://peer/clusters/root:org'))
       assert.equal(at('root:far'), undefined)
     })
-    it('redirect with what follows', () => {
+    it('redirect with the rest of the path', () => {
       tree.setWorkspace('root', 'moved', mount('Redirect', `${own}/clusters/root:org`))
       const place = at('root:moved:team')
       assert.ok(place?.kind === 'Redirect')
       assert.deepEqual([place.url, place.rest], [`${own}/clusters/root:org`, ':team'])
     })
-    it('are closed where a link, or what it leads to, is unavailable', () => {
+    it('are unavailable when a link or its target is unavailable', () => {
       tree.setWorkspace('root', 'link', mount('Workspace', `${own}/clusters/root:org:team`, 'Unavailable'))
       assert.equal(kindOf('root:link'), 'unavailable')
       tree.setWorkspace('root', 'link', mount('Workspace', `${own}/clusters/root:org:team`))
       tree.setWorkspace('root', 'org', workspace({ cluster: 'a' }, 'Unavailable'))
       assert.equal(kindOf('root:link'), 'unavailable')
     })
-    it('never lead in circles for ever', () => {
+    it('do not follow cycles forever', () => {
       tree.setWorkspace('root', 'x', mount('Workspace', `${own}/clusters/root:y`))
       tree.setWorkspace('root', 'y', mount('Workspace', `${own}/clusters/root:x`))
       assert.equal(kindOf('root:x'), 'loop')

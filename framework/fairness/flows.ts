@@ -1,4 +1,4 @@
-/** What is counted: requests in progress, requests in the queue, and requests that wait for their client. */
+/** Numbers of requests in progress, in the queue, and waiting for their client. */
 export class Counts {
   executing = 0
   waiting = 0
@@ -39,7 +39,7 @@ export class Flow extends Counts {
   }
 }
 
-/** Flows that are remembered, besides those with requests. */
+/** The maximum number of flows without requests. */
 const most = 2000
 
 /** The flows by user and workspace. */

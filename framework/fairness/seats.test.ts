@@ -154,7 +154,7 @@ describe('the seats of requests', () => {
     for (let i = 0; i < 1000; i++) seat('eve')
   })
 
-  it('forget users without requests', () => {
+  it('remove users without requests', () => {
     const { pool } = seatsOf(10)
     for (let i = 0; i < 10_000; i++) {
       const found = pool.enter({

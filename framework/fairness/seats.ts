@@ -2,7 +2,7 @@ import type { Awaitable } from '../async/awaitable.ts'
 import { Counts, type Flow, Flows } from './flows.ts'
 import { type Rejection, SeatQueue, type Waiter } from './queue.ts'
 
-/** Who asks for what. */
+/** The user, workspace and priority of a request. */
 export interface SeatRequest extends Pick<Waiter, 'isSystem' | 'lifetime'> {
   readonly user: string
   /** The view, its parameters and the logical cluster. */

@@ -35,6 +35,6 @@ describe('humanDuration', () => {
 describe('since', () => {
   const now = new Date('2026-01-02T00:00:00Z')
   it('is the age of a time', () => assert.equal(since('2026-01-01T23:59:00Z', now), '60s'))
-  it('knows no age without a time', () => assert.equal(since(undefined, now), '<unknown>'))
-  it('refuses what is no time', () => assert.equal(since('yesterday', now), '<invalid>'))
+  it('prints <unknown> without a time', () => assert.equal(since(undefined, now), '<unknown>'))
+  it('prints <invalid> for other text', () => assert.equal(since('yesterday', now), '<invalid>'))
 })

@@ -29,9 +29,9 @@ export function addressBytes(text: string): Address {
 function parseIPv4(text: string): Address | string {
   const parts = text.split('.')
   for (const [i, part] of parts.entries()) {
-    const stranger = /[^\d]/.exec(part)
-    if (stranger !== null) {
-      const at = [part.slice(stranger.index), ...parts.slice(i + 1)].join('.')
+    const invalid = /[^\d]/.exec(part)
+    if (invalid !== null) {
+      const at = [part.slice(invalid.index), ...parts.slice(i + 1)].join('.')
       return `unexpected character (at ${JSON.stringify(at)})`
     }
     if (part === '')

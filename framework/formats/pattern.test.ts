@@ -11,7 +11,7 @@ describe('pattern', () => {
     assert.equal(patternTest('^\\pL+$')('äß'), true)
   })
 
-  it('says what is wrong in the words of Go', () => {
+  it('has Go’s error texts', () => {
     assert.equal(patternError('a*'), undefined)
     assert.equal(patternError('[a'), 'error parsing regexp: missing closing ]: `[a`')
     assert.equal(patternError('(?=a)'), 'error parsing regexp: invalid or unsupported Perl syntax: `(?=`')

@@ -94,7 +94,7 @@ describe('impersonation', () => {
     })
   })
 
-  it('says which part is not allowed', async () => {
+  it('names the part that is not allowed', async () => {
     const account = ['Impersonate-User', 'system:serviceaccount:ns:robot', 'Impersonate-Group', 'ops']
     await refused(
       be(alice, account, policy('groups/ops')),
@@ -128,7 +128,7 @@ describe('impersonation', () => {
     assert.deepEqual(await groups('system:serviceaccount:ns:robot'), accounts)
   })
 
-  it('lets nobody into a group of kcp’s who is not in it', async () => {
+  it('refuses groups of kcp to users who are not members', async () => {
     for (const group of [
       'system:masters',
       'system:kcp:admin',
@@ -145,7 +145,7 @@ describe('impersonation', () => {
     await refused(be(admin, ['Impersonate-User', 'bob', 'Impersonate-Group', 'system:masters']), 403, gate)
   })
 
-  it('checks who is in a warrant as if they were named themselves', async () => {
+  it('checks users in warrants like impersonated users', async () => {
     const authorizer = policy()
     const user = await be(alice, warranted({ user: 'bob', groups: ['devs'] }), authorizer)
     assert.ok(authorizer.asked.includes('impersonate users/bob in one'))
@@ -163,7 +163,7 @@ describe('impersonation', () => {
     await refused(be(alice, warranted(nested)), 403, gate)
   })
 
-  it('refuses warrants without end, in number and depth, and what is none', async () => {
+  it('limits the number and depth of warrants, and refuses invalid ones', async () => {
     const deep = (depth: number): object =>
       depth === 0 ? { user: 'x' } : { user: 'x', extra: { [warrant]: [JSON.stringify(deep(depth - 1))] } }
     const many = Array.from({ length: 40 }, () => [`Impersonate-Extra-${warrant}`, '{"user":"x"}']).flat()
@@ -196,7 +196,7 @@ describe('impersonation', () => {
     assert.deepEqual((await be(alice, own)).extra?.[home], ['one'])
   })
 
-  it('is for nobody but system:masters over all clusters at once', async () => {
+  it('requires system:masters across all clusters', async () => {
     await refused(be(admin, ['Impersonate-User', 'bob'], policy(), '*'), 403, gate)
     const user = await be(
       master,

@@ -4,7 +4,7 @@ import { alice, be, becoming, refused, scopes } from './testing/people.ts'
 
 describe('impersonation', () => {
   describe('for some requests only', () => {
-    /** Allows exactly what is named: `impersonate:user-info users/bob`. */
+    /** Allows exactly the named permissions: `impersonate:user-info users/bob`. */
     const only = (...allowed: readonly string[]): Authorizer => ({
       authorize: async (_user, { verb, resource }: Action) => {
         const { resource: plural = '', subresource = '', name = '' } = resource ?? {}
@@ -25,7 +25,7 @@ describe('impersonation', () => {
       ],
       ['arbitrary-node', 'nodes/n1', ['system:node:n1'], ['system:nodes', 'system:authenticated']],
     ] as const)
-      it(`needs what is done and who it is done as: ${kind}`, async () => {
+      it(`requires permission for the action and for the impersonated user: ${kind}`, async () => {
         const as = ['Impersonate-User', ...lines]
         const who = `impersonate:${kind} ${part}`
         const { user, constraint } = await becoming(alice, as, only(on(kind), who))
@@ -37,7 +37,7 @@ describe('impersonation', () => {
         await assert.rejects(be(alice, more, only(on(kind), who)), { code: 403 })
       })
 
-    it('says what was missing first', async () => {
+    it('reports the first missing permission', async () => {
       const lines = ['Impersonate-User', 'bob', 'Impersonate-Group', 'devs']
       await refused(
         be(alice, lines, only()),

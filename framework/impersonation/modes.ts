@@ -87,7 +87,7 @@ function partsOf({ apiGroup: group }: ImpersonationMode, requested: RequestedIde
   ]
 }
 
-/** Only constrained modes know nodes. */
+/** Only constrained modes have nodes. */
 function userPart(group: string, user: string): Part {
   const account = parseServiceAccount(user)
   if (account !== undefined) return { group, resource: 'serviceaccounts', ...account }

@@ -36,7 +36,7 @@ describe('crossClusterRead', () => {
     }
   })
 
-  it('hide what the asking cluster has itself', async () => {
+  it('do not contain objects of the reading cluster itself', async () => {
     const missing = ask(lent, { verb: 'get', name: 'of-borrower', cluster: 'borrower' })
     await assert.rejects(missing, (error: StatusError) => error.code === 404)
   })
@@ -52,7 +52,7 @@ describe('crossClusterRead', () => {
     )
   })
 
-  it('are not looked for for ever where lenders borrow from each other', async () => {
+  it('end when clusters read from each other', async () => {
     const circle: ResourceStorage = crossClusterRead(about, () => ({ cluster: 'lender', storage: circle }))
     const key = { cluster: 'borrower', namespace: 'ns1', name: 'x' }
     await assert.rejects(async () => circle.get(testContext(), key), {
@@ -61,7 +61,7 @@ describe('crossClusterRead', () => {
     })
   })
 
-  it('are of no cluster in particular for nobody, and cannot be written', async () => {
+  it('are not found without a cluster, and are read-only', async () => {
     const ctx = testContext({ cluster: '*' })
     assert.throws(
       () => storage.list(ctx, { cluster: '*' }),

@@ -51,7 +51,7 @@ describe('informers', () => {
     assert.notEqual(informers.for(resource), informers.for({ ...resource, identity: 'abc' }))
   })
 
-  it('keep a copy and tell of each change with what was before', async () => {
+  it('keep a copy, and report each change with the previous object', async () => {
     informer.onEvent(note)
     await until(() => shard.watchers === 1)
     await create('team', 'new')
@@ -72,7 +72,7 @@ describe('informers', () => {
     assert.equal(informer.get('team', 'ns', 'new')?.meta.labels.color, 'blue')
   })
 
-  it('keep indexes, also those that come late', async () => {
+  it('keep indexes, also those that are added later', async () => {
     const colors = (item: ItemEvent['item']) => [item.meta.labels.color ?? '']
     const byColor = informer.index(colors)
     assert.equal(byColor('red').length, 1)
@@ -101,7 +101,7 @@ describe('informers', () => {
     assert.equal(shard.lists, 1)
   })
 
-  it('list again when their place is lost, and tell what they missed', async () => {
+  it('list again when their resourceVersion expired, and report missed changes', async () => {
     informer.onEvent(note)
     await until(() => shard.watchers === 1)
     shard.breakWatches()

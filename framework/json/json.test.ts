@@ -4,7 +4,7 @@ import { canonical, canonicalJson, parseJson, sameJson } from './json.ts'
 
 const json = fc.jsonValue({ maxDepth: 4 })
 
-/** The same value with the keys of every object the other way round. */
+/** The same value with the keys of every object in reverse order. */
 function turned(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(turned)
   if (typeof value !== 'object' || value === null) return value
@@ -28,7 +28,7 @@ describe('canonicalJson and sameJson', () => {
     )
   })
 
-  it('agree on what is the same', () => {
+  it('agree on equality', () => {
     fc.assert(
       fc.property(json, json, (one, other) =>
         assert.equal(sameJson(one, other), canonicalJson(one) === canonicalJson(other)),
@@ -36,7 +36,7 @@ describe('canonicalJson and sameJson', () => {
     )
   })
 
-  it('leave out what is undefined, and keep large integers', () => {
+  it('omit undefined, and keep large integers', () => {
     assert.deepEqual(canonical({ b: { c: undefined }, a: undefined }), { b: {} })
     assert.deepEqual(canonical([-0, { a: -0 }, 1e16, 1e30, 1.5]), [0, { a: 0 }, 10n ** 16n, 1e30, 1.5])
     assert.ok(sameJson({ a: 1, b: undefined }, { a: 1 }))

@@ -6,7 +6,7 @@ import { parseExact } from './exactjson.ts'
  */
 export const maxDepth = 256
 
-/** What one pass over the bytes of a JSON text finds without building values. Undefined for text that is not JSON. */
+/** Findings of one pass over the bytes of a JSON text, without building values. Undefined for text that is not JSON. */
 interface Survey {
   /** Object members, repeated keys included. */
   readonly members: number

@@ -27,7 +27,7 @@ describe('an annotator', () => {
     return target.subarray(3, 3 + length)
   }
 
-  /** Everything that can be asked of an item says the same. */
+  /** Checks that all representations of an item are equal. */
   function check(annotate: Annotator, item: Item): void {
     const annotated = annotate.item(item)
     const wanted = encodeObject(expected(item.object))
@@ -78,7 +78,7 @@ describe('an annotator', () => {
     assert.equal(String(annotator({}).batch(batch).bytes), String(batch.bytes))
   })
 
-  it('does not copy again what it has just copied', () => {
+  it('does not copy bytes again that it has just copied', () => {
     const annotate = annotator(added)
     const batch = new PickedBatch(objects.map(encoded))
     assert.equal(annotate.batch(batch).bytes, annotate.batch(batch).bytes)

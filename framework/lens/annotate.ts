@@ -45,7 +45,7 @@ export function annotator(annotations: Texts): Annotator {
 
 const annotators = new WeakSet<object>()
 
-/** Whether `annotator` made it: others would get shared items. */
+/** Whether it was made by `annotator`: other functions would get shared items. */
 export const isAnnotator = (value: unknown): value is Annotator =>
   typeof value === 'object' && value !== null && annotators.has(value)
 

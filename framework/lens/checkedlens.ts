@@ -60,7 +60,7 @@ export class CheckedLens<P extends Params> {
   get filters(): boolean {
     return this.#lens.matches !== undefined || this.#lens.matchesObject !== undefined
   }
-  /** Whether what selectors read can differ from what is stored. */
+  /** Whether the values that selectors read can differ from the stored ones. */
   get rewritesSelected(): boolean {
     return this.#lens.relabel !== undefined || this.#lens.present !== undefined
   }

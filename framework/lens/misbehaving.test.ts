@@ -13,7 +13,7 @@ import type { Lens } from './lens.ts'
 import { code, hidden, kind, merge, namesIn, scene, visible } from './testing/scene.ts'
 import { viewOf } from './view.ts'
 
-/** What JavaScript can write, whatever the types say. */
+/** Without the types, as in JavaScript. */
 type Writable = Record<string, Record<string, unknown>>
 const writable = (object: object): Writable => object as Writable
 const spoiled = (object: object): void => {
@@ -81,7 +81,7 @@ const lenses: Readonly<Record<string, Lens>> = {
   },
 }
 
-describe('a lens that changes what it is given', () => {
+describe('a lens that changes its arguments', () => {
   for (const [member, lens] of Object.entries(lenses)) {
     it(`changes nothing that is stored: ${member}`, async () => {
       const { storage, item } = kept()
@@ -123,7 +123,7 @@ describe('a lens that changes what it is given', () => {
 const changed = (change: object) => (object: KubeObject) =>
   ({ ...object, metadata: { ...object.metadata, ...change } }) as KubeObject
 
-/** Members that do not return what the contract demands, and what the error says. */
+/** Members that return an invalid value, and the error. */
 const wrong: readonly (readonly [says: string, member: string, implementation: unknown])[] = [
   ['present must return an object, but returned undefined', 'present', () => undefined],
   ['present must return an object, but returned null', 'present', () => null],
@@ -160,7 +160,7 @@ const wrong: readonly (readonly [says: string, member: string, implementation: u
 
 const reads = ['get', 'list', 'watch'] as const
 
-describe('a lens that returns what the contract does not allow', () => {
+describe('a lens that returns invalid values', () => {
   const failing = async (lens: Lens, verb: (typeof reads)[number]): Promise<unknown> => {
     const { all } = await scene({})
     const seen = { ...all, storage: viewOf(all.storage, () => lens) }

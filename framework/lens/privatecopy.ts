@@ -91,7 +91,7 @@ export class PrivateMeta implements ObjectMeta {
     this.#annotations = annotations
   }
 
-  /** What was changed of the copy. */
+  /** The labels and annotations that were changed in the copy. */
   changes(): Relabeling {
     const [labels, annotations] = [this.#labels, this.#annotations]
     return {

@@ -49,7 +49,7 @@ const originals = new WeakMap<ResourceStorage, ResourceStorage>()
 export const originalStorage = <S extends object>(storage: S): S =>
   (originals.get(storage as unknown as ResourceStorage) ?? storage) as S
 
-/** A storage for plugins: what they do with its items does not change what is stored. */
+/** A storage for plugins: changes of its items do not change stored objects. */
 export function privateStorage(storage: ResourceStorage): ResourceStorage {
   const made: ResourceStorage = {
     get: (ctx, key) => after(storage.get(ctx, key), privateItem),

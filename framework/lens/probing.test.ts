@@ -101,7 +101,7 @@ for (const [member, lens] of Object.entries(lenses)) {
       assert.deepEqual(names, ['a', 'c'])
     })
 
-    it('delete what they select, and nothing else', async () => {
+    it('delete exactly the selected objects', async () => {
       const { all, seen } = await probed(lens)
       for (const [text, left] of [
         ['hidden=secret', ['a', 'b', 'c']],
@@ -113,7 +113,7 @@ for (const [member, lens] of Object.entries(lenses)) {
       }
     })
 
-    it('watch what enters and leaves the selection as shown', async () => {
+    it('report objects that enter and leave the selection in a watch', async () => {
       const { all, seen } = await probed(lens)
       const ending = new AbortController()
       const watch = (query: Partial<WatchQuery>) =>
@@ -191,8 +191,8 @@ describe('field selectors through a lens that rewrites', () => {
   })
 })
 
-describe('a watch below that does not know the previous state', () => {
-  it('ends what leaves the selection as shown', async () => {
+describe('a watch of a storage without previous objects', () => {
+  it('sends DELETED for objects that leave the selection', async () => {
     const { all } = await probed({})
     const storage = {
       ...all.storage,
@@ -218,8 +218,8 @@ describe('a watch below that does not know the previous state', () => {
   })
 })
 
-describe('what a view narrows', () => {
-  it('does not lose what the client selects', async () => {
+describe('narrowed queries', () => {
+  it('keep the selectors of the client', async () => {
     const probe = await probed({ narrow: query => ({ ...query, labels: labelEquals('hidden', 'secret') }) })
     assert.deepEqual(await listed(probe, selector('tier=two')), ['b'])
   })
@@ -236,7 +236,7 @@ describe('what a view narrows', () => {
 })
 
 describe('a selection through any lens that rewrites', () => {
-  it('is the selection of what a list without selectors shows', async () => {
+  it('select from the list without selectors', async () => {
     const tier = fc.constantFrom('one', 'two', 'ONE')
     await fc.assert(
       fc.asyncProperty(

@@ -31,7 +31,7 @@ describe('a rewriting lens', () => {
     }
   })
 
-  it('rewrites what get, list and watch show', async () => {
+  it('rewrites objects of get, list and watch', async () => {
     const { seen } = await scene(stamp)
     const check = (object: Readonly<Record<string, unknown>>): void => {
       assert.equal((object.metadata as KubeObject['metadata']).annotations?.seen, 'yes')
@@ -50,7 +50,7 @@ describe('a rewriting lens', () => {
     ending.abort()
   })
 
-  it('hands accept what the client sees, and the storage what accept gives', async () => {
+  it('calls accept with the object of the client, and stores its result', async () => {
     const accepted: unknown[] = []
     const { all, seen } = await scene({
       ...stamp,
@@ -82,7 +82,7 @@ describe('a rewriting lens', () => {
   })
 })
 
-describe('what a lens leaves alone', () => {
+describe('objects that a lens does not change', () => {
   const items = ['a', 'b'].map(name => itemOf(widget(name), 'one'))
   const batch: ItemBatch = Object.assign([...items], { bytes: Buffer.from('{}') })
   const events: readonly ItemEvent[] = items.map(item => ({ type: 'ADDED', item }))

@@ -11,7 +11,7 @@ import type { CheckedLens } from './checkedlens.ts'
 /** Field selectors besides `metadata.name` and `metadata.namespace`, as `selectableFields` of a resource. */
 export type SelectableFields = NonNullable<ApiResource['selectableFields']>
 
-/** A lens, and the selectors of the client that apply to what it shows. */
+/** A lens, and the selectors of the client that apply to its results. */
 export interface Sight {
   readonly lens: CheckedLens<Params>
   /** undefined: the storage below selects. */

@@ -97,7 +97,7 @@ describe('a filter', () => {
         ending.abort()
       })
 
-      it('hides what happens to hidden objects', async () => {
+      it('hides events of hidden objects', async () => {
         const { all, seen } = await scene(lens)
         const ending = new AbortController()
         const ctx = testContext({ signal: ending.signal })
@@ -135,8 +135,8 @@ async function collect(list: ItemList, name: string): Promise<readonly Item[]> {
   return items.filter(item => item.key.name === name)
 }
 
-describe('what a view demands', () => {
-  it('is told apart from what its clients ask for, also through another view', async () => {
+describe('the selectors of a view', () => {
+  it('are separate from those of clients, also through another view', async () => {
     const asked: Selection[] = []
     const storage = {
       ...memoryStorage(kind),
@@ -159,7 +159,7 @@ describe('what a view demands', () => {
 })
 
 describe('a view of any history', () => {
-  it('tells watchers what a list would show', async () => {
+  it('sends the objects of a list to watchers', async () => {
     const change = fc.record({
       name: fc.constantFrom('a', 'b', 'c'),
       app: fc.constantFrom('x', 'y'),
@@ -197,7 +197,7 @@ describe('a view of any history', () => {
   })
 })
 
-/** What an informer makes of a watch: the objects it would hold. */
+/** The objects that an informer would hold after a watch. */
 function follow(watch: AsyncGenerator<readonly ItemEvent[], void>) {
   const held = new Map<string, KubeObject>()
   return {

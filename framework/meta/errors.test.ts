@@ -53,7 +53,7 @@ describe('field errors', () => {
       assert.equal(shown(value), `spec.a: Invalid value: ${text}`)
   })
 
-  it('are told at once, each once, with where they are', () => {
+  it('are returned together, each once, with their paths', () => {
     const one = error('FieldValueRequired', '')
     const root: FieldError = { type: 'FieldValueForbidden', field: '', detail: 'no' }
     const { status } = invalid('Widget', 'example.com', 'a', [one, one, root])
@@ -84,7 +84,7 @@ describe('a StatusError', () => {
     assert.deepEqual([foreign.code, foreign.reason], [404, 'NotFound'])
   })
 
-  it('is not what only looks like one', () => {
+  it('is not an object that only looks like one', () => {
     const { status } = notFound(about)
     const brand = Symbol.for('oriel/StatusError')
     const fakes: readonly unknown[] = [
@@ -105,7 +105,7 @@ describe('a StatusError', () => {
     for (const [i, fake] of fakes.entries()) assert.ok(!(fake instanceof StatusError), String(i))
   })
 
-  it('of a subclass is told from others', () => {
+  it('of a subclass is distinguished from others', () => {
     class Special extends StatusError {}
     assert.ok(new Special(409, 'Conflict', 'x') instanceof Special)
     assert.ok(new Special(409, 'Conflict', 'x') instanceof StatusError)

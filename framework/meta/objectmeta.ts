@@ -164,7 +164,7 @@ export function withoutSystemFields(object: KubeObject): KubeObject {
   return { ...object, metadata: Object.fromEntries(kept) }
 }
 
-/** What server-side apply does not track. */
+/** Fields that server-side apply does not track. */
 export const untrackedFields = fieldsWhere(({ isUntracked }) => isUntracked === true)
 
 /** The struct in a list of them, such as `OwnerReference` for `[]v1.OwnerReference`; undefined for other types. */

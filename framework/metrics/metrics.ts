@@ -56,7 +56,9 @@ export interface MeterDefinition {
 /** Adds the value to a counter, sets a gauge, or observes it in a histogram. */
 export type MetricRecorder = (labels: Readonly<Record<string, string>>, value: number) => void
 
-/** Tenants name resources: the number of labels is limited, other resources are counted as `other`. */
+/**
+ * Tenants choose the names of resources: the number of labels is limited, and further resources are counted as `other`.
+ */
 const mostResources = 200
 
 export interface MetricsOptions {

@@ -36,7 +36,7 @@ describe('servers that tenants name', () => {
       assert.equal(problemIn(url), problem, url)
   })
 
-  it('are not this machine, its networks or what clouds keep their secrets at, however they are written', () => {
+  it('are not this machine, its networks or metadata services of clouds, in every notation', () => {
     for (const host of [
       ...['127.0.0.1', '127.1', '2130706433', '0x7f.1', '0177.0.0.1', '0.0.0.0', '[::1]', '[::]'],
       ...['[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[64:ff9b::7f00:1]', '[2002:7f00:1::]'],
@@ -46,7 +46,7 @@ describe('servers that tenants name', () => {
       assert.match(problemIn(`https://${host}/`) ?? '', /^its host \S+ has no public address$/, host)
   })
 
-  it('are looked up when they are connected to: a public name may have another address by then', async () => {
+  it('are resolved when connecting, because a public name may have another address by then', async () => {
     await assert.rejects(addressesOf('localhost'), {
       name: 'AddressRefused',
       message: 'its host localhost has no public address',

@@ -92,7 +92,7 @@ describe('the outgoing HTTP client', () => {
     )
   })
 
-  it('says why there is no response', async () => {
+  it('reports why there is no response', async () => {
     assert.equal(await reasonOf(fetchOnce('http://127.0.0.1:1', {}, { limits })), 'connection refused')
     answer = ({ socket }) => void socket.end('nonsense\r\n\r\n')
     assert.equal(await reasonOf(fetchOnce(origin, {}, { limits })), 'its response is malformed')

@@ -149,7 +149,7 @@ export async function fetchText(
   return { status, headers, text: await textIn(body, limits.bytes) }
 }
 
-/** `fetchText` of an absolute URL over a connection of its own. */
+/** `fetchText` of an absolute URL over a new connection. */
 export async function fetchOnce(
   url: string,
   request: Omit<OutgoingRequest, 'signal' | 'origin' | 'path'> & { readonly signal?: AbortSignal },

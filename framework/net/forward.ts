@@ -38,7 +38,7 @@ export interface ForwardOptions {
    * Milliseconds until the first byte of the response after the request was sent, and between two bytes of it, except in
    * streams; default a minute.
    */
-  readonly patience?: number
+  readonly responseTimeout?: number
   readonly observer?: ForwardObserver
 }
 
@@ -50,7 +50,7 @@ export interface ForwardObserver {
   failed(error: unknown): void
 }
 
-const usualPatience = 60_000
+const defaultTimeout = 60_000
 
 /**
  * Forwards a request and its response. Both bodies are streamed with back-pressure, so memory does not grow with them.
@@ -91,13 +91,13 @@ class Relay implements Dispatcher.DispatchHandler {
 
   start(): void {
     const { lifetime } = this.#client
-    this.#timer = setInterval(() => this.#lookAtClock(), this.#forwarding.patience ?? usualPatience)
+    this.#timer = setInterval(() => this.#lookAtClock(), this.#forwarding.responseTimeout ?? defaultTimeout)
     lifetime.onEnd(answer => this.#cutShort(answer))
     if (!this.#isOver) this.#dispatch()
   }
 
   #dispatch(): void {
-    const { dispatcher, origin, target, headers, patience = usualPatience } = this.#forwarding
+    const { dispatcher, origin, target, headers, responseTimeout = defaultTimeout } = this.#forwarding
     const { request } = this.#client
     this.#attempts++
     dispatcher.dispatch(
@@ -108,7 +108,7 @@ class Relay implements Dispatcher.DispatchHandler {
         headers: headers as Record<string, string | string[]>,
         body: this.#hasBody ? Readable.from(bodyOf(request)) : null,
         headersTimeout: 0,
-        bodyTimeout: isStream(target) ? 0 : patience,
+        bodyTimeout: isStream(target) ? 0 : responseTimeout,
       },
       this,
     )

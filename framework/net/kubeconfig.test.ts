@@ -208,7 +208,7 @@ describe('the kubeconfig of an operator', () => {
     assert.equal(read(kubeconfig({ 'insecure-skip-tls-verify': true })).access.insecure, true)
   })
 
-  it('is told which contexts there are', () => {
+  it('lists the contexts', () => {
     assert.equal(
       messageOf(() => read(kubeconfig(), 'root')),
       'has no context "root": it has "here", "there"',

@@ -2,7 +2,7 @@ import type { UpstreamEndpoint } from '../contract/upstream.ts'
 import { parseYaml } from '../wire/yaml.ts'
 import { authorizationOf, type ServerAccess } from './serveraccess.ts'
 
-/** What a kubeconfig may contain. */
+/** The permitted fields of a kubeconfig. */
 export interface KubeconfigPolicy {
   /** Fields of clusters and users that must not be set, with what to do instead. */
   readonly refused: ReadonlyMap<string, string>

@@ -84,7 +84,7 @@ describe('passing requests on', () => {
     assert.equal(seen?.url, '/base/api/v1/pods?labelSelector=a%3Db&x=%20y+z')
   })
 
-  it('reads what an answer did not wait for, so that the connection serves the next request', async () => {
+  it('reads the rest of the request body after an early response, so that the connection can be used again', async () => {
     answer = (asked, response) => {
       asked.resume()
       if (asked.url === '/base/large') response.writeHead(413).end('too large')
@@ -108,7 +108,7 @@ describe('passing requests on', () => {
       assert.equal((await ask(path)).status, 400, path)
   })
 
-  it('tells nobody who asks, and adds the endpoint’s own credentials', async () => {
+  it('removes the identity of the user, and adds the credentials of the endpoint', async () => {
     endpoint = {
       ...endpoint,
       headers: { authorization: 'Bearer stored', 'Impersonate-Group': ['a', 'b, c'] },
@@ -138,7 +138,7 @@ describe('passing requests on', () => {
     assert.equal(seen?.rawHeaders.filter(name => name === 'Impersonate-Group').length, 2)
   })
 
-  it('does not let a client remove what is added', async () => {
+  it('does not let a client remove added headers', async () => {
     endpoint = { ...endpoint, headers: { 'impersonate-user': 'prefix:alice' } }
     await ask('/x', { connection: 'impersonate-user, x-kcp-virtual-resource-hops' })
     assert.equal(seen?.headers['impersonate-user'], 'prefix:alice')
@@ -153,7 +153,7 @@ describe('passing requests on', () => {
     assert.equal((await ask('/api')).headers.location, undefined)
   })
 
-  it('answers with a Status when the endpoint cannot be reached, says too much, hangs up, or says nothing', async () => {
+  it('returns a Status when the endpoint is unreachable, sends large headers, closes the connection or does not respond', async () => {
     const message = async (): Promise<[number, string]> => {
       const { status, body } = await ask('/x', { accept: 'application/json' })
       return [status, JSON.parse(body).message]
@@ -196,7 +196,7 @@ describe('passing requests on', () => {
     await assert.rejects((await open('/x')).toArray())
   })
 
-  it('passes on every event of a watch, and tells the endpoint when the client leaves', async () => {
+  it('forwards every event of a watch, and aborts the request when the client leaves', async () => {
     let left: Promise<unknown> | undefined
     let modify = (): unknown => assert.fail('the endpoint was not asked')
     answer = (asked, response) => {
@@ -248,7 +248,7 @@ describe('passing requests on', () => {
     assert.ok(grown < 200, `memory has grown by ${grown} MiB`)
   })
 
-  it('ends a watch cleanly when what it looks at is gone', async () => {
+  it('ends a watch cleanly when the endpoint is removed', async () => {
     answer = (_, response) => void response.writeHead(200).write('{"type":"ADDED"}\n')
     const response = await open('/pods?watch=true')
     await once(response, 'readable')

@@ -12,8 +12,8 @@ import { forwardUpgrade } from './upgrade.ts'
 export interface OutboundOptions extends AddressRules {
   /** PEM: certificate authorities that are trusted besides Node's. */
   readonly ca?: string
-  /** Milliseconds until an endpoint that sends nothing is given up; default a minute. */
-  readonly patience?: number
+  /** Milliseconds without data until a request fails; default: a minute. */
+  readonly responseTimeout?: number
 }
 
 /** Forwards requests to servers that the address policy allows, without the credentials and the identity of the client. */
@@ -21,7 +21,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const addresses = createAddressPolicy(options)
   const clients = createClients(addresses, options.ca)
   const urls = createUrls(addresses)
-  const patience = options.patience === undefined ? {} : { patience: options.patience }
+  const responseTimeout =
+    options.responseTimeout === undefined ? {} : { responseTimeout: options.responseTimeout }
   return {
     refusalOf: addresses.refusalOf,
     forwarding(request) {
@@ -30,7 +31,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
         async forward(client) {
           const { tls, http } = clients.of(request.endpoint)
           if (client.upgrade === undefined)
-            return forward({ ...sent, ...patience, dispatcher: await http.dispatcher() }, client)
+            return forward({ ...sent, ...responseTimeout, dispatcher: await http.dispatcher() }, client)
           const headers = withoutTokenProtocol(sent.headers)
           return forwardUpgrade({ ...sent, headers, connect: { ...tls, lookup: addresses.lookup } }, client)
         },

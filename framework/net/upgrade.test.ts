@@ -6,7 +6,7 @@ import { type Listener, listen } from '../server/listener.ts'
 import { serve } from '../server/serve.ts'
 import { outbound, portOf, service } from './testing/service.ts'
 
-describe('passing on other protocols', () => {
+describe('forwarding of upgraded connections', () => {
   let target: Server
   let front: Listener
   let headers: IncomingMessage['headers']
@@ -86,7 +86,7 @@ describe('passing on other protocols', () => {
     assert.equal(Buffer.concat(await response.toArray()).toString(), 'no')
   })
 
-  it('closes the other side when one is gone', async () => {
+  it('closes one side when the other is closed', async () => {
     const sent = offer('GET', 'websocket')
     sent.end()
     const [, socket] = (await once(sent, 'upgrade')) as [IncomingMessage, Socket]

@@ -23,7 +23,7 @@ export interface UpgradeOptions {
   readonly connect: RequestOptions
 }
 
-const patience = 30_000
+const timeout = 30_000
 
 /**
  * Forwards a request for another protocol (SPDY or WebSocket: exec, attach, port-forward) and, after a 101, the bytes of both
@@ -35,7 +35,7 @@ export function forwardUpgrade(options: UpgradeOptions, client: ClientSide): Pro
     return Promise.reject(badGateway('the client has not asked for another protocol'))
   return new Promise((resolve, reject) => {
     const asked = ask(options, client)
-    asked.setTimeout(patience, () => asked.destroy(tookTooLong()))
+    asked.setTimeout(timeout, () => asked.destroy(tookTooLong()))
     asked.once('error', error => reject(failureOf(error)))
     asked.once('response', answer => declined(options, client, answer).then(resolve, reject))
     asked.once('upgrade', (answer, socket, head) => {

@@ -32,7 +32,7 @@ const { document } = fc.letrec<{ document: unknown }>(tie => ({
 const members = fc.dictionary(key, document, { maxKeys: 4, noNullPrototype: true })
 
 describe('JSON patch', () => {
-  it('gets from any object to any other by the oracle’s patch', () => {
+  it('transforms any object into any other with the oracle’s patch', () => {
     fc.assert(
       fc.property(members, members, (from, to) => {
         const before = canonicalJson(from)
@@ -42,7 +42,7 @@ describe('JSON patch', () => {
     )
   })
 
-  it('never fails with anything but a Status', () => {
+  it('fails only with a Status', () => {
     const path = fc
       .array(fc.constantFrom('a', 'b', '0', '1', '-', '__proto__', 'toString', 'length'), { maxLength: 3 })
       .map(tokens => tokens.map(token => `/${token}`).join(''))
@@ -138,7 +138,7 @@ describe('JSON patch', () => {
     [{ op: 'test', path: '/a', value: 2 }, 'testing value /a failed: test failed'],
   ]
   for (const [operation, why] of words)
-    it(`says as upstream: ${why}`, () =>
+    it(`has upstream’s text: ${why}`, () =>
       assert.throws(
         () => patch({ a: 1, list: ['x'] }, [operation]),
         ({ status }: StatusError) => status.details?.causes?.[0]?.message === why,
@@ -198,7 +198,7 @@ describe('merge patch', () => {
     assert.equal(Object.hasOwn(Object.prototype, 'polluted'), false)
   })
 
-  it('refuses what is no object', () =>
+  it('refuses other values than objects', () =>
     assert.equal(
       code(() => readMergePatch([])),
       400,

@@ -42,7 +42,7 @@ describe('strategic merge patch', () => {
     ['strips nulls of what is new', {}, { data: { a: null, b: '2' } }, { data: { b: '2' } }],
     ['replaces lists without a strategy', { list: ['a'] }, { list: ['b'] }, { list: ['b'] }],
     [
-      'replaces objects whose strategy says so',
+      'replaces objects with the strategy replace',
       { whole: { a: 1 } },
       { whole: { b: 2 } },
       { whole: { b: 2 } },
@@ -80,7 +80,7 @@ describe('strategic merge patch', () => {
     ],
     ['empties an object by $patch', { data: { a: '1' } }, { data: { $patch: 'delete' } }, { data: {} }],
     [
-      'drops directives about what is not there',
+      'drops directives for missing fields',
       {},
       { data: { $patch: 'delete' }, items: [{ $patch: 'delete', name: 'a' }] },
       { items: [] },
@@ -133,7 +133,7 @@ describe('strategic merge patch', () => {
       'list element types are not identical: [[x/y] [3]]',
     ],
     [
-      'retainKeys without what is patched',
+      'retainKeys without the patched keys',
       {},
       { $retainKeys: ['metadata'], data: {} },
       400,
@@ -190,7 +190,7 @@ describe('strategic merge patch', () => {
       ))
   }
 
-  it('refuses what is no object', () =>
+  it('refuses other values than objects', () =>
     assert.throws(() => readStrategicMergePatch([]), {
       message: 'json: cannot unmarshal array into Go value of type map[string]interface {}',
     }))
@@ -231,7 +231,7 @@ describe('strategic merge patch', () => {
     },
   )
 
-  it('never fails with anything but a Status, and modifies nothing', () => {
+  it('fails only with a Status, and modifies no input', () => {
     fc.assert(
       fc.property(members, members, (document, change) => {
         const before = canonicalJson([document, change])

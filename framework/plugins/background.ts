@@ -2,7 +2,7 @@ import type { Logger } from '../contract/log.ts'
 import { framesOf } from './position.ts'
 import type { Supervisor } from './supervisor.ts'
 
-/** The views of plugins, and what is not theirs. */
+/** The views of plugins, and which files belong to the server. */
 export interface BackgroundOptions {
   readonly supervisors: ReadonlyMap<string, Supervisor>
   readonly isOurs: (path: string) => boolean

@@ -5,11 +5,11 @@ import { isPromise, named } from '../lens/privatecopy.ts'
 import { StatusError } from '../meta/errors.ts'
 import type { Supervisor } from './supervisor.ts'
 
-/** A member of a view, and what it has to return. */
+/** A member of a view, and the type of its result. */
 export interface CheckedMember<T> {
   readonly name: string
   readonly culprit: Culprit
-  /** What it has to return, for the error: `a decision, such as allow('…')`. */
+  /** The required result, for the error: `a decision, such as allow('…')`. */
   readonly wanted: string
   readonly is: (result: unknown) => result is T
 }
@@ -56,7 +56,7 @@ export class MemberCalls {
     }
   }
 
-  /** The result, if it is what the contract asks for. */
+  /** Returns the result if the contract allows it. */
   checked<T>(reports: MemberReports, { name, culprit, wanted, is }: CheckedMember<T>, result: unknown): T {
     if (is(result)) return result
     if (isPromise(result)) result.then(undefined, () => undefined)

@@ -2,7 +2,7 @@ import { dirname, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Culprit } from '../contract/viewfailure.ts'
 
-/** Where a plugin comes from. */
+/** The source of a plugin. */
 export interface PluginOrigin {
   /** As the operator wrote it: `./team.ts`, or the name of a package. */
   readonly name: string

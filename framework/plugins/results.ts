@@ -7,7 +7,7 @@ import type { KubeObject } from '../meta/object.ts'
 import type { Params } from '../request/path.ts'
 import type { UserInfo } from '../request/user.ts'
 
-// What the members of a view have to return.
+// Checks of the results of members of a view.
 
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !isPromise(value)
@@ -32,7 +32,7 @@ export const isApis = (value: unknown): value is ApiSet | undefined =>
 export const isItem = (value: unknown): value is Item =>
   isObject(value) && isObject(value.key) && isText(value.key.name) && 'meta' in value && 'bytes' in value
 
-/** Batches of the framework are not looked into. */
+/** Batches of the framework are not checked. */
 export const isBatch = (value: unknown): value is ItemBatch =>
   Array.isArray(value) ? value.every(isItem) : isObject(value) && Symbol.iterator in value && 'bytes' in value
 
@@ -99,7 +99,7 @@ const resourceKinds: Readonly<Partial<Record<keyof ApiResource, readonly [is: Ki
   openapi: [isObject, 'a schema, such as { type: "object" }'],
 }
 
-/** What is wrong with a resource of a view: `resources[0].verbs must be a list of verbs`; undefined: nothing. */
+/** The error of a resource of a view: `resources[0].verbs must be a list of verbs`; undefined: none. */
 export function problemOfResource(resource: unknown, i: number): string | undefined {
   if (!isObject(resource)) return `resources[${i}] must be a resource`
   for (const [member, kind] of Object.entries(resourceKinds))

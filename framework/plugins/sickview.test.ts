@@ -159,7 +159,7 @@ describe('a view of a plugin that fails', () => {
     assert.deepEqual(lines, [])
   })
 
-  it('is not called for a user for whom it keeps failing, but for others and elsewhere', async () => {
+  it('is not called for a user and logical cluster for which it keeps failing, but for others', async () => {
     let calls = 0
     const failing = ({ cluster }: { cluster: string }): never | Item => {
       calls++

@@ -2,7 +2,7 @@ import { optional, turn, unlessAborted } from '../async/awaitable.ts'
 import type { RequestContext } from '../contract/context.ts'
 import type { CheckedMember, MemberCalls } from './membercall.ts'
 
-/** What a stream of a storage yields and returns. */
+/** The values that a stream of a storage yields and returns. */
 export interface StreamMembers<T, R> {
   readonly yields: CheckedMember<T>
   readonly returns: CheckedMember<R>
@@ -68,7 +68,7 @@ export class SupervisedStream<T, R> implements AsyncGenerator<T, R, undefined> {
     throw error
   }
 
-  /** Not awaited: a generator that waits for something ends only after that. */
+  /** Not awaited: a generator that is waiting ends only after the wait. */
   #close(): void {
     if (this.#isOver) return
     this.#isOver = true

@@ -13,7 +13,7 @@ export interface LoadedPlugin {
   readonly factories: readonly WorkspaceFactory[]
 }
 
-/** Where the views of plugins report, and who is told of their supervisors. */
+/** Receives the reports of plugins' views, and is called with their supervisors. */
 export interface Supervision extends Pick<Supervised, 'meters' | 'isOurs'> {
   /** By the name of the view. */
   readonly supervisors: Map<string, Supervisor>

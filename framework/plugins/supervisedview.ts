@@ -144,14 +144,14 @@ function supervisedPublisher(
 }
 
 /** Milliseconds after which a view that is not ready is logged, and those that its controllers may take to end. */
-const patience = 10_000
+const readyTimeout = 10_000
 const grace = 2000
 
 /** The controllers of a view. They end with the signal, also if they ignore it. */
 function supervisedRun(view: VirtualWorkspace, supervisor: Supervisor): Required<VirtualWorkspace>['run'] {
   return async (ready, signal) => {
     let isReady = false
-    const late = setTimeout(() => supervisor.notReady('run() has not called ready() yet'), patience)
+    const late = setTimeout(() => supervisor.notReady('run() has not called ready() yet'), readyTimeout)
     const becomeReady = (): void => {
       isReady = true
       clearTimeout(late)

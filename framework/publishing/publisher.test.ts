@@ -65,7 +65,7 @@ describe('publishing URLs', () => {
     await publishing
   })
 
-  it('writes what the pattern accepts into the status, for old objects and new ones', async () => {
+  it('writes valid URLs into the status, for existing and new objects', async () => {
     await create('a', { team: 'blue' })
     assert.deepEqual(await published('a'), ['https://views.example/base/services/team/blue'])
     await create('b', { team: 'red' })
@@ -77,13 +77,13 @@ describe('publishing URLs', () => {
     assert.deepEqual(await published('a'), ['https://shard.example/services/crew/blue'])
   })
 
-  it('goes on after an object whose URL cannot be', async () => {
+  it('continues after an object with an invalid URL', async () => {
     await create('bad', { team: '..' })
     await create('good', { team: 'green' })
     assert.deepEqual(await published('good'), ['https://views.example/base/services/team/green'])
   })
 
-  it('leaves other objects alone', async () => {
+  it('does not change other objects', async () => {
     const { meta } = await create('plain', {})
     await create('a', { team: 'blue' })
     await published('a')

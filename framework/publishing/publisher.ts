@@ -145,7 +145,7 @@ export function withoutVersion(object: KubeObject): KubeObject {
   return { ...object, metadata }
 }
 
-/** Waits for work, and for the changes that come with it. */
+/** Waits for a change, and collects the changes that follow it. */
 async function nextWork(work: Work, signal: AbortSignal): Promise<void> {
   if (!work.all && work.items.size === 0) {
     await unlessAborted(

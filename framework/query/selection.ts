@@ -9,7 +9,7 @@ import { checkNumbers, listOptions, readResourceVersion, type WatchOptions, watc
 
 type Selectable = Pick<ApiResource, 'selectableFields' | 'namespaced' | 'custom'>
 
-/** The parts of a list, watch or deletecollection call that say which objects it is for. */
+/** The parts of a list, watch or deletecollection call that select objects. */
 interface CollectionCall {
   readonly ctx: RequestContext
   readonly info: ResourceRequest

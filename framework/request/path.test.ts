@@ -9,7 +9,7 @@ const cluster = fc.oneof(fc.constant('*'), fc.stringMatching(/^[a-z0-9]{1,16}$/)
 describe('path patterns', () => {
   const apiexport = pathPattern('/services/apiexport/:path/:name')
 
-  it('read what they write', () => {
+  it('parse the paths that they format', () => {
     fc.assert(
       fc.property(segment, segment, cluster, (path, name, c) => {
         const url = `${apiexport.format({ path, name })}/clusters/${c}/api/v1`
@@ -18,7 +18,7 @@ describe('path patterns', () => {
     )
   })
 
-  it('write what they read', () => {
+  it('format the paths that they parse', () => {
     fc.assert(
       fc.property(fc.webPath({ size: 'small' }), tail => {
         const parsed = apiexport.parse(`/services/apiexport${tail}/p/n/clusters/*`)
@@ -37,13 +37,13 @@ describe('path patterns', () => {
     )
   })
 
-  it('refuse values that would not come back', () => {
+  it('refuse values that would not be parsed back', () => {
     for (const name of ['', '.', '..', 'a/b', 'a%2Fb', 'a\0', '\ud800']) {
       assert.throws(() => apiexport.format({ path: 'root', name }), /cannot be a segment/)
     }
   })
 
-  it('are not fooled by what is encoded', () => {
+  it('decode percent-encoding correctly', () => {
     for (const name of ['a%2Fb', '%2e%2e', '%2E', '%00', '%zz', '%', '%252F', '']) {
       assert.equal(apiexport.parse(`/services/apiexport/p/${name}/clusters/*/api`), undefined, name)
     }
@@ -57,7 +57,7 @@ describe('path patterns', () => {
     assert.equal(apiexport.parse('/services/apiexport/p/n'), undefined)
   })
 
-  it('take anything but nothing as cluster at the plain endpoint', () => {
+  it('accept any cluster but an empty one at /clusters/', () => {
     const plain = pathPattern('')
     assert.deepEqual(plain.parse('/clusters/root:org:ws/api'), {
       params: {},
@@ -69,7 +69,7 @@ describe('path patterns', () => {
     assert.equal(plain.format({}), '')
   })
 
-  it('say what is wrong with them', () => {
+  it('report errors of the pattern', () => {
     assert.throws(() => pathPattern('services'), /must start with/)
     assert.throws(() => pathPattern('/a/'), /malformed segment ""/)
     assert.throws(() => pathPattern('/a/:b-c'), /malformed segment ":b-c"/)
@@ -77,7 +77,7 @@ describe('path patterns', () => {
     assert.throws(() => pathPattern('/clusters/:b'), /must not contain "clusters"/)
   })
 
-  it('know when two of them overlap', () => {
+  it('detect overlapping patterns', () => {
     assert.ok(overlaps('/s/:a', '/s/b'))
     assert.ok(overlaps('/s/:a/x', '/s/b/:c'))
     assert.ok(!overlaps('/s/a', '/s/b'))

@@ -47,8 +47,8 @@ const serviceAccountPrefix = 'system:serviceaccount:'
 export const isServiceAccount = (user: string): boolean => user.startsWith(serviceAccountPrefix)
 
 /**
- * The name under which the requests of a user are counted: a logical cluster for the users that it vouches for, because it may
- * make any number of service accounts and tokens.
+ * The name under which the requests of a user are counted: for service accounts and users of a logical cluster's issuers
+ * the cluster, because it can create any number of them.
  */
 export const accountOf = ({ name, extra }: UserInfo): string => {
   const home = extra?.[clusterNameKey]?.[0]

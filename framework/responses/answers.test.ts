@@ -77,7 +77,7 @@ describe('listAnswer', () => {
     await assert.rejects(bodyOf(answer), StatusError)
   })
 
-  it('lets go of the list when nobody reads', async () => {
+  it('ends the list when the client does not read', async () => {
     let isOpen = true
     async function* list(): ItemList {
       try {

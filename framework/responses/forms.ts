@@ -118,7 +118,7 @@ const partialFields = messageFields('PartialObjectMetadata') ?? none
 const listMetaFields = messageFields('ListMeta') ?? none
 const partial = 'PartialObjectMetadata'
 
-/** What an endpoint can write in protobuf: of custom resources the metadata only, except for Scale (rules.md 1.23). */
+/** The protobuf form of an endpoint: custom resources have metadata only, except for Scale (rules.md 1.23). */
 export function inProtobuf(served: Served): InProtobuf {
   const isBuiltin = !served.resource.custom || served.subresource === 'scale'
   return isBuiltin && fieldsOf(served) !== undefined ? 'objects' : 'metadata'

@@ -28,7 +28,7 @@ describe('lists for people', () => {
   const batches = fc.array(fc.array(item, { maxLength: 4 }), { maxLength: 4 })
 
   for (const [name, how] of Object.entries({ pretty, yaml })) {
-    it(`are what the whole list would be: ${name}`, () =>
+    it(`equal the text of the whole list: ${name}`, () =>
       fc.assert(
         fc.asyncProperty(batches, async items => {
           const whole = { kind: 'WidgetList', apiVersion: 'example.com/v1', items: objectsOf(items) }
@@ -52,7 +52,7 @@ describe('lists for people', () => {
     })
   })
 
-  it('leave while they are read, and stop when nobody reads', async () => {
+  it('are sent while the list is read, and stop when the client does not read', async () => {
     let read = 0
     let isOpen = true
     async function* endless(): ItemList {

@@ -86,7 +86,7 @@ describe('negotiate', () => {
     assert.deepEqual(negotiateError(asked('application/xml')), { format: 'json', pretty: true })
   })
 
-  it('indents for people unless told otherwise', () => {
+  it('indents for browsers and curl by default', () => {
     const pretty = (query: string, userAgent: string): boolean =>
       negotiate(asked('', query, userAgent), 'objects').pretty
     assert.equal(pretty('', 'curl/8'), true)

@@ -18,7 +18,7 @@ export interface Negotiated {
 /** `objects`: resources, with transforms. `watch`: the same as a stream. `documents`: discovery and errors, without transforms. */
 export type Endpoint = 'objects' | 'watch' | 'documents'
 
-/** What an endpoint can write in protobuf: whole objects, PartialObjectMetadata, or nothing. */
+/** The protobuf forms of an endpoint: whole objects, PartialObjectMetadata, or none. */
 export type InProtobuf = 'objects' | 'metadata' | 'nothing'
 
 /** The parts of a request that negotiation reads. */

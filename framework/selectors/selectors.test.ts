@@ -105,7 +105,7 @@ describe('label selectors', () => {
     }),
   )
 
-  it('parse back to what was formatted', () => {
+  it('parse back to the formatted selector', () => {
     fc.assert(
       fc.property(fc.array(requirement), requirements => {
         assert.deepEqual(parseLabelSelector(formatLabelSelector({ requirements })), { requirements })
@@ -124,7 +124,7 @@ describe('label selectors', () => {
     )
   })
 
-  it('never fail with anything but a Status', () => {
+  it('fail only with a Status', () => {
     const text = fc.string({ unit: fc.constantFrom(...'a=!<>(),b in notin\t/_é'.split('')) })
     fc.assert(
       fc.property(fc.oneof(text, fc.string()), text => {
@@ -140,7 +140,7 @@ describe('label selectors', () => {
 })
 
 describe('field selectors', () => {
-  it('parse back to what was formatted', () => {
+  it('parse back to the formatted selector', () => {
     const requirement = record({
       field: fc.constantFrom('metadata.name', 'spec.color'),
       operator: fc.constantFrom('=' as const, '!=' as const),

@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { type Logger, silent } from '../contract/log.ts'
 import { type Listener, listen } from './listener.ts'
 
-describe('what is no request', () => {
+describe('invalid requests', () => {
   const logged: object[] = []
   const log: Logger = { ...silent, debug: fields => void logged.push(fields) }
   let listener: Listener
@@ -21,7 +21,7 @@ describe('what is no request', () => {
     logged.length = 0
   })
 
-  /** Everything that comes back until the connection is closed. */
+  /** All data until the connection is closed. */
   async function told(sent: string, andThen = ''): Promise<string> {
     const socket = connect(listener.port, '127.0.0.1').setEncoding('utf8')
     socket.on('error', () => undefined)
@@ -44,7 +44,7 @@ describe('what is no request', () => {
     assert.equal(codes().length, 1)
   })
 
-  it('is told when its headers are too long', async () => {
+  it('get an error for too long headers', async () => {
     const long = `GET / HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${'a'.repeat(60_000)}\r\n\r\n`
     assert.match(await told(long), /^HTTP\/1.1 431 Request Header Fields Too Large\r\n/)
     assert.deepEqual(codes(), ['HPE_HEADER_OVERFLOW'])

@@ -67,7 +67,7 @@ function resourceAnswer(
   const resource = findResource(apis, info) ?? metadataOnly(apis, info, exchange.incoming)
   if (info.verb === 'watch' && apis?.replaced !== undefined)
     exchange.lifetime.follow(apis.replaced, 'replaced')
-  if (resource === undefined) return elsewhere(sources, exchange)
+  if (resource === undefined) return forwardOrNotFound(sources, exchange)
   const part = partOf(resource, info)
   if (part !== undefined) exchange.measured.serves(info)
   if (part?.connect !== undefined)
@@ -157,7 +157,7 @@ async function pathAnswer(sources: Sources, exchange: Authorized, path: string):
   const { method } = exchange.incoming
   const isRead = method === 'GET' || method === 'HEAD'
   const answer = isRead ? await localAnswer(sources, exchange, path) : undefined
-  return answer ?? elsewhere(sources, exchange)
+  return answer ?? forwardOrNotFound(sources, exchange)
 }
 
 /** Answers a non-resource path of the server; undefined for other paths. */
@@ -194,7 +194,10 @@ function pathsOf(apis: ApiSet): readonly string[] {
 }
 
 /** Forwards requests for other resources and paths to the backend, for views with `otherwise: 'forward'`; else throws 404. */
-async function elsewhere({ backend }: Sources, { ctx, target, incoming }: Authorized): Promise<Answer> {
+async function forwardOrNotFound(
+  { backend }: Sources,
+  { ctx, target, incoming }: Authorized,
+): Promise<Answer> {
   if (target.workspace.otherwise !== 'forward') throw notServed()
   const { status, headers, body } = await backend.forward(ctx, incoming)
   const { 'content-type': type, ...others } = headers

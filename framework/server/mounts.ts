@@ -64,7 +64,7 @@ function forwarded(
   { url }: MountPlace,
   { path, rest }: MountedTarget,
 ): Forwarding {
-  // The rights of this server's users to impersonate mean nothing on the other server.
+  // The permission to impersonate on this server does not apply to the other server.
   if (incoming.impersonates) throw forbidden(undefined, 'impersonation is not allowed for the requestor')
   if (outbound === undefined) throw serviceUnavailable('this server does not forward requests to mounts')
   lifetime.limit(undefined)

@@ -31,7 +31,7 @@ import {
 } from './routes.ts'
 import type { Exchange } from './serve.ts'
 
-/** What the server answers requests with. */
+/** The dependencies of the request pipeline. */
 export interface Pipeline extends Sources, MountOptions {
   readonly authenticator: Authenticator
   readonly routes: Routes
@@ -76,7 +76,7 @@ function recordUser({ record, audit }: Exchange, user: UserInfo): void {
   audit?.by(user)
 }
 
-/** Answers a request of a known user to a view. */
+/** Answers a request of an authenticated user to a view. */
 function answerTarget(
   pipeline: Pipeline,
   exchange: Exchange,
@@ -92,7 +92,7 @@ function answerTarget(
   return after(asked, known => after(enter(pipeline, known), seat => answerSeated(pipeline, known, seat)))
 }
 
-/** An exchange whose view and user are known. */
+/** An exchange with its view and user. */
 interface Routed extends Exchange {
   target: Target
   user: UserInfo

@@ -49,7 +49,7 @@ async function keepRunning(
   while (workspace.run !== undefined && !signal.aborted) {
     try {
       const running = workspace.run(() => waiting.delete(workspace.name), signal)
-      // A view that is not ready may wait for another server for ever; it is not waited for.
+      // A view that is not ready may wait for another server without end; it is not waited for.
       const ended = aborted(signal).then(() => (waiting.has(workspace.name) ? undefined : running))
       await Promise.race([running, ended])
       return

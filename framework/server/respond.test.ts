@@ -7,7 +7,7 @@ import { respond } from './respond.ts'
 const kibibyte = 1024
 const chunk = Buffer.alloc(128 * kibibyte)
 
-/** A connection that takes whatever comes, at once. */
+/** A connection that accepts all data at once. */
 class Bottomless extends Socket {
   taken = 0
   override _write(bytes: Buffer, _encoding: string, done: () => void): void {
@@ -25,7 +25,7 @@ async function* chunks(count: number): AsyncGenerator<Buffer, void> {
 }
 
 describe('respond', () => {
-  it('gives everybody else a turn while a fast reader takes a long list', async () => {
+  it('yields to other requests while a fast client reads a long list', async () => {
     const socket = new Bottomless()
     const response = new ServerResponse(new IncomingMessage(socket))
     response.assignSocket(socket)

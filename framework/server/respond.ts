@@ -23,10 +23,10 @@ export interface Reply {
   readonly isHead: boolean
   readonly sent?: { sent(chunk: Buffer): void }
   /** Milliseconds in which the client of a list must read what was sent; default 15,000. */
-  readonly patience?: number
+  readonly readTimeout?: number
 }
 
-const usualPatience = 15_000
+const defaultReadTimeout = 15_000
 
 /**
  * Writes a response with back-pressure. Resolves when all is written or the client disconnects. Throws if a stream fails
@@ -145,12 +145,12 @@ function cutOff(response: ServerResponse): void {
 /** Waits, without a seat, until the client has read. Ends the request if the client of a list does not read. */
 async function readOn(
   response: ServerResponse,
-  { answer, patience }: Reply,
+  { answer, readTimeout }: Reply,
   lifetime: Lifetime,
 ): Promise<void> {
   const stalled = (): void => lifetime.end('client stalled')
-  const timer = answer.flush ? undefined : setTimeout(stalled, patience ?? usualPatience)
-  // A watch keeps its seat: it is one however fast its client reads.
+  const timer = answer.flush ? undefined : setTimeout(stalled, readTimeout ?? defaultReadTimeout)
+  // A watch keeps its seat while its client reads slowly.
   if (!answer.flush) lifetime.holding?.pause()
   await drained(response, lifetime)
   clearTimeout(timer)

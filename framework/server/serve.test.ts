@@ -158,7 +158,7 @@ describe('answering one request', () => {
         assert.equal(JSON.parse(reply.body).message, 'not this')
       })
 
-      it('turns what is unexpected into a logged 500 with an id', async () => {
+      it('returns a logged 500 with an ID for unexpected errors', async () => {
         handler = async () => {
           throw new Error('secret')
         }
@@ -179,7 +179,7 @@ describe('answering one request', () => {
         assert.equal(status.message, 'Timeout: request did not complete within the allotted timeout')
       })
 
-      it('cuts off at the deadline a body that nobody reads', async () => {
+      it('ends a body that is not read at the deadline', async () => {
         requestTimeout = 50
         const closed = event()
         handler = async () => json(forever(Buffer.alloc(1 << 20), closed.happen))
@@ -252,7 +252,7 @@ describe('answering one request', () => {
     })
   }
 
-  it('gives up after the grace on what does not end', async () => {
+  it('closes connections that do not end within the grace period', async () => {
     handler = () => new Promise(() => undefined)
     const asked = ask('HTTP/1.1', `${url}/a`)
     const failed = assert.rejects(asked)
@@ -278,7 +278,7 @@ async function* forever(chunk: Buffer, closed: () => void): AsyncGenerator<Buffe
   }
 }
 
-/** A stream that only tells that it was let go of. */
+/** A stream that reports that it was closed. */
 const returning = (closed: () => void): AsyncIterable<Buffer> => ({
   [Symbol.asyncIterator]: () => ({
     next: () => new Promise(() => undefined),

@@ -36,7 +36,7 @@ export interface Exchange {
 /** Answers a request, without a promise if the answer is in memory. */
 export type Handler = (exchange: Exchange) => Awaitable<Answer | Forwarding>
 
-/** What all requests have in common. */
+/** Shared by all requests. */
 export interface Service extends Reading {
   readonly log: Logger
   readonly metrics: Metrics

@@ -61,7 +61,7 @@ describe('a server', () => {
     while (scene.shard.watchers > 0) await new Promise(setImmediate)
   })
 
-  it('ends watches when the definition they look at is replaced', async () => {
+  it('ends watches when their definition is replaced', async () => {
     const replaced = new AbortController()
     const apis = apiSetOf(scene.shard.apis('root')?.resources ?? [], replaced.signal)
     await start(scene, [{ ...plain(scene), apis: () => apis }])
@@ -87,7 +87,7 @@ describe('a server', () => {
     await refused(scene, '/clusters/root/api?timeout=5', 400, bad)
   })
 
-  it('lets only so many in, queues as many, and refuses the others in plain text', async () => {
+  it('limits concurrent requests, queues as many, and refuses the others in plain text', async () => {
     const path = '/clusters/root/apis/example.com/v1/widgets'
     const { promise: inside, resolve: entered } = deferred()
     const { promise: gate, resolve: open } = deferred()
@@ -116,7 +116,7 @@ describe('a server', () => {
     assert.equal((await get(scene, path, as('reader'))).status, 200)
   })
 
-  it('asks whether somebody may watch at the start of the watch only (4.58)', async () => {
+  it('authorizes a watch at its start only (4.58)', async () => {
     let asked = 0
     const counting: VirtualWorkspace = {
       ...plain(scene),
@@ -204,7 +204,7 @@ describe('a server', () => {
       assert.equal(body, '[+]ping ok\n[+]shutdown ok\n[+]team ok\nreadyz check passed\n')
     })
 
-    it('may not contradict each other', async () => {
+    it('must not be ambiguous', async () => {
       await start(scene)
       await assert.rejects(
         createServerWith([plain(scene), plain(scene)]),

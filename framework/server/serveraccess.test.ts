@@ -6,7 +6,7 @@ import { as, create, get, refused, serving, start, widgets } from '../testing/se
 describe('a server', () => {
   const scene = serving()
 
-  it('answers authentication first, then authorization, then what there is', async () => {
+  it('checks authentication first, then authorization, then existence', async () => {
     await start(scene)
     await refused(scene, '/clusters/root/apis/nothing/v1/here', 401, 'Unauthorized', as('wrong'))
     await refused(
@@ -51,7 +51,7 @@ describe('a server', () => {
     )
   })
 
-  it('acts as whom the headers name, and never with all rights where they name nobody', async () => {
+  it('acts as the user in the headers, and not with the permissions of the proxy without them', async () => {
     await start(scene)
     const named = (headers: Record<string, string>) => as('admin', { headers })
     for (const protocol of protocols) {
@@ -79,7 +79,7 @@ describe('a server', () => {
     )
   })
 
-  it('believes certificates of its authority and refuses others', async () => {
+  it('accepts certificates of its authority and refuses others', async () => {
     await start(scene)
     const { authority } = testCertificates()
     const client = await issueClient(authority, { subject: 'CN=root, O=system:masters' })
@@ -89,7 +89,7 @@ describe('a server', () => {
     await refused(scene, '/clusters/root/api', 401, 'Unauthorized', { client: other })
   })
 
-  it('resolves workspace paths and refuses what is no cluster', async () => {
+  it('resolves workspace paths and refuses unknown clusters', async () => {
     await start(scene)
     await create(scene, 'root:team', 'a')
     assert.equal((await get(scene, `/clusters/team${widgets}/a`)).status, 200)

@@ -5,7 +5,7 @@ describe('a server', () => {
   const scene = serving()
 
   describe('discovery', () => {
-    it('is legacy for who asks for nothing else', async () => {
+    it('is unaggregated by default', async () => {
       await start(scene)
       const { json, headers } = await get(scene, '/clusters/root/apis/example.com/v1')
       assert.equal(headers.vary, 'Accept')
@@ -41,7 +41,7 @@ describe('a server', () => {
       await refused(scene, '/clusters/root/api/v2', 404, /could not find/)
     })
 
-    it('is aggregated for clients that know it', async () => {
+    it('is aggregated for clients that accept it', async () => {
       await start(scene)
       const clause = (v: string) => `application/json;g=apidiscovery.k8s.io;v=${v};as=APIGroupDiscoveryList`
       const accept = `${clause('v2')},${clause('v2beta1')},application/json`
@@ -96,7 +96,7 @@ describe('a server', () => {
   })
 
   describe('its own endpoints', () => {
-    it('tell everybody about health and version', async () => {
+    it('serve health and version without credentials', async () => {
       await start(scene, undefined, { checks: [{ name: 'store', healthy: () => false }] })
       const anyone = {}
       assert.equal((await get(scene, '/livez', anyone)).body, 'ok')
@@ -114,13 +114,13 @@ describe('a server', () => {
       assert.match((await get(scene, '/version', anyone)).json.gitVersion, /^v1\.\d+\.\d+\+oriel-v0\.1\.0$/)
     })
 
-    it('tell nobody with wrong credentials', async () => {
+    it('refuse wrong credentials', async () => {
       await start(scene)
       for (const path of ['/livez', '/healthz', '/readyz', '/version', '/clusters/root/version'])
         await refused(scene, path, 401, 'Unauthorized', as('nobody-knows'))
     })
 
-    it('tell the privileged about metrics', async () => {
+    it('serve metrics to system:masters', async () => {
       await start(scene)
       await get(scene, '/clusters/root/apis/example.com/v1/widgets')
       const { body, headers } = await get(scene, '/metrics')

@@ -46,7 +46,7 @@ describe('server-side apply', () => {
     assert.deepEqual((await jsonOf(ask(fresh(), applyAs('m1', yaml)))).spec, { color: 'red' })
   })
 
-  it('creates nothing for who may not, and nothing in a dry run (5.52)', async () => {
+  it('creates nothing without permission, and nothing in a dry run (5.52)', async () => {
     const resource = fresh()
     const mayCreate = async (): Promise<void> => {
       throw forbidden(undefined, 'no')
@@ -59,7 +59,7 @@ describe('server-side apply', () => {
     assert.equal((await ask(resource, applyAs('m1', widget('a'), { mayCreate }))).status, 200)
   })
 
-  it('changes what somebody else has created meanwhile', async () => {
+  it('changes an object that was created meanwhile', async () => {
     const storage = memoryStorage(kind)
     const resource = over({
       ...storage,
@@ -72,7 +72,7 @@ describe('server-side apply', () => {
     assert.deepEqual([answer.status, (await jsonOf(answer)).spec], [200, { color: 'red', size: 1 }])
   })
 
-  it('refuses a uid of what does not exist, and takes a resourceVersion for no lock there', async () => {
+  it('refuses a uid of a missing object, and ignores its resourceVersion', async () => {
     const resource = fresh()
     await refused(ask(resource, applyAs('m1', widget('a', {}, { uid: 'x' }))), 409)
     assert.equal((await ask(resource, applyAs('m1', widget('a', {}, { resourceVersion: '5' })))).status, 201)

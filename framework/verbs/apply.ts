@@ -14,7 +14,7 @@ import { admitWrite, endpointOf } from './fieldtracking.ts'
 
 type Config = Readonly<Record<string, unknown>>
 
-/** What one apply needs when it is repeated after a conflict. */
+/** The input of one apply, which is repeated after a conflict. */
 interface Applying extends ApplyRequest {
   readonly endpoint: ManagedEndpoint
   readonly key: ObjectKey
@@ -113,7 +113,7 @@ function applied(call: Call, applying: Applying, live?: KubeObject): KubeObject 
 const strictProblem = (text: string): StatusError =>
   badRequest(`error strict decoding YAML: error converting YAML to JSON: ${text}`)
 
-/** Decodes what a schema does not distinguish, such as times. */
+/** Decodes values that a schema does not distinguish, such as times. */
 function decoded(call: Call, object: KubeObject): ReturnType<typeof decodeValue> {
   try {
     return decodeValue(object, call.served)

@@ -10,7 +10,7 @@ import { itemAnswer } from '../responses/answers.ts'
 import { inProtobuf, objectForm } from '../responses/forms.ts'
 import { negotiate } from '../responses/negotiation.ts'
 
-/** What a verb needs of the view that serves its resource. */
+/** The members of a view that verbs use. */
 export interface VerbScope {
   /** In order; run before the storage's own. */
   readonly admission: readonly AdmissionPlugin[]
@@ -20,7 +20,7 @@ export interface VerbScope {
   mayCreate(): Promise<void>
 }
 
-/** What a verb works with. */
+/** The input of a verb. */
 export interface Call {
   readonly scope: VerbScope
   readonly ctx: RequestContext

@@ -58,7 +58,7 @@ describe('create', () => {
     )
   })
 
-  it('tells each problem once, and no more than a hundred of them', async () => {
+  it('reports each problem once, and at most a hundred', async () => {
     const create = (members: string): Asked => ({
       verb: 'create',
       body: `{${typeMembers},"metadata":{"name":"a"},${members}}`,
@@ -80,7 +80,7 @@ describe('create', () => {
     await refuses(resource, { verb: 'get', name: 'a' }, 404, 'widgets.example.com "a" not found')
   })
 
-  it('runs admission: first what changes, then what looks', async () => {
+  it('runs mutating admission, then validating admission', async () => {
     const seen: string[] = []
     const admission = [
       {
@@ -141,13 +141,13 @@ describe('create', () => {
       'Gadget.example.com "a" is invalid: kind: Invalid value: "Gadget": must be Widget',
     ],
     [
-      'a version that is none',
+      'an invalid version',
       { headers: json, body: '{"apiVersion":"a/b/c","kind":"Widget"}' },
       400,
       'the object provided is unrecognized (must be of type Widget): unexpected GroupVersion string: a/b/c ({"apiVersion":"a/b/c","kind":" ...)',
     ],
     [
-      'a kind that is no text',
+      'a kind that is not a string',
       { headers: json, body: '{"apiVersion":"example.com/v1","kind":5}' },
       400,
       /^the object provided is unrecognized .*: couldn't get version\/kind; json parse error: json: cannot unmarshal number into Go struct field \.kind of type string \(/,
@@ -171,7 +171,7 @@ describe('create', () => {
       'the namespace of the provided object does not match the namespace sent on the request',
     ],
     [
-      'labels that are none',
+      'invalid labels',
       { body: widget('a', {}, { labels: { a: 1 } }) },
       400,
       /cannot unmarshal number into Go struct/,

@@ -21,7 +21,7 @@ describe('delete', () => {
     await refuses(resource, { verb: 'delete', name: 'a' }, 404, 'widgets.example.com "a" not found')
   })
 
-  it('answers with the object where the kind says so, or while finalizers hold it', async () => {
+  it('returns the object for some kinds, or while it has finalizers', async () => {
     const resource = fresh({ deleteReturnsObject: true })
     await ask(resource, { verb: 'create', body: widget('a') })
     assert.equal((await jsonOf(ask(resource, { verb: 'delete', name: 'a' }))).kind, 'Widget')
@@ -96,7 +96,7 @@ describe('the status of a deletion', () => {
 })
 
 describe('deletecollection', () => {
-  it('deletes what it lists, and answers with that', async () => {
+  it('deletes the listed objects, and returns them', async () => {
     const resource = await filled('a', 'b')
     await ask(resource, { verb: 'create', body: widget('c', {}, { labels: { x: 'y' } }) })
     const names = async (asked: Asked): Promise<unknown> =>
@@ -110,7 +110,7 @@ describe('deletecollection', () => {
     assert.deepEqual(await names({ verb: 'list' }), [])
   })
 
-  it('deletes nothing but what the client demands', async () => {
+  it('honors preconditions', async () => {
     const resource = await filled('a')
     const all = (preconditions: object): Asked => ({ verb: 'deletecollection', body: { preconditions } })
     await refuses(resource, all({ uid: 'x' }), 409, /the UID in the precondition \(x\) does not match/)
@@ -126,7 +126,7 @@ describe('deletecollection', () => {
     await refuses(resource, { verb: 'get', name: 'a' }, 404, /not found/)
   })
 
-  it('leaves alone what has come back under the same name', async () => {
+  it('does not delete a new object of the same name', async () => {
     const resource = await filled('a')
     const { storage } = resource
     const recreating: ApiResource['storage'] = {

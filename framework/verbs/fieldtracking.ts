@@ -10,7 +10,7 @@ import { apiVersionOf, type KubeObject, type ObjectKey, timestamp } from '../met
 import { wholeSchema } from '../meta/objectmeta.ts'
 import type { Call, VerbScope } from './call.ts'
 
-/** Fields that an endpoint resets, which no manager comes to own through it (rules.md 5.51k). */
+/** Fields that an endpoint resets, so that no manager owns them through it (rules.md 5.51k). */
 const status = setOfFields(['status'])
 const allButStatus = setOfFields(['metadata'], ['spec'])
 
@@ -73,7 +73,7 @@ export function endpointOf({ served, scope }: Call): ManagedEndpoint | undefined
   }
 }
 
-/** The types of the other versions: fields have the same names in all of them. */
+/** The types of the other versions: fields have the same names in all versions. */
 const versionsOf =
   ({ group, version, openapi }: ApiResource, scope: VerbScope): VersionTypes =>
   apiVersion => {

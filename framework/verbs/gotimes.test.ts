@@ -27,7 +27,7 @@ describe('times of built-in kinds (3.39)', () => {
     )
   })
 
-  it('are left alone where they are none, and found in lists and deeper', () => {
+  it('do not change other values, and are found in lists and deeper', () => {
     for (const none of [null, 5, undefined]) assert.equal(renewed(none), none)
     assert.deepEqual(withGoTimes(lease('x'), 'example.com', 'Unknown'), lease('x'))
     const lastObservedTime = '2026-01-01T00:00:00.000000+00:00'

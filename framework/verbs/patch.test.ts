@@ -55,7 +55,7 @@ describe('patch', () => {
     )
   })
 
-  it('reads nothing into a built-in kind whose version it does not say', async () => {
+  it('requires the version of a built-in kind', async () => {
     const resource = fresh({ custom: false })
     await ask(resource, { verb: 'create', body: widget('a') })
     const message = 'the name of the object (a based on URL) was undeterminable: name must be provided'
@@ -68,7 +68,7 @@ describe('patch', () => {
     )
   })
 
-  it('leaves types alone when it is strategic', async () => {
+  it('does not change types when it is strategic', async () => {
     const resource = fresh({ custom: false })
     await ask(resource, { verb: 'create', body: widget('a') })
     const headers = { 'content-type': 'application/strategic-merge-patch+json' }
@@ -128,13 +128,13 @@ describe('patch', () => {
       'Gadget.other.dev "a" is invalid: [kind: Invalid value: "Gadget": must be Widget, apiVersion: Invalid value: "other.dev/v2": must be example.com/v1]',
     ],
     [
-      'a version that is none',
+      'an invalid version',
       { body: { apiVersion: 'a/b/c' } },
       422,
       /^ "" is invalid: patch: Invalid value: ".*": unexpected GroupVersion string: a\/b\/c$/,
     ],
     [
-      'a kind that is no text',
+      'a kind that is not a string',
       { body: { kind: 5 } },
       422,
       /^ "" is invalid: patch: .*: couldn't get version\/kind; json parse error: json: cannot unmarshal number into /,

@@ -27,7 +27,7 @@ describe('handle', () => {
     await refuses(fresh(), { verb: 'get', name: 'a', cluster: '*' }, 400, /needs one logical cluster/)
   })
 
-  it('takes a namespace for itself', async () => {
+  it('takes a Namespace in its own namespace', async () => {
     const names = {
       plural: 'namespaces',
       singular: 'namespace',
@@ -93,7 +93,7 @@ describe('get', () => {
     )
   })
 
-  it('refuses what it cannot answer', async () => {
+  it('refuses invalid requests', async () => {
     const resource = await filled('a')
     const get = { verb: 'get', name: 'a' } as const
     await refuses(

@@ -4,8 +4,8 @@ import { ask } from '../../test/support/widgets.ts'
 
 const head = '"apiVersion":"example.com/v1","kind":"Widget"'
 
-/** Each in the order in which real kcp tells of it. */
-describe('what a strict reader complains about', () => {
+/** In the order in which kcp reports them. */
+describe('errors of strict field validation', () => {
   const told = async (
     body: string,
     { custom, type = 'json' }: { custom: boolean; type?: 'json' | 'yaml' },
@@ -14,7 +14,7 @@ describe('what a strict reader complains about', () => {
     return (await ask(fresh({ custom }), { verb: 'create', body, headers })).warnings
   }
 
-  it('comes in three parts for custom kinds: repeated, of metadata, of the rest', async () => {
+  it('are in three parts for custom kinds: duplicate fields, metadata, other fields', async () => {
     const body = `{"zeta":1,${head},"spec":{"a":1,"unknown":1,"a":2},"metadata":{"zz":1,"name":"a","aa":1}}`
     assert.deepEqual(await told(body, { custom: true }), [
       'duplicate field "spec.a"',
@@ -25,7 +25,7 @@ describe('what a strict reader complains about', () => {
     ])
   })
 
-  it('comes in the order of the document for built-in kinds, without what is in the unknown', async () => {
+  it('are in the order of the document for built-in kinds, without fields of unknown objects', async () => {
     const owner = '{"apiVersion":"v1","kind":"X","name":"x","zz":1,"uid":"u","aa":1,"name":"y"}'
     const body = `{"zeta":{"a":1,"a":2},${head},"metadata":{"zz":1,"name":"a","ownerReferences":[${owner}]},"alpha":1,"spec":{"b":1,"b":2},"zeta":2,"spec":{"b":1,"b":2}}`
     assert.deepEqual(await told(body, { custom: false }), [
@@ -40,7 +40,7 @@ describe('what a strict reader complains about', () => {
     ])
   })
 
-  it('comes by sort for built-in kinds in YAML, after all lines', async () => {
+  it('are sorted for built-in kinds in YAML, after the line errors', async () => {
     const body = 'zeta: 1\nmetadata: {name: a, zz: 1}\nspec:\n  1: x\n  1: y\n  "1": z\nalpha: 1\nalpha: 2\n'
     assert.deepEqual(await told(body, { custom: false, type: 'yaml' }), [
       'line 5: key 1 already set in map',
@@ -51,7 +51,7 @@ describe('what a strict reader complains about', () => {
     ])
   })
 
-  it('is told once, and of a hundred', async () => {
+  it('are reported once, and at most a hundred', async () => {
     const thrice = `{${head},"metadata":{"name":"a"},"spec":{"a":1,"a":2,"a":3}}`
     const asked = { verb: 'create', query: 'fieldValidation=Strict' } as const
     await refuses(fresh(), { ...asked, body: thrice }, 400, /error: duplicate field "spec.a"$/)
@@ -65,7 +65,7 @@ describe('what a strict reader complains about', () => {
     )
   })
 
-  it('is told in time of what is many times deep in long names', async () => {
+  it('are computed quickly for long deep paths', async () => {
     const members = Array.from({ length: 100_000 }, (_, i) => `"${i}":0`).join(',')
     const fields = `{"${'k'.repeat(1_000_000)}":{${members}}}`
     const metadata = `{"name":"a","managedFields":[{"fieldsV1":${fields}}]}`

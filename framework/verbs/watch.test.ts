@@ -27,7 +27,7 @@ function deferred() {
   return { promise, resolve, reject }
 }
 
-/** Frames of a watch, one after the other. */
+/** The frames of a watch in order. */
 async function open(
   resource: ApiResource,
   asked: Partial<Asked> = {},
@@ -82,14 +82,14 @@ describe('watch', () => {
     assert.deepEqual([deleted?.type, deleted?.object.kind], ['DELETED', 'Widget'])
   })
 
-  it('tells the end of the initial events', async () => {
+  it('sends a bookmark at the end of the initial events', async () => {
     const query = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'
     const frame = await (await watch({ query })).next()
     assert.equal(frame?.type, 'BOOKMARK')
     assert.equal(frame?.object.metadata.annotations?.[initialEventsEnd], 'true')
   })
 
-  it('sends only what is asked for', async () => {
+  it('sends only selected objects', async () => {
     const events = await watch({ query: 'resourceVersion=1&fieldSelector=metadata.name%3Db' })
     await create('a')
     await create('b')
@@ -135,7 +135,7 @@ describe('watch', () => {
     assert.equal(await events.next(), undefined)
   })
 
-  it('answers other early failures as errors', async () => {
+  it('returns other early failures as errors', async () => {
     const busy: ApiResource = {
       ...resource,
       storage: {
@@ -152,8 +152,8 @@ describe('watch', () => {
     )
   })
 
-  describe('of a storage that asks somebody else', () => {
-    /** Asks, begins when told to, and fails when told to. */
+  describe('of a storage on another server', () => {
+    /** A storage that starts and fails on request of the test. */
     function remote() {
       const begun = deferred()
       const failed = deferred()
@@ -165,7 +165,7 @@ describe('watch', () => {
       return { begun, failed, resource: { ...resource, storage: { ...storage, watch } } }
     }
 
-    it('answers what that refuses, however late', async () => {
+    it('returns its refusal, however late', async () => {
       const { failed, resource } = remote()
       const answer = ask(resource, { verb: 'watch' })
       for (let i = 0; i < 5; i++) await turn()
@@ -173,7 +173,7 @@ describe('watch', () => {
       await assert.rejects(answer, { name: 'StatusError', code: 403 })
     })
 
-    it('answers when that has begun, and tells of failures in the stream', async () => {
+    it('responds when it has begun, and sends failures in the stream', async () => {
       const { begun, failed, resource } = remote()
       const answer = open(resource)
       begun.resolve()
@@ -208,7 +208,7 @@ describe('watch', () => {
     assert.equal(await next, undefined)
   })
 
-  it('lets go of the storage when nobody reads', async () => {
+  it('ends the watch of the storage when the client does not read', async () => {
     let signal: AbortSignal | undefined
     const spied: ApiResource = {
       ...resource,

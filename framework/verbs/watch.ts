@@ -44,7 +44,7 @@ const lifetimeOf = (timeoutSeconds: number): number =>
   timeoutSeconds > 0 ? Math.min(timeoutSeconds * 1000, longestTimer) : 1_800_000 * (1 + Math.random())
 
 /**
- * What fails at once, or before a remote shard has begun to answer, is an error answer, except for an expired
+ * A failure before the first event, or before a remote shard has responded, is an error response, except for an expired
  * resourceVersion: informers expect it in the stream (rules.md 4.45).
  */
 async function refuseEarly(first: Promise<unknown>, begun: readonly Promise<void>[]): Promise<void> {

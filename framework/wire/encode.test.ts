@@ -49,7 +49,7 @@ const objects: fc.Arbitrary<KubeObject> = fc
   )
   .map(object => JSON.parse(JSON.stringify(object)))
 
-/** What the canonical encoding stands for: empty labels, annotations and versions are absent. */
+/** Normalizes an object like the canonical encoding: empty labels, annotations and versions are absent. */
 function normal(object: KubeObject): KubeObject {
   const { labels, annotations, resourceVersion, ...rest } = object.metadata
   const metadata = {
@@ -68,7 +68,7 @@ const same = (encoded: Encoded, object: KubeObject): void => {
 }
 
 describe('encode', () => {
-  it('puts apiVersion, kind and metadata first, and what views rewrite first in metadata', () => {
+  it('puts apiVersion, kind and metadata first, and in metadata the members that views rewrite', () => {
     const object = {
       spec: { b: 1, a: [] },
       metadata: {
@@ -88,7 +88,7 @@ describe('encode', () => {
     )
   })
 
-  it('decodes to what was encoded, and each part to what it was', () => {
+  it('decodes to the encoded object, and each part to its value', () => {
     fc.assert(
       fc.property(objects, object => {
         const encoded = encodeObject(object)
@@ -101,7 +101,7 @@ describe('encode', () => {
     )
   })
 
-  it('knows what it would be decoded to without decoding it, to the order of the keys', () => {
+  it('keeps the object without decoding it, with the order of keys', () => {
     fc.assert(
       fc.property(objects, fc.constantFrom('', '7'), (object, version) => {
         const { bytes } = withResourceVersion(encodeObject(object), version)
@@ -145,7 +145,7 @@ describe('items', () => {
     data: { x: 'y' },
   }
 
-  it('tell the same of an object, of canonical bytes, and of any bytes', () => {
+  it('are equal for an object, canonical bytes, and other bytes', () => {
     const ours = itemOf(object, 'root')
     const theirs = decodeItem(Buffer.from(JSON.stringify(object)), 'root')
     const stored = itemFrom(encodedOf(ours), ours.key)
@@ -161,7 +161,7 @@ describe('items', () => {
     }
   })
 
-  it('believe the cluster annotation of foreign bytes', () => {
+  it('use the cluster annotation of other bytes', () => {
     const foreign = { ...object, metadata: { ...object.metadata, annotations: { 'kcp.io/cluster': 'abc' } } }
     assert.equal(decodeItem(Buffer.from(JSON.stringify(foreign)), '*').key.cluster, 'abc')
   })

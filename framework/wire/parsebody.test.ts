@@ -8,7 +8,7 @@ const parse = (text: string) => parseAtOnce(Buffer.from(text), 'json')
 const value = fc.jsonValue().map(json => JSON.parse(JSON.stringify(json)))
 
 describe('JSON bodies', () => {
-  it('are what JSON.parse says, when nothing is lost by it', () => {
+  it('equal JSON.parse where it loses nothing', () => {
     fc.assert(
       fc.property(value, fc.nat(4), (value, indent) => {
         const { value: read, duplicates } = parse(JSON.stringify(value, undefined, indent))
@@ -18,7 +18,7 @@ describe('JSON bodies', () => {
     )
   })
 
-  it('tell their repeated keys, with paths, in the order of reading', () => {
+  it('report duplicate keys, with paths, in the order of the document', () => {
     const text = '{"a":1,"spec":{"x":"\\"x\\":{","x":2,"list":[{"k":1,"k":{"z":1,"z":1}}]},"a":2}'
     const { value, duplicates } = parse(text)
     assert.deepEqual(value, { a: 2, spec: { x: 2, list: [{ k: { z: 1 } }] } })
@@ -48,7 +48,7 @@ describe('JSON bodies', () => {
 })
 
 describe('YAML bodies', () => {
-  it('read back what was written', () => {
+  it('parse the formatted text', () => {
     fc.assert(
       fc.property(value, value => {
         assert.equal(canonicalJson(parseYaml(formatYaml(value)).value), canonicalJson(value))
@@ -74,7 +74,7 @@ describe('YAML bodies', () => {
     })
   })
 
-  it('tell their repeated keys by line', () => {
+  it('report duplicate keys by line', () => {
     const { value, duplicates } = parseYaml('a: 1\nb:\n  c: 1\n  c: 2\na: 2\n')
     assert.deepEqual(value, { a: 2, b: { c: 2 } })
     assert.deepEqual([...duplicates].sort(), [

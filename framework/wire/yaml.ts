@@ -15,7 +15,7 @@ import { goQuoted } from '../json/gotext.ts'
 import { Findings, maxDepth } from '../json/json.ts'
 import { StatusError, tooLarge } from '../meta/errors.ts'
 
-/** What a YAML document contains. */
+/** The content of a YAML document. */
 export interface YamlContent {
   readonly value: unknown
   /** `line 3: key "x" already set in map` for each repeated key (rules.md 2.51); the last value wins. */

@@ -10,7 +10,7 @@ const short = 4 * 1024
 /** Documents that wait. */
 const mostWaiting = 16
 /** Milliseconds after which a document is given up, or an idle thread ends. */
-const patience = 10_000
+const parseTimeout = 10_000
 /** Megabytes of the heap of the thread: a document of 3 MB takes a tenth. */
 const mostHeap = 1_024
 
@@ -26,7 +26,10 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
-/** Parses YAML: long documents in a thread, one after the other, because the parser takes microseconds for each token. */
+/**
+ * Parses YAML. Long documents are parsed in a thread, one after the other, because the parser takes microseconds per
+ * token.
+ */
 export class YamlReader {
   readonly #waiting: Waiting[] = []
   #current: Waiting | undefined
@@ -65,8 +68,8 @@ export class YamlReader {
     this.#worker ??= this.#start()
     clearTimeout(this.#timer)
     this.#timer = setTimeout(
-      () => this.#end(tooLarge(`limit of YAML is ${patience / 1000} seconds`)),
-      patience,
+      () => this.#end(tooLarge(`limit of YAML is ${parseTimeout / 1000} seconds`)),
+      parseTimeout,
     )
     this.#timer.unref()
     if (this.#current !== undefined) this.#worker.postMessage(this.#current.text)

@@ -154,12 +154,12 @@ const checkSet = (value: unknown, path: Path): readonly FieldError[] =>
 
 function checkMap(value: unknown, path: Path, keys: readonly string[]): readonly FieldError[] {
   if (!Array.isArray(value)) return []
-  const stranger = value.findIndex(item => item !== null && !isObject(item))
-  if (stranger >= 0)
+  const invalidIndex = value.findIndex(item => item !== null && !isObject(item))
+  if (invalidIndex >= 0)
     return [
       invalidValue(
-        `${path()}[${stranger}]`,
-        value[stranger],
+        `${path()}[${invalidIndex}]`,
+        value[invalidIndex],
         'must be an object for an array of list-type map',
       ),
     ]

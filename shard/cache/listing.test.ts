@@ -7,7 +7,7 @@ import { configMap, type Fixture, forever, listed, open } from './testing/fixtur
 describe('listing', () => {
   let fixture: Fixture
   beforeEach(async () => {
-    fixture = await open({ patience: 200 })
+    fixture = await open({ waitTimeout: 200 })
   })
   afterEach(() => fixture.close())
 

@@ -27,7 +27,7 @@ interface Start {
 
 /** Waits for a version that the cache has not reached; throws 504 after the timeout (rules.md 4.8). */
 export async function waitFor(source: ListSource, revision: number, signal: AbortSignal): Promise<void> {
-  await source.reached(revision, signal, source.patience)
+  await source.reached(revision, signal, source.waitTimeout)
   if (revision > source.revision) throw versionTooLarge(revision, source.revision)
 }
 
@@ -121,7 +121,7 @@ export interface ListSource extends WatchSource {
   /** Throws 500 when an object in this range is damaged; `isFiltered`: it may be one that the reader may not see. */
   checkIntact(range: IdRange, isFiltered: boolean): void
   /** How long a reader waits for a version that the cache has not reached, in milliseconds. */
-  readonly patience: number
+  readonly waitTimeout: number
   snapshot(): Snapshot
   /** The state at an earlier revision; undefined when the ring does not have it any more. */
   snapshotAt(revision: number): Snapshot | undefined

@@ -24,7 +24,7 @@ export interface AppliedRevision {
 
 /** Shared by all resources of a cache. */
 export interface CacheContext
-  extends Pick<ListSource, 'newest' | 'ticker' | 'readers' | 'bookmarkEvery' | 'patience' | 'closed'> {
+  extends Pick<ListSource, 'newest' | 'ticker' | 'readers' | 'bookmarkEvery' | 'waitTimeout' | 'closed'> {
   readonly builder: Builder
   readonly progress: AppliedRevision
   readonly bounds: RingBounds
@@ -78,8 +78,8 @@ export class ResourceCache implements ListSource {
   get bookmarkEvery(): number {
     return this.#context.bookmarkEvery
   }
-  get patience(): number {
-    return this.#context.patience
+  get waitTimeout(): number {
+    return this.#context.waitTimeout
   }
   get closed(): AbortSignal {
     return this.#context.closed

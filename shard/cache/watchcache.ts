@@ -22,7 +22,7 @@ export interface WatchCacheOptions {
   /** Milliseconds between the bookmarks of one watch; a minute when absent. */
   readonly bookmarkEvery?: number
   /** Milliseconds that a reader waits for a resourceVersion that the cache has not reached; default: 3000. */
-  readonly patience?: number
+  readonly waitTimeout?: number
   /** Called with the number of loaded objects from time to time during the load. */
   readonly loading?: (objects: number) => void
 }
@@ -69,7 +69,7 @@ class LiveCache implements WatchCache, CacheContext {
   readonly readers = new Readers()
   readonly bounds: RingBounds
   readonly bookmarkEvery: number
-  readonly patience: number
+  readonly waitTimeout: number
   /** The ring of every resource begins at this revision. */
   readonly floor: number
   readonly #store: Store
@@ -86,7 +86,7 @@ class LiveCache implements WatchCache, CacheContext {
     this.#options = options
     this.bounds = { ...defaultRing, ...options.ring }
     this.bookmarkEvery = options.bookmarkEvery ?? 60_000
-    this.patience = options.patience ?? 3_000
+    this.waitTimeout = options.waitTimeout ?? 3_000
     this.floor = store.compacted
     this.progress = new RevisionProgress(store.compacted)
     this.#aging = setInterval(() => this.#age(), 60_000).unref()

@@ -16,7 +16,7 @@ import {
 describe('watching', () => {
   let fixture: Fixture
   beforeEach(async () => {
-    fixture = await open({ patience: 20 })
+    fixture = await open({ waitTimeout: 20 })
   })
   afterEach(() => fixture.close())
 

@@ -23,7 +23,7 @@ export interface ControllerClient {
     key: ObjectKey,
     change: (current: KubeObject) => KubeObject,
   ): Promise<KubeObject>
-  delete(resource: ResourceRef, key: ObjectKey, wishes?: Partial<DeleteOptions>): Promise<void>
+  delete(resource: ResourceRef, key: ObjectKey, options?: Partial<DeleteOptions>): Promise<void>
 }
 
 /** The key of a cluster-scoped object. */
@@ -131,9 +131,9 @@ export function createClient({ backend, signal, log = silent }: ClientOptions): 
       const next = ({ object }: Item): KubeObject => withoutVersion(change(object), object)
       return (await backend.storage(resource).update(ctx, key, next, options)).object
     },
-    async delete(resource, key, wishes = {}) {
+    async delete(resource, key, options = {}) {
       const ctx = contextOf('delete', resource, key.cluster)
-      await backend.storage(resource).delete(ctx, key, () => undefined, { dryRun: false, ...wishes })
+      await backend.storage(resource).delete(ctx, key, () => undefined, { dryRun: false, ...options })
     },
   }
 }

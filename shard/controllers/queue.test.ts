@@ -82,7 +82,7 @@ describe('work queue', () => {
 describe('delays', () => {
   it('returns delayed keys in order of time, with the earliest time per key', () => {
     const delays = createDelays()
-    const wishes: [string, number][] = [
+    const dueTimes: [string, number][] = [
       ['a', 50],
       ['b', 20],
       ['c', 40],
@@ -90,7 +90,7 @@ describe('delays', () => {
       ['b', 90],
       ['d', 30],
     ]
-    for (const [key, at] of wishes) delays.set(key, at)
+    for (const [key, at] of dueTimes) delays.set(key, at)
     assert.equal(delays.next, 10)
     assert.deepEqual(delays.take(30), ['a', 'b', 'd'])
     assert.equal(delays.next, 40)

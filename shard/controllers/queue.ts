@@ -170,15 +170,15 @@ interface Delays {
 
 export function createDelays(): Delays {
   const heap: Entry[] = []
-  const wishes = new Map<string, number>()
+  const dueTimes = new Map<string, number>()
   const dropStale = (): void => {
-    for (let top = heap[0]; top && wishes.get(top.key) !== top.at; top = heap[0]) pop(heap)
+    for (let top = heap[0]; top && dueTimes.get(top.key) !== top.at; top = heap[0]) pop(heap)
   }
   return {
     set(key, at) {
-      const known = wishes.get(key)
+      const known = dueTimes.get(key)
       if (known !== undefined && known <= at) return
-      wishes.set(key, at)
+      dueTimes.set(key, at)
       push(heap, { at, key })
     },
     get next() {
@@ -189,7 +189,7 @@ export function createDelays(): Delays {
       const keys: string[] = []
       for (dropStale(); heap[0] && heap[0].at <= now; dropStale()) {
         const { key } = heap[0]
-        wishes.delete(key)
+        dueTimes.delete(key)
         keys.push(key)
       }
       return keys

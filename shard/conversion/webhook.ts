@@ -18,7 +18,7 @@ const group = 'apiextensions.k8s.io'
 const supported = ['v1', 'v1beta1']
 
 /** Timeout in seconds. Several readers share the result, so that no reader cancels the call. */
-const patience = 30
+const timeoutSeconds = 30
 
 /** Calls a conversion webhook. Rejects with 500 and the message of Kubernetes (rules.md 7.42). */
 export const conversionWebhook =
@@ -78,8 +78,8 @@ async function posted(
     url,
     body,
     ca: caBundle === undefined ? undefined : Buffer.from(caBundle, 'base64'),
-    seconds: patience,
-    signal: AbortSignal.timeout(patience * 1000),
+    seconds: timeoutSeconds,
+    signal: AbortSignal.timeout(timeoutSeconds * 1000),
     lookup: addresses.lookup,
   })
 }

@@ -133,9 +133,9 @@ export function openObjectStore(
       return cached
     },
     async settled(key, expected) {
-      const patience = AbortSignal.timeout(longestWait)
-      while (!patience.aborted && (cache.get(key)?.modified ?? 0) === expected)
-        await cache.reached(cache.revision + 1, patience)
+      const timeout = AbortSignal.timeout(longestWait)
+      while (!timeout.aborted && (cache.get(key)?.modified ?? 0) === expected)
+        await cache.reached(cache.revision + 1, timeout)
     },
     detached: (key, object) => detached(key, encodeObject(object), object),
   }

@@ -124,9 +124,9 @@ describe('storage of the embedded shard', () => {
   })
 
   it('refuses a missing and a terminating namespace', async () => {
-    const elsewhere = { ...configMap('a'), metadata: { name: 'a', namespace: 'none' } }
+    const otherNamespace = { ...configMap('a'), metadata: { name: 'a', namespace: 'none' } }
     const key = { cluster, namespace: 'none', name: 'a' }
-    const missing = await refusal(storage().create(ctx(), key, elsewhere, options))
+    const missing = await refusal(storage().create(ctx(), key, otherNamespace, options))
     assert.equal(missing.message, 'namespaces "none" not found')
     const name = { cluster, namespace: '', name: 'going' }
     await shard.client.create(namespaces, name, {

@@ -65,7 +65,9 @@ export function createDirectory(deps: DirectoryDeps): ClusterDirectory {
     clusters.get(cluster, '', logicalClusterName)?.meta.annotations[pathAnnotation] ?? cluster
   const clusterOf = (reference: { readonly path?: string }, from: ClusterName): ClusterName | undefined => {
     if (!reference.path) return from
-    return reference.path === 'root' ? 'root' : (resolve(reference.path) ?? elsewhere(deps, reference.path))
+    return reference.path === 'root'
+      ? 'root'
+      : (resolve(reference.path) ?? onOtherShards(deps, reference.path))
   }
   const typeIn = (cluster: ClusterName, name: string): LocatedType | undefined => {
     const type = objectIn<WorkspaceType>(types, cluster, name)
@@ -94,7 +96,7 @@ export function createDirectory(deps: DirectoryDeps): ClusterDirectory {
 }
 
 /** For other shards only the logical clusters are known, not the tree. */
-const elsewhere = ({ informers, peers }: DirectoryDeps, path: string): ClusterName | undefined =>
+const onOtherShards = ({ informers, peers }: DirectoryDeps, path: string): ClusterName | undefined =>
   peers.size === 0 ? undefined : informers.for(resources.logicalClusters).index(pathsOf)(path)[0]?.key.cluster
 
 const pathsOf = ({ meta }: Item): readonly string[] => [meta.annotations[pathAnnotation] ?? '']

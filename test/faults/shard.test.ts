@@ -62,17 +62,17 @@ describe('a shard in another process', () => {
     await shard.stop()
   })
 
-  function connect(to: ServerAccess, patience?: number): void {
-    connection = connectShard(to, log, patience)
+  function connect(to: ServerAccess, headersTimeout?: number): void {
+    connection = connectShard(to, log, headersTimeout)
     remote = remoteShard({ connection, log, signal: stop.signal })
   }
 
-  async function reconnect(to: ServerAccess, patience?: number): Promise<void> {
+  async function reconnect(to: ServerAccess, headersTimeout?: number): Promise<void> {
     stop.abort()
     await connection.close()
     stop = new AbortController()
     lines.length = 0
-    connect(to, patience)
+    connect(to, headersTimeout)
   }
 
   const add = (name: string, text?: string): Promise<unknown> =>

@@ -9,8 +9,8 @@ import { type KubeCluster, type MountPhase, mountExport } from './types.ts'
 const claimKey = claimLabelKey(mountExport)
 const claimValue = claimLabelValue({ group: '', resource: 'secrets' })
 
-/** How long a cluster that does not answer is Connecting before it is Unknown, in milliseconds. */
-const patience = 60_000
+/** Milliseconds in which an unreachable cluster is Connecting before it is Unknown. */
+const connectTimeout = 60_000
 
 /** The state of one KubeCluster: its connection, and whether it is reachable. A class, because it changes. */
 export class MountedCluster {
@@ -67,7 +67,7 @@ export class MountedCluster {
       return
     }
     if (this.phase === 'Ready') this.end()
-    this.phase = Date.now() - this.#since < patience ? 'Connecting' : 'Unknown'
+    this.phase = Date.now() - this.#since < connectTimeout ? 'Connecting' : 'Unknown'
   }
 
   /** Ends the streams that are open. */

@@ -28,7 +28,7 @@ export interface MountsOptions {
 
 /** Milliseconds between two probes of a cluster, ± 10 %, and the timeout of a probe. */
 const every = 15_000
-const patience = 5_000
+const probeTimeout = 5_000
 
 const secretsRef: ResourceRef = { group: '', version: 'v1', resource: 'secrets' }
 
@@ -111,7 +111,7 @@ async function problemOf(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (endpoint === undefined) return 'it cannot be asked without a kubeconfig'
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(patience)])
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(probeTimeout)])
   try {
     const first = await outbound.get(endpoint, '/readyz', limit)
     const { status } = first.status === 404 ? await outbound.get(endpoint, '/version', limit) : first

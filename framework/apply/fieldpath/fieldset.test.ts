@@ -43,7 +43,7 @@ describe('field sets', () => {
     )
   })
 
-  it('lose with a member also what is below it, in a recursive difference', () => {
+  it('lose the fields below a member, too, in a recursive difference', () => {
     fc.assert(
       fc.property(paths, paths, (a, b) => {
         const gone = (text: string) =>
@@ -56,7 +56,7 @@ describe('field sets', () => {
     )
   })
 
-  it('stay what they are where nothing changes, and are made of parts of others where these are equal', () => {
+  it('are unchanged operands where nothing changes, and share equal parts', () => {
     fc.assert(
       fc.property(paths, paths, (a, b) => {
         const [x, y] = [setOf(a), setOf(b)]
@@ -75,7 +75,7 @@ describe('field sets', () => {
     fc.assert(fc.property(paths, a => assert.ok(equalSets(parseFields(formatFields(setOf(a))), setOf(a)))))
   })
 
-  it('are read once, and those that are known by their keys are the same as others', () => {
+  it('are parsed once, and equal ones are the same object', () => {
     const item = (more: object) => ({ 'f:l': { 'k:{"n":1}': { '.': {}, 'f:n': {}, ...more } } })
     const fields = item({ 'f:p': {} })
     assert.equal(parseFields(fields), parseFields(fields))
@@ -102,7 +102,7 @@ describe('field sets', () => {
     )
   })
 
-  it('are read leniently where a later version may know more, and strictly elsewhere', () => {
+  it('are parsed leniently where later versions may add fields, and otherwise strictly', () => {
     assert.deepEqual(texts(parseFields({ 'f:a': {}, 'q:x': { 'f:b': {} } })), ['f:a'])
     for (const bad of [
       5,

@@ -105,7 +105,7 @@ describe('an AuthenticationConfiguration', () => {
   ] as const)
     it(`refuses ${what}`, () => assert.throws(() => read([{ ...good, ...more }]), new RegExp(problem)))
 
-  it('says who is let in without credentials', () => {
+  it('configures anonymous requests', () => {
     const anonymous = (value: unknown) =>
       readAuthenticationConfig(`${head}anonymous: ${JSON.stringify(value)}`, {
         compiler: none,

@@ -23,7 +23,7 @@ export interface IssuerKeysOptions {
 
 /** Milliseconds after which keys are fetched again, so that revoked keys expire. */
 const longest = 10 * 60 * 1000
-const patience = 10_000
+const timeout = 10_000
 
 export function issuerKeys({ issuer, addresses, cooldown = 10_000 }: IssuerKeysOptions): IssuerKeys {
   const ca = issuer.certificateAuthority
@@ -65,7 +65,7 @@ async function remoteKeys(place: string, how: FetchOptions, cooldown: number): P
   const options: RemoteJWKSetOptions = {
     cooldownDuration: cooldown,
     cacheMaxAge: longest,
-    timeoutDuration: patience,
+    timeoutDuration: timeout,
     [customFetch]: async (url: string) => Response.json(await fetchJson(url, how)),
   }
   return createRemoteJWKSet(new URL(place), options)

@@ -67,7 +67,7 @@ describe('tokens of an OpenID issuer', () => {
     ])
   })
 
-  it('ask for the issuer’s keys once, whoever waits', async () => {
+  it('fetch the issuer’s keys once for concurrent requests', async () => {
     await Promise.all(['a', 'b', 'c'].map(async sub => issuer.userOf(await idp.token({ ...bob, sub }))))
     assert.deepEqual([...idp.asked.values()], [1, 1])
   })
@@ -102,7 +102,7 @@ describe('tokens of an OpenID issuer', () => {
     await anonymous.stop()
   })
 
-  it('are refused when over, not yet good, for others, of others, or endless', async () => {
+  it('are refused when expired, not yet valid, without expiry, or of another issuer or audience', async () => {
     const { url } = idp
     for (const [claims, why] of [
       [{ exp: now() - 1 }, /expired/],
@@ -130,7 +130,7 @@ describe('tokens of an OpenID issuer', () => {
     }
   })
 
-  it('are refused unsigned, and signed with what is no secret', async () => {
+  it('are refused without a signature, and signed with the public key', async () => {
     await issuer.userOf(await idp.token(bob))
     const body = encode({ iss: idp.url, aud: 'oriel', exp: now() + 600, ...bob })
     await refused(issuer.userOf(`${encode({ alg: 'none' })}.${body}.`), /alg/i)
@@ -180,12 +180,12 @@ describe('tokens of an OpenID issuer', () => {
     assert.equal(idp.asked.get('/.well-known/openid-configuration'), 1)
   })
 
-  it('are not believed of an issuer whose certificate is not', async () => {
+  it('are refused when the certificate of the issuer is not trusted', async () => {
     const { certificateAuthority: _, ...rest } = configOf(idp).issuer
     await refused(issuerOf(configOf(idp, { issuer: rest })).userOf(await idp.token(bob)), /not initialized/)
   })
 
-  it('may have their discovery elsewhere', async () => {
+  it('may have another discovery URL', async () => {
     const discoveryURL = `${idp.url}/.well-known/openid-configuration`
     const { rules } = checkRules(
       configOf(idp, { issuer: { ...configOf(idp).issuer, discoveryURL } }),
@@ -195,7 +195,7 @@ describe('tokens of an OpenID issuer', () => {
     await jwtIssuer({ rules }).userOf(await idp.token(bob))
   })
 
-  it('of tenants’ issuers in our own networks are not looked at', async () => {
+  it('of issuers of tenants at private addresses are refused', async () => {
     const { rules } = checkRules(configOf(idp), 'jwt[0]', none)
     const tenant = jwtIssuer({ rules, addresses: createAddressPolicy({ allow: [] }) })
     await refused(tenant.userOf(await idp.token(bob)), /has no public address/)
@@ -228,7 +228,7 @@ describe('tokens of an OpenID issuer', () => {
       await refused(byMail.userOf(await idp.token({ email, email_verified: verified })), /email not verified/)
   })
 
-  it('name nobody of the system, unless the issuer is trusted with that', async () => {
+  it('cannot have users and groups of the system, unless the issuer is allowed to', async () => {
     const plain = issuerOf(
       configOf(idp, {
         claimMappings: { username: { claim: 'sub', prefix: '' }, groups: { claim: 'groups', prefix: '' } },

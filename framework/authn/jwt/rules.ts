@@ -192,8 +192,8 @@ function checkEmail(
 }
 
 /**
- * The errors of the entries of a WorkspaceAuthenticationConfiguration. Entries that do not fit its schema are rejected
- * elsewhere.
+ * The errors of the entries of a WorkspaceAuthenticationConfiguration. Schema validation reports entries that do not
+ * match its schema.
  */
 export function unusableEntries(jwt: unknown, compiler: ExpressionCompiler): readonly string[] {
   if (unknownFields(jwt ?? [], [jwtShape]).length > 0) return []

@@ -12,7 +12,7 @@ export const alice: UserInfo = { name: 'alice', groups: ['devs', 'system:authent
 
 export const scopes = 'authentication.kcp.io/scopes'
 
-/** Allows to impersonate all but what is named, in no constrained way, and remembers what it was asked for that. */
+/** Allows unconstrained impersonation except for `refused`, and records the requested permissions. */
 export function policy(...refused: readonly string[]): Authorizer & { readonly asked: string[] } {
   const asked: string[] = []
   return {

@@ -12,6 +12,6 @@ export const service: Service = {
   stopping: new AbortController().signal,
 }
 
-export const outbound = createOutbound({ allow: ['127.0.0.1'], allowHttp: true, patience: 300 })
+export const outbound = createOutbound({ allow: ['127.0.0.1'], allowHttp: true, responseTimeout: 300 })
 
 export const portOf = (server: Server): number => (server.address() as AddressInfo).port

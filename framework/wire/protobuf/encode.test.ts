@@ -89,7 +89,7 @@ describe('encodeMessage', () => {
     } as Sample,
   ]
   for (const sample of samples)
-    it(`writes what can be read again: ${sample.kind}`, () => {
+    it(`writes messages that can be parsed: ${sample.kind}`, () => {
       assert.deepEqual(parseProtobuf(encode(sample)), sample)
     })
 
@@ -110,7 +110,7 @@ describe('encodeMessage', () => {
         assert.ok(known.has(type), `${name}: ${type}`)
   })
 
-  it('writes any texts and numbers so that they come back', () => {
+  it('writes any strings and numbers so that they can be parsed', () => {
     const event = fc.record({
       reason: fc.string({ minLength: 1 }),
       message: fc.string({ minLength: 1, unit: 'binary' }),

@@ -4,7 +4,7 @@ import { parseProtobuf } from './parse.ts'
 
 type Part = readonly [number: number, value: string | number | boolean | Buffer | readonly Part[]]
 
-/** Encodes fields as Go does: integers as varints, everything else with its length. */
+/** Encodes fields as Go does: integers as varints, all others with their length. */
 function encode(parts: readonly Part[]): Buffer {
   return Buffer.concat(
     parts.map(([number, value]) => {
@@ -237,7 +237,7 @@ describe('parseProtobuf', () => {
     assert.deepEqual((review as { spec: unknown }).spec, { user: 'bob', extra: { k: ['v', 'w'] } })
   })
 
-  it('refuses what is no Kubernetes protobuf, is cut off, or is of an unknown kind', () => {
+  it('refuses other bytes, truncated messages and unknown kinds', () => {
     const whole = object('v1', 'ConfigMap', [[1, [[1, 'x']]]])
     for (const [bytes, message] of [
       [Buffer.from('{}'), /does not appear to be a protobuf message/],
@@ -248,7 +248,7 @@ describe('parseProtobuf', () => {
       assert.throws(() => parseProtobuf(bytes), { name: 'SyntaxError', message })
   })
 
-  it('skips fields that it does not know', () => {
+  it('skips unknown fields', () => {
     const odd: readonly Part[] = [
       [
         1,

@@ -87,9 +87,9 @@ describe('admission of exports, bindings and slices', () => {
   })
   it('refuses changes of the reference of a binding', async () => {
     await create(scene, alice, resources.apiBindings, binding('kept', 'root'))
-    const elsewhere = { reference: { export: { path: 'root', name: 'path' } } }
+    const otherReference = { reference: { export: { path: 'root', name: 'path' } } }
     await assert.rejects(
-      update(scene, alice, [resources.apiBindings, 'kept'], object => ({ ...object, spec: elsewhere })),
+      update(scene, alice, [resources.apiBindings, 'kept'], object => ({ ...object, spec: otherReference })),
       { code: 422, message: /APIExport reference must not be changed/ },
     )
   })

@@ -250,14 +250,14 @@ describe('controllers of plain Kubernetes', () => {
       const owner = await create(maps, configMap('owner'))
       await create(maps, configMap('child', [ownedBy(owner)]))
       await shard.addCluster('c2')
-      const elsewhere = { cluster: 'c2', namespace: '', name: 'default' }
-      await shard.client.create(resources.namespaces, elsewhere, {
+      const otherNamespace = { cluster: 'c2', namespace: '', name: 'default' }
+      await shard.client.create(resources.namespaces, otherNamespace, {
         apiVersion: 'v1',
         kind: 'Namespace',
         metadata: { name: 'default' },
       })
-      const stranger = { cluster: 'c2', namespace: 'default', name: 'child' }
-      await shard.client.create(maps, stranger, configMap('child', [ownedBy(owner)]))
+      const otherKey = { cluster: 'c2', namespace: 'default', name: 'child' }
+      await shard.client.create(maps, otherKey, configMap('child', [ownedBy(owner)]))
       await until(() =>
         shard.informers.for(maps).get('c2', 'default', 'child') === undefined ? true : undefined,
       )

@@ -30,7 +30,7 @@ import {
 import { deleteLogicalCluster } from './logicalclusterdeletion.ts'
 
 /** Milliseconds in which default bindings may still be incomplete before the status reports it. */
-const patience = 2_000
+const reportDelay = 2_000
 
 /** Moves every LogicalCluster through its phases (kcp `pkg/reconciler/core/logicalcluster`). */
 export function logicalClusterController(deps: KcpControllerDeps): Controller {
@@ -115,8 +115,8 @@ async function report(
 ): Promise<number | undefined> {
   const age = Date.now() - Date.parse(current.metadata.creationTimestamp ?? '')
   const { reason } = found.initialization?.bindings ?? {}
-  if (hasOnlyBuiltinInitializers(current) && reason === 'WaitingOnAPIBindings' && age < patience)
-    return patience
+  if (hasOnlyBuiltinInitializers(current) && reason === 'WaitingOnAPIBindings' && age < reportDelay)
+    return reportDelay
   const wanted = (now: LogicalCluster): LogicalCluster => ({
     ...now,
     status: { ...nextStatus(now, found), URL: `${shard.externalURL}/clusters/${cluster}` },

@@ -41,21 +41,21 @@ function here({ client, directory }: KcpControllerDeps, cluster: ClusterName): W
 }
 
 /** Timeout of requests to another shard, in milliseconds. */
-const patience = 10_000
+const requestTimeout = 10_000
 
 function there({ directory }: KcpControllerDeps, cluster: ClusterName, peer: PeerClient): WorkspaceHome {
   const { group, version, resource } = resources.logicalClusters
   const all = `/clusters/${cluster}/apis/${group}/${version}/${resource}`
   const one = `${all}/${logicalClusterName}`
-  const soon = (): AbortSignal => AbortSignal.timeout(patience)
-  const ask = () => ifFound(peer.get<LogicalCluster>(one, soon()))
+  const timeout = (): AbortSignal => AbortSignal.timeout(requestTimeout)
+  const ask = () => ifFound(peer.get<LogicalCluster>(one, timeout()))
   return {
     read: async () => directory.logicalCluster(cluster) ?? ask(),
     async found(object) {
       const known = await ask()
-      return known ?? peer.post<LogicalCluster>(all, object, soon())
+      return known ?? peer.post<LogicalCluster>(all, object, timeout())
     },
-    remove: async () => void (await ifFound(peer.delete(one, soon()))),
+    remove: async () => void (await ifFound(peer.delete(one, timeout()))),
   }
 }
 

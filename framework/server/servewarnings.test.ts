@@ -13,7 +13,7 @@ describe('warnings', () => {
     assert.deepEqual(warnings('a "b" \\', 'c', 'c'), ['299 - "a \\"b\\" \\\\"', '299 - "c"'])
   })
 
-  it('can start no header of their own', () => {
+  it('cannot add header lines', () => {
     assert.deepEqual(warnings('a\r\nSet-Cookie: b\0'), ['299 - "aSet-Cookie: b"'])
   })
 

@@ -22,7 +22,7 @@ describe('compression', () => {
     assert.deepEqual(gunzipSync(sent.body), large)
   })
 
-  it('is for nobody else', async () => {
+  it('is not used for other requests', async () => {
     const small = answer(Buffer.from('{}'))
     assert.equal(await compressed(small, asking('gzip')), small)
     const stream = answer((async function* () {})())

@@ -26,7 +26,7 @@ describe('an open port', () => {
     return `${response.headers.path}: ${await text(response)}`
   }
 
-  it('lets requests wait until somebody answers, with their bodies', async () => {
+  it('lets requests wait, with their bodies, until the server is ready', async () => {
     const calls = ['/a', '/b'].map(path => ask(path, { expect: '100-continue' }))
     for (const call of calls) call.flushHeaders()
     // The server has them.
@@ -36,7 +36,7 @@ describe('an open port', () => {
     assert.equal(await answer(ask('/c'), 'later'), '/c: later')
   })
 
-  it('hands on requests for other protocols, early ones too', async () => {
+  it('hands over upgrade requests, early ones too', async () => {
     const headers = { connection: 'upgrade', upgrade: 'example' }
     const early = answer(ask('/early', headers))
     await once(
@@ -50,7 +50,7 @@ describe('an open port', () => {
     assert.equal(await answer(ask('/late', headers)), '/late: ')
   })
 
-  it('says where it is', () => {
+  it('has the address of the port', () => {
     assert.equal(port.address, `127.0.0.1:${port.port}`)
     assert.equal(port.url, `http://${port.address}`)
   })
