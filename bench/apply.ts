@@ -23,7 +23,7 @@ const router = (kind: keyof typeof sizes, client: number, revision: number): App
   revision,
 })
 
-/** Each of the managers applies a half of the ports; neighbours have most of theirs in common. */
+/** Each manager applies half of the ports; neighbors share most of theirs. */
 const shared = (client: number, revision: number): Applied => ({
   ...router('usual', client, revision),
   name: `shared-${client}`,
@@ -49,7 +49,7 @@ const applies =
 const sharing: Change = (client, revision) => applying(shared(client, revision))
 const patches: Change = (client, revision) => patching(`usual-${client}`, revision)
 
-/** How many changes the clients make to objects of their own. */
+/** Changes of objects, one object per client, in a fixed time. */
 async function changes(address: Address, change: Change): Promise<Done> {
   let count = 0
   const request = (): Buffer => {
@@ -60,7 +60,7 @@ async function changes(address: Address, change: Change): Promise<Done> {
   return { count, perSecond }
 }
 
-/** What an apply costs, by the size of the object and the number of its owners. */
+/** The cost of an apply, by the size of the object and the number of managers. */
 async function ownRows({ address }: Side): Promise<readonly Row[]> {
   const taking = (change: Change) => async () => (await changes(address, change)).perSecond
   const perSecond = await alternate(rounds, {
@@ -120,8 +120,8 @@ async function rowsBesideKcp(oriel: Side, kcp: Side): Promise<readonly Row[]> {
 }
 
 /**
- * Changes of objects whose every field is owned: by server-side apply, and by a patch of one field. With KCP_BIN the same at
- * a kcp, too.
+ * Changes of objects whose every field has an owner: by server-side apply, and by a patch of one field. With KCP_BIN the
+ * same at kcp.
  */
 export const apply: Benchmark = ({ progress }) =>
   withScratch(async scratch => {

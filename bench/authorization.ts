@@ -16,13 +16,13 @@ const namespaces = 100
 const rounds = 20_000
 const { signal } = new AbortController()
 
-/** Somebody with ten groups and one role binding, among all the others. */
+/** A user with ten groups and one role binding. */
 const user: UserInfo = {
   name: 'user-7',
   groups: [...Array.from({ length: 9 }, (_, i) => `team-${i}`), 'system:authenticated'],
 }
 
-/** A workspace with this many role bindings, each of a user of its own; `shared` of them name one group of the user, too. */
+/** A workspace with this many role bindings, each of another user; `shared` of them also name one group of the user. */
 function workspace(bindings: number, shared: number): Authorizer {
   const fixture = createFixture()
   fixture.put('ws', clusterBinding('system:kcp:workspace:access', groupNamed('system:authenticated')))
@@ -38,7 +38,7 @@ function workspace(bindings: number, shared: number): Authorizer {
   return fixture.authorizer
 }
 
-/** Half of them are allowed, by a RoleBinding, and half refused. `names`: so many different ones are asked about. */
+/** Half of them are allowed by a RoleBinding, and half refused. `names`: the number of different object names. */
 const questions = (names: number): readonly Action[] =>
   Array.from({ length: names }, (_, i) => action(`${i % 2 ? 'get' : 'delete'} core/configmaps ns-7/a${i}`))
 

@@ -3,7 +3,7 @@ import { compileSchema, type JSONSchemaProps } from '../openapi/index.ts'
 import { foreignCrd } from '../test/support/crds.ts'
 import type { Bench, Row } from './tools/result.ts'
 
-// What the schema and the rules of Gateway API's HTTPRoute, the dearest of common kinds, add to a write.
+// The cost that the schema and rules of Gateway API's HTTPRoute, the most expensive of common kinds, add to a write.
 
 const runs = 5000
 

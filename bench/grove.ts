@@ -2,20 +2,20 @@ import type { OrielTasks } from './children/serve.ts'
 import type { Child } from './tools/child.ts'
 import { type Address, Connection } from './tools/connection.ts'
 
-/** Workspaces below `root`: flat, or each with so many children. */
+/** The number of workspaces below `root`, and the children of each. */
 export interface Grove {
   readonly count: number
   /** 0: all are children of root. */
   readonly branching: number
 }
 
-/** Where workspaces are made, and who is told how far that is. */
+/** The server, and a function that reports progress. */
 export interface Site {
   readonly server: Child<OrielTasks>
   say(text: string): void
 }
 
-/** So many clients ask at the same time, each on a connection of its own. */
+/** The number of concurrent clients, each with its own connection. */
 const atOnce = 128
 const pathIn = (cluster: string): string => `/clusters/${cluster}/apis/tenancy.kcp.io/v1alpha1/workspaces`
 const nameOf = (index: number): string => `w${index}`
@@ -41,7 +41,7 @@ async function openClient(address: Address): Promise<{ readonly send: Send; clos
   }
 }
 
-/** Does `work` for 0 … count-1, in this order, as many as there are clients at the same time. Returns the seconds. */
+/** Runs `work` for 0 … count-1, in this order, with one call per client at a time. Returns the seconds. */
 async function share(
   { server }: Site,
   count: number,
@@ -60,7 +60,9 @@ async function share(
   return (performance.now() - begin) / 1000
 }
 
-/** Makes the workspaces over HTTP, parents first; each client waits until its own is Ready. Returns the seconds. */
+/**
+ * Creates the workspaces over HTTP, parents first; each client waits until its workspace is Ready. Returns the seconds.
+ */
 export function grow(site: Site, { count, branching }: Grove): Promise<number> {
   const ready = Array.from<Promise<string>>({ length: count })
   let done = 0
@@ -75,7 +77,7 @@ export function grow(site: Site, { count, branching }: Grove): Promise<number> {
   })
 }
 
-/** Deletes everything that `grow` made, as an administrator would: what is directly below root. Returns the seconds. */
+/** Deletes the workspaces that `grow` created, as an administrator would: the children of root. Returns the seconds. */
 export async function fell(site: Site, { count, branching }: Grove): Promise<number> {
   const begin = performance.now()
   const tops = branching === 0 ? count : Math.min(branching, count)

@@ -10,7 +10,7 @@ const mebi = 1024 * 1024
 interface Life {
   /** Workspaces to Ready, per second. */
   readonly rate: number
-  /** Until all were gone, in seconds. */
+  /** Seconds until all were deleted. */
   readonly deletion: number
   /** Live objects and buffers, in bytes. */
   readonly before: number
@@ -18,7 +18,7 @@ interface Life {
   readonly after: number
 }
 
-/** A server's whole grove, from the first workspace to the last garbage collection. */
+/** Creates and deletes all workspaces of a server, and collects garbage. */
 async function live(
   scratch: Scratch,
   shape: string,
@@ -27,7 +27,7 @@ async function live(
 ): Promise<Life> {
   const server = await scratch.oriel({ store: join(scratch.directory, `store-${shape}`) })
   const site: Site = { server, say: text => progress(`${shape}: ${text}`) }
-  // What the store remembers of its newest commits is bounded: it is full before anything is measured.
+  // Fills the store's buffer of recent commits, which is bounded, before the measurement.
   site.say('warming up')
   const warmUp = { ...grove, count: Math.min(1_000, grove.count) }
   await grow(site, warmUp)
@@ -66,7 +66,7 @@ function rowsOf(shape: string, { rate, deletion, before, top, after }: Life): re
   ]
 }
 
-/** Workspaces from creation to Ready and to the end, as children of one parent and as a tree. */
+/** Workspaces from creation to Ready and to deletion, as children of one parent and as a tree. */
 export const lifecycle: Benchmark = ({ progress }) =>
   withScratch(async scratch => {
     const flat = await live(scratch, 'flat', { count, branching: 0 }, progress)

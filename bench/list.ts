@@ -14,7 +14,7 @@ const pullers = 2
 const milliseconds = 2_000
 const rounds = 5
 
-/** A server full of widgets, and node:http with the same list. */
+/** A server with widgets, and node:http with the same list. */
 interface Subject {
   readonly tenants: Tenants
   readonly oriel: Address
@@ -118,7 +118,10 @@ async function fairness(scratch: Scratch, subject: Subject): Promise<Row> {
   }
 }
 
-/** Large lists over many logical clusters: bytes that are passed on, bytes that are rewritten, and who waits meanwhile. */
+/**
+ * Large lists over many logical clusters: bytes that are forwarded, bytes that are rewritten, and the response time of
+ * other clients.
+ */
 export const list: Benchmark = async ({ progress }) => {
   const rows = await withScratch(async scratch => {
     progress(`${clusters} workspaces that bind an export, ${objects} objects`)

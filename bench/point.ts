@@ -13,7 +13,7 @@ const connections = 64
 const milliseconds = 2_000
 const rounds = 5
 
-/** One server with one consumer, and where its widgets are. */
+/** One server with one consumer and its widgets. */
 interface Subject {
   readonly address: Address
   readonly widgets: string
@@ -58,7 +58,7 @@ async function create({ address, widgets }: Subject): Promise<number> {
   return (await load(address, { connections, milliseconds, request, status: 201 })).perSecond
 }
 
-/** Single objects with 64 clients: what the way through the server costs, and what durability does. */
+/** Single objects with 64 clients: the cost of the server and of durability. */
 export const point: Benchmark = ({ progress }) =>
   withScratch(async scratch => {
     progress('filling')

@@ -20,7 +20,7 @@ const milliseconds = 2_000
 const rounds = 3
 const request = encodeRequest({ path: '/object' })
 
-/** The ways to one server: straight, through us, and where there is an nginx through that. */
+/** The ways to one server: directly, through the proxy, and through nginx where it is installed. */
 interface Ways {
   readonly direct: Address
   readonly oriel: Address
@@ -29,7 +29,7 @@ interface Ways {
 
 type Measure = (address: Address) => Promise<number>
 
-/** One measure of every way, in turn. */
+/** One measurement of every way, in turn. */
 async function each(
   { direct, oriel, nginx }: Ways,
   measure: Measure,
@@ -82,7 +82,7 @@ async function watched(plain: Child<PlainTasks>, address: Address): Promise<numb
   return arrived
 }
 
-/** What a hop costs. */
+/** The cost of a hop. */
 const hop: Benchmark = ({ progress }) =>
   withScratch(async scratch => {
     const plain = await scratch.plain()
@@ -149,7 +149,7 @@ async function keep(plain: Child<PlainTasks>, directory: string): Promise<void> 
 const known = 10_000
 const changes = 60
 
-/** Milliseconds from when the shard knows of a change to when the proxy's index does. */
+/** Milliseconds between a change on the shard and its arrival in the proxy's index. */
 async function delay(
   server: Child<OrielTasks>,
   index: ShardIndex,
@@ -163,7 +163,7 @@ async function delay(
   return here - there
 }
 
-/** How far behind the index of a front proxy is. */
+/** The delay of the index of a front proxy. */
 const index: Benchmark = ({ progress }) =>
   withScratch(async scratch => {
     const server = await scratch.oriel()
@@ -213,5 +213,5 @@ const index: Benchmark = ({ progress }) =>
     ]
   })
 
-/** What the way through the proxy costs, and how soon it knows where to go. */
+/** The cost of the proxy, and the delay of its index. */
 export const proxy: Benchmark = async bench => [...(await hop(bench)), ...(await index(bench))]

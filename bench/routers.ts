@@ -37,7 +37,7 @@ const definition = {
   },
 }
 
-/** Some of the ports of an object, as one manager applies them. */
+/** Some ports of an object, as one manager applies them. */
 export interface Applied {
   readonly name: string
   readonly manager: string
@@ -74,7 +74,7 @@ export const patching = (name: string, revision: number): Request => ({
   body: JSON.stringify({ metadata: { labels: { revision: String(revision) } } }),
 })
 
-/** Serves routers, of which these are there. */
+/** Serves the kind Router, and creates these objects. */
 export async function define(address: Address, routers: readonly Applied[]): Promise<void> {
   const connection = await Connection.open(address)
   const definitions = `${base}/apiextensions.k8s.io/v1/customresourcedefinitions`

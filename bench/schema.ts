@@ -11,7 +11,7 @@ interface Definition {
   readonly spec: { readonly names: { readonly plural: string }; readonly versions: readonly object[] }
 }
 
-/** The same definition in another group, with a schema that no other has. */
+/** The same definition in another group, with a schema that differs from all others. */
 function variant(definition: Definition, index: number): string {
   const group = `bench-${index}.example.com`
   const { plural } = definition.spec.names
@@ -25,7 +25,7 @@ function variant(definition: Definition, index: number): string {
 
 const base = '/clusters/root/apis'
 
-/** Creates one, and waits until its objects can be listed; returns how many milliseconds the answer took. */
+/** Creates a definition, and waits until its objects can be listed; returns the milliseconds of the response. */
 async function accept(connection: Connection, body: string, index: number): Promise<number> {
   const path = `${base}/apiextensions.k8s.io/v1/customresourcedefinitions`
   const begin = performance.now()

@@ -62,7 +62,7 @@ async function fill({ shard, consumer }: Subject): Promise<void> {
 
 const against = "kcp's process"
 
-/** The upper limit for lists of the latest version: every one needs a request to the shard. */
+/** The upper limit for consistent lists: each one needs a request to the shard. */
 async function boundRow({ sides, shard, view, consumer }: Subject): Promise<Row> {
   const taken = await alternate(3, {
     shard: async () => (await listed(shard, `/clusters/${consumer.cluster}${collection}`)).perSecond,
@@ -77,7 +77,7 @@ async function boundRow({ sides, shard, view, consumer }: Subject): Promise<Row>
   }
 }
 
-/** kcp's own process in front of the same shard, at a port of its own. */
+/** kcp's own process in front of the same shard, at another port. */
 async function startKcpViews(
   { kubeconfig, files }: Standalone,
   program: string,
@@ -199,8 +199,8 @@ async function withKcp(
 }
 
 /**
- * In front of one kcp shard, Oriel and kcp's own process side by side: with KCP_BIN, and KCP_VIEWS_BIN for kcp's
- * `virtual-workspaces`. Without them there is nothing to measure.
+ * Oriel and kcp's own process side by side in front of one kcp shard: with KCP_BIN, and KCP_VIEWS_BIN for kcp's
+ * `virtual-workspaces`. Without them there are no rows.
  */
 export const standalone: Benchmark = ({ progress }) => {
   const program = process.env.KCP_VIEWS_BIN

@@ -12,7 +12,7 @@ type Memory = Awaited<ReturnType<typeof residentMemory>>
 const against = "kcp's process"
 const withWatchers = `memory with ${watchers} watchers`
 
-/** Before anybody has asked for anything. */
+/** Memory before the first request. */
 export async function idleRow({ oriel, kcp }: Sides): Promise<Row> {
   return {
     id: 'standalone-memory-idle',
@@ -23,7 +23,7 @@ export async function idleRow({ oriel, kcp }: Sides): Promise<Row> {
   }
 }
 
-/** With everything in use; and of a server that does nothing but hold the same watchers. */
+/** Memory with everything in use, and that of a server that only holds the same watchers. */
 export async function memoryRows(subject: Subject): Promise<readonly Row[]> {
   const oriel = await measured(subject, subject.sides.oriel)
   const kcp = await measured(subject, subject.sides.kcp)
@@ -61,10 +61,10 @@ async function measured(subject: Subject, { address, pid }: Side): Promise<Memor
   return memory
 }
 
-/** About what an event of the others has. */
+/** About the size of an event of the other servers. */
 const bytes = 1_300
 
-/** After as many watchers and events as the others have seen. */
+/** Memory after as many watchers and events as on the other servers. */
 async function bareMemory({ standalone: { files }, sides }: Subject): Promise<Memory> {
   const certificate = { cert: join(files, 'apiserver.crt'), key: join(files, 'apiserver.key') }
   const bare = await startChild<BareTasks>('bare', certificate)

@@ -21,7 +21,7 @@ async function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
 }
 
-/** Milliseconds of a node process that does nothing. */
+/** Milliseconds of an empty node process. */
 async function bare(): Promise<number> {
   const begin = performance.now()
   await ended(spawn(process.execPath, ['-e', '0'], { stdio: 'ignore' }))
@@ -32,7 +32,7 @@ async function bare(): Promise<number> {
 interface Times {
   /** Until the port is open. */
   readonly listening: number
-  /** Until `/readyz` is answered with 200. */
+  /** Until `/readyz` returns 200. */
   readonly ready: number
 }
 
@@ -50,7 +50,7 @@ async function start(directory: string): Promise<Times> {
   return times
 }
 
-/** The first request waits until the server answers. */
+/** The first request waits until the server responds. */
 async function firstTimes(port: number, begin: number): Promise<Times> {
   await whenOpen(port, 1)
   const listening = performance.now() - begin
@@ -72,7 +72,7 @@ async function startEmpty({ directory }: Scratch): Promise<Times> {
   return times
 }
 
-/** A data directory with so many objects, which has been started once. */
+/** A data directory with this many objects, from an earlier start. */
 async function filled(scratch: Scratch, count: number): Promise<string> {
   const directory = join(scratch.directory, `with-${count}`)
   const server = await scratch.oriel({ store: join(directory, 'store') })
@@ -83,7 +83,7 @@ async function filled(scratch: Scratch, count: number): Promise<string> {
   return directory
 }
 
-/** Starts on an empty directory, in turn with a node process that does nothing. */
+/** Starts on an empty directory, in turn with an empty node process. */
 async function emptyRows(scratch: Scratch): Promise<readonly [Row, Row]> {
   const bares: number[] = []
   const starts: Times[] = []
@@ -104,7 +104,7 @@ async function emptyRows(scratch: Scratch): Promise<readonly [Row, Row]> {
 
 const readyAt = async (directory: string): Promise<number> => (await start(directory)).ready
 
-/** Starts on what earlier ones have left: nothing but the tree's root, and objects. */
+/** Starts on the data of earlier starts: the root workspace only, and with objects. */
 async function laterRows(scratch: Scratch): Promise<readonly Row[]> {
   const kept = join(scratch.directory, 'kept')
   await start(kept)
@@ -130,7 +130,7 @@ async function laterRows(scratch: Scratch): Promise<readonly Row[]> {
   ]
 }
 
-/** From the start of the process to an open port, and to an answer. */
+/** From the start of the process to an open port, and to the first response. */
 export const startUp: Benchmark = ({ progress }) =>
   withScratch(async scratch => {
     progress('an empty data directory')

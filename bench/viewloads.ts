@@ -14,17 +14,17 @@ export const group = 'cert-manager.io'
 export const collection = `/apis/${group}/v1/certificates`
 export const inNamespace = `/apis/${group}/v1/namespaces/default/certificates`
 
-/** What is asked of them. */
+/** The input of the measurements. */
 export interface Subject {
   readonly standalone: Standalone
   readonly sides: Sides
   readonly shard: Address
   readonly consumer: Tenant
-  /** Of the view, below either side. */
+  /** The path of the view, the same on either side. */
   readonly view: string
 }
 
-/** Objects of whole lists, which so many clients ask for at once. */
+/** Objects of whole lists that this many clients request concurrently. */
 export async function listed(address: Address, path: string, connections = 1): Promise<Done> {
   const begin = performance.now()
   const request = (): Buffer => encodeRequest({ path })
@@ -34,7 +34,7 @@ export async function listed(address: Address, path: string, connections = 1): P
 
 const quietAfter = 300
 
-/** When the last event came: nothing has followed for a while, also not from a machine that is busy with other things. */
+/** The time of the last event: no further event arrived for a while, also on a busy machine. */
 async function lastArrival(open: Watchers): Promise<number> {
   let last = performance.now()
   for (let still = 0; still < 8; ) {
@@ -46,7 +46,7 @@ async function lastArrival(open: Watchers): Promise<number> {
   return last
 }
 
-/** Changes objects at the shard, one after the other: kcp closes watches that fall far behind. */
+/** Changes objects at the shard one after the other: kcp closes watches that are too slow. */
 async function change({ consumer, shard }: Subject): Promise<void> {
   const connection = await Connection.open(shard)
   for (let i = 0; i < changes; i++) {

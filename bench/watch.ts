@@ -10,14 +10,14 @@ import { Watchers } from './watchers.ts'
 
 const watchers = 1_000
 const objects = 1_000
-/** Events per second: times `watchers`, more than encoding for each of them can reach. */
+/** Events per second; times `watchers`, more than a server can encode for each watcher. */
 const fast = 1_000
-/** Events per second that both ways keep up with. */
+/** Events per second at which both implementations keep up. */
 const slow = 100
 const milliseconds = 4_000
 const rounds = 3
 
-/** Somebody who sends events at a rate, and where to watch them. */
+/** A source of events at a rate, and its watch URL. */
 interface Source {
   readonly address: Address
   readonly path: string
@@ -56,7 +56,7 @@ interface Delivered {
   readonly p99: number
 }
 
-/** What arrives at all watchers together while events are made. */
+/** The events that arrive at all watchers together. */
 async function deliver({ address, path, churn }: Source, rate: number): Promise<Delivered> {
   const open = await Watchers.open(address, path, watchers)
   const begin = performance.now()
@@ -87,7 +87,7 @@ async function compare(oriel: Source, plain: Source, rate: number): Promise<Seri
   return { shared: middle(shared), each: middle(each) }
 }
 
-/** Many watchers of one resource: how many events arrive, and when. */
+/** Many watchers of one resource: the number of events that arrive, and their delay. */
 export const watch: Benchmark = ({ progress }) =>
   withScratch(async scratch => {
     progress('filling')

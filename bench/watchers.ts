@@ -5,7 +5,7 @@ import { now } from './children/churn.ts'
 import { type Address, encodeRequest, openSocket } from './tools/connection.ts'
 import { percentile } from './tools/statistics.ts'
 
-/** How many of the watchers look into what they get; the others only count bytes, which costs the machine less. */
+/** The number of watchers that parse their events; the others only count bytes, which costs less. */
 const looking = 20
 
 /** Connections that watch one path, counted together. */
@@ -46,20 +46,20 @@ export class Watchers {
     return this.#bytes
   }
 
-  /** Events that have arrived, as many as the bytes are worth. */
+  /** The number of events, computed from the bytes. */
   get events(): number {
     const { bytes, events } = this.#lookedAt
     return bytes === 0 ? 0 : (this.#bytes * events) / bytes
   }
 
-  /** Milliseconds between the making of events and their arrival, since the last call. */
+  /** Milliseconds between the creation of events and their arrival, since the last call. */
   takeDelays(): { readonly p50: number; readonly p99: number } {
     const delays = this.#delays
     this.#delays = []
     return { p50: percentile(delays, 0.5), p99: percentile(delays, 0.99) }
   }
 
-  /** Resolves when nothing has come for a moment. */
+  /** Resolves when no data arrives for some time. */
   async quiet(): Promise<void> {
     for (let before = -1; before !== this.#bytes; ) {
       before = this.#bytes

@@ -10,7 +10,7 @@ import { Watchers } from './watchers.ts'
 const watchers = 1_000
 const objects = 1_000
 const stalled = 50
-/** Enough events to fill the ring, so that it does not grow any more. */
+/** Enough events to fill the ring, so that it does not grow further. */
 const flood = { rate: 4_000, milliseconds: 12_000 }
 const kibi = 1024
 
@@ -29,10 +29,10 @@ async function open(scratch: Scratch, tls: boolean): Promise<Subject> {
   return { server, tenants, path }
 }
 
-/** Bytes that one open watch adds to the server, when nothing happens. */
+/** Bytes that one idle watch adds to the server. */
 async function idle({ server, path }: Subject): Promise<{ readonly rss: number; readonly live: number }> {
   const address = await server.ask('address')
-  // What the first connections of a process cost is not what one more does.
+  // The first connections of a process cost more than later ones.
   const first = await Watchers.open(address, path, watchers / 10)
   const before = await server.ask('memory')
   const all = await Watchers.open(address, path, watchers)
@@ -42,7 +42,7 @@ async function idle({ server, path }: Subject): Promise<{ readonly rss: number; 
   return { rss: (after.rss - before.rss) / watchers, live: (after.live - before.live) / watchers }
 }
 
-/** Bytes that are free again once watchers leave who have read nothing while events went by, for each of them. */
+/** Bytes per watcher that are freed when watchers leave that read nothing while events were sent. */
 async function held({ server, tenants, path }: Subject): Promise<number> {
   const address = await server.ask('address')
   await server.ask('churn', { tenants, objects, ...flood })
@@ -68,7 +68,7 @@ const row = (id: string, measure: string, bytes: number): Row => ({
   unit: 'KiB',
 })
 
-/** What watchers cost that nothing is sent to, and watchers that take nothing. */
+/** The cost of idle watchers, and of watchers that do not read. */
 export const watchMemory: Benchmark = async ({ progress }) => {
   const [http, grown] = await withScratch(async scratch => {
     progress(`${watchers} idle watchers`)

@@ -11,13 +11,13 @@ const rounds = 5
 const milliseconds = 1_000
 const kibi = 1024
 
-/** A server with so many empty workspaces, and one more that is used. */
+/** A server with this many empty workspaces, and one that is used. */
 interface Subject {
   readonly address: Address
   readonly configMaps: string
-  /** Bytes of the process that made the workspaces, for each: with the events that led there. */
+  /** Bytes per workspace in the process that created them, including their events. */
   readonly made: number
-  /** Bytes of a process that found them, and not the events that led there. */
+  /** Bytes in a process that loaded them, without their events. */
   readonly found: Memory
   /** Workspaces that became Ready, per second. */
   readonly rate: number
@@ -54,7 +54,7 @@ const requests = {
 }
 type Verb = keyof typeof requests
 
-/** Milliseconds of one request, the median of what one client sees. */
+/** Milliseconds of one request: the median of one client. */
 async function time(subject: Subject, verb: Verb): Promise<number> {
   const options = { connections: 1, milliseconds, status: verb === 'CREATE' ? 201 : 200 }
   return (await load(subject.address, { ...options, request: () => requests[verb](subject) })).p50
@@ -79,7 +79,7 @@ async function compare(verb: Verb, subjects: readonly Subject[]): Promise<readon
   return [rowOf(sizes[1], taken.thousand), rowOf(sizes[2], taken.most)]
 }
 
-/** What empty workspaces cost, and what they do to requests in another one. */
+/** The cost of empty workspaces, and their effect on requests in another one. */
 export const workspaces: Benchmark = ({ progress }) =>
   withScratch(async scratch => {
     const subjects: Subject[] = []

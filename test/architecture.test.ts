@@ -32,14 +32,14 @@ const packageOf = (specifier: string): string =>
 const median = (numbers: readonly number[]): number =>
   [...numbers].sort((a, b) => a - b)[numbers.length >> 1] ?? 0
 
-/** What views have in common is in folders without an index (`docs/adr/0004-views-may-share-a-folder.md`). */
+/** Code that views share is in folders without an index (`docs/adr/0004-views-may-share-a-folder.md`). */
 const isView = (folder: string | undefined): boolean =>
   folder !== undefined && existsSync(join(root, 'virtual', folder, 'index.ts'))
 
 const isRoomForViews = (target: string): boolean =>
   roomsForViews.some(room => roomOf(target) === `framework/${room}`)
 
-/** What is wrong with one import, or nothing. */
+/** The problem of one import, or undefined. */
 function problemOf({ path }: SourceFile, { specifier, target }: Import): string | undefined {
   if (specifier.startsWith('node:')) return undefined
   if (target === undefined)
@@ -58,7 +58,7 @@ function problemOf({ path }: SourceFile, { specifier, target }: Import): string 
   return undefined
 }
 
-/** The layer of a room by its folder's table; undefined for folders without one, -1 for rooms that it does not name. */
+/** The layer of a room in its folder's table; undefined for folders without a table, -1 for missing rooms. */
 function layerOf(room: string): number | undefined {
   const table = layers[folderOf(room)]
   const name = room.split('/').slice(1).join('/') || '.'
@@ -87,7 +87,7 @@ function mutualRooms(sources: readonly SourceFile[]): readonly string[] {
   return [...pairs].filter(pair => pairs.has(pair.split(' ').reverse().join(' '))).sort()
 }
 
-/** Rooms with more source files than they may hold. */
+/** Rooms with too many source files. */
 function fullRooms(sources: readonly SourceFile[], most: number): readonly string[] {
   const counts = new Map<string, number>()
   for (const { path } of sources) counts.set(roomOf(path), (counts.get(roomOf(path)) ?? 0) + 1)
@@ -115,7 +115,7 @@ function findCycle(sources: readonly SourceFile[]): readonly string[] | undefine
   return undefined
 }
 
-/** A file, what it loads, and what that loads. */
+/** A file, and all files that it loads. */
 function loadedWith(path: string, sources: readonly SourceFile[]): ReadonlySet<string> {
   const byPath = new Map(sources.map(source => [source.path, source]))
   const found = new Set([path])
@@ -127,7 +127,7 @@ function loadedWith(path: string, sources: readonly SourceFile[]): ReadonlySet<s
 const longFiles = (sources: readonly SourceFile[], most: number): readonly string[] =>
   sources.filter(({ lines }) => lines > most).map(({ path, lines }) => `${path}: ${lines}`)
 
-/** A suite is as long as its tests, which are measured one by one. */
+/** Suites are excluded: their tests are measured one by one. */
 const longFunctions = (sources: readonly SourceFile[], most: number): readonly string[] =>
   functionsWhere(sources, ({ lines, isSuite }) => lines > most && !isSuite)
 
@@ -187,7 +187,7 @@ describe('architecture', () => {
 
   it('has no import cycles', () => assert.deepEqual(findCycle(sources), undefined))
 
-  it('gives nothing of an embedded shard to the views in front of another', () => {
+  it('loads no file of the embedded shard for views in front of another shard', () => {
     const loaded = [...loadedWith('cmd/views/virtualworkspaces.ts', sources)]
     assert.ok(loaded.includes('remote/backend.ts'), 'imports were followed')
     assert.deepEqual(
@@ -227,7 +227,7 @@ describe('the repository', () => {
       [],
     ))
 
-  it('names no path outside itself, but for the data that .ci/run looks for', () =>
+  it('names no path outside itself, except for the data that .ci/run uses', () =>
     assert.deepEqual(
       filesWith(/\bshared\/(?:data|design|reference)\b|(?<![\w.])\/work\//, path => path === '.ci/run'),
       [],

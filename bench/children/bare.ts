@@ -31,7 +31,7 @@ const tasks = {
     await once(server, 'listening')
     return { port: (server.address() as AddressInfo).port, pid: process.pid }
   },
-  /** Sends events to all who watch, one after the other. */
+  /** Sends events to all watchers, one after the other. */
   async send({ events, bytes }: { events: number; bytes: number }): Promise<void> {
     const event = Buffer.alloc(bytes, 'x')
     for (let i = 0; i < events; i++) {

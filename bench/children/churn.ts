@@ -6,7 +6,7 @@ import type { Tenants } from '../tools/tenants.ts'
 
 export interface Churn {
   readonly tenants: Tenants
-  /** How many of the objects that `fill` made are changed in turn. */
+  /** The number of objects, created by `fill`, that are changed in turn. */
   readonly objects: number
   /** Changes per second. */
   readonly rate: number
@@ -26,7 +26,7 @@ const stamped = (object: KubeObject): KubeObject => ({
 /** The time in a fixed number of digits, so that every event has the same length. */
 export const stamp = (): number => Math.floor(now()) + 0.5
 
-/** Changes objects at a steady rate, as clients would, and returns how many. */
+/** Changes objects at a steady rate, as clients would; returns the number of changes. */
 export async function churn(shard: Shard, { tenants, objects, rate, milliseconds }: Churn): Promise<number> {
   const begin = now()
   let changes = 0

@@ -6,7 +6,7 @@ import { type Handler, serve } from '../../framework/server/serve.ts'
 import { childOptions, serveTasks } from '../tools/child.ts'
 import type { Address } from '../tools/connection.ts'
 
-/** One hop to another server on this machine, as requests for mounts make it, in a process of its own. */
+/** One hop to another server on this machine, as for requests to mounts, in a separate process. */
 const { port } = childOptions<Address>()
 const outbound = createOutbound({ allow: ['127.0.0.1'], allowHttp: true })
 const endpoint = { url: `http://127.0.0.1:${port}` }

@@ -2,14 +2,16 @@ import type { Workspace } from '../../kcp/tenancy.ts'
 import type { Shard } from '../../shard/index.ts'
 import { workspacesRef } from '../tools/tenants.ts'
 
-/** What a server tells of its workspaces to whoever makes and deletes them; followed by events, so that waiting for
- * thousands costs nothing. */
+/**
+ * Reports the state of workspaces to the benchmark that creates and deletes them; follows events, so that waiting for
+ * thousands costs nothing.
+ */
 export interface Lives {
   /** The logical cluster of a workspace, when it is Ready. */
   ready(name: string): Promise<string>
-  /** How many are there, Ready or not. */
+  /** The number of workspaces, Ready or not. */
   count(): number
-  /** Resolves when none of those that were Ready is there any more. */
+  /** Resolves when none of those that were Ready exists. */
   gone(): Promise<void>
 }
 
@@ -42,7 +44,7 @@ export function followLives(shard: Shard): Lives {
   }
 }
 
-/** What a quarter of an hour without any change does: watches from before can no longer be resumed. */
+/** Simulates fifteen minutes without changes: older watches cannot be resumed. */
 export function forget({ cache }: Shard): void {
   for (let minute = 0; minute <= 15; minute++) for (const resource of cache.resources()) resource.age()
 }

@@ -7,9 +7,9 @@ import { serveTasks } from '../tools/child.ts'
 import type { Address } from '../tools/connection.ts'
 import { stamp } from './churn.ts'
 
-/** What plain `node:http` does with the same bytes, in a process of its own: the limit, and the usual ways. */
+/** Plain `node:http` with the same bytes, in a separate process: the limit, and the usual implementations. */
 
-/** Headers of an answer that is given as it is. */
+/** Headers of an answer that is sent unchanged. */
 type Headers = Readonly<Record<string, string>>
 
 let whole = Buffer.alloc(0)
@@ -19,7 +19,7 @@ const watchers = new Set<ServerResponse>()
 
 const chunkSize = 64 * 1024
 
-/** What a server does that keeps objects encoded and rewrites one annotation of each. */
+/** A server that keeps objects encoded and rewrites one annotation of each. */
 async function rewriteEach(response: ServerResponse): Promise<void> {
   response.writeHead(200, { 'content-type': 'application/json' })
   let chunk: string[] = ['{"kind":"WidgetList","apiVersion":"bench.oriel.dev/v1","items":[']
@@ -81,7 +81,7 @@ const tasks = {
     whole = readFileSync(path)
     wholeHeaders = headers
   },
-  /** Keeps the items of a list, as it is in a file, one by one. */
+  /** Keeps the items of a list file one by one. */
   keep: (path: string): number => {
     const list: { items: readonly object[] } = JSON.parse(readFileSync(path, 'utf8'))
     items = list.items.map(item => Buffer.from(JSON.stringify(item)))

@@ -2,7 +2,7 @@ import { childOptions, serveTasks } from '../tools/child.ts'
 import { type Address, encodeRequest } from '../tools/connection.ts'
 import { load } from '../tools/load.ts'
 
-/** Clients in a process of their own, so that what they read does not delay those who are measured. */
+/** Clients in a separate process, so that their reads do not delay the measured client. */
 
 const { address } = childOptions<{ address: Address }>()
 

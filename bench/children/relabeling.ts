@@ -9,7 +9,7 @@ import {
 import { apiResourcesOf, definitionOf } from '../../openapi/index.ts'
 import { schema } from '../tools/objects.ts'
 
-/** A view that puts one annotation into every widget, as views that present paths or other clusters' objects do. */
+/** A view that adds one annotation to every widget, as views do that present paths or objects of other clusters. */
 export const relabeling = defineVirtualWorkspace(
   'relabeling',
   '/services/relabeling/:identity',

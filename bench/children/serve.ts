@@ -21,7 +21,7 @@ import { followLives, forget } from './lives.ts'
 import { relabeling } from './relabeling.ts'
 import { type Settling, settled } from './settled.ts'
 
-/** The system that is measured, in a process of its own: what `oriel start` starts, over plain HTTP unless told so. */
+/** The measured system in a separate process: the same as `oriel start`, over plain HTTP by default. */
 export interface ServeOptions {
   /** `memory:` or a directory. */
   readonly store: string
@@ -86,7 +86,7 @@ const tasks = {
   /** Begins to delete a workspace of root. */
   remove: (name: string) =>
     shard.client.delete(workspacesRef(shard), { cluster: 'root', namespace: '', name }),
-  /** When a path began, or ceased, to lead to a logical cluster. */
+  /** The time at which a path started or stopped to resolve to a logical cluster. */
   settled: (path: Settling) => settled(shard, path),
   fill: ({ tenants, count }: { tenants: Tenants; count: number }) => fill(shard, tenants, count),
   whenReady: (name: string) => lives.ready(name),
@@ -95,12 +95,12 @@ const tasks = {
   forget: () => forget(shard),
   churn: (options: Parameters<typeof churn>[1]) => churn(shard, options),
   memory: () => memory(),
-  /** Forgets the past, as the store does by itself after some minutes. */
+  /** Compacts the history, as the store does after some minutes. */
   compact: () => store.compact(store.revision),
   cpu: () => process.cpuUsage(),
 }
 
-/** What a parent may ask of this process. */
+/** The tasks of this process. */
 export type OrielTasks = typeof tasks
 
 serveTasks(tasks, async () => {

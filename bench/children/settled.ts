@@ -7,12 +7,12 @@ export interface Settling {
   readonly exists: boolean
 }
 
-/** When something began to be true, as `now` has it; looked at in every turn of the event loop. */
+/** The time, by `now`, at which a condition became true; checked in every turn of the event loop. */
 export async function moment(isSo: () => boolean): Promise<number> {
   while (!isSo()) await turn()
   return now()
 }
 
-/** When a path began, or ceased, to lead to a logical cluster of the shard itself. */
+/** The time at which a path started or stopped to resolve to a logical cluster of the shard. */
 export const settled = ({ backend }: Shard, { path, exists }: Settling): Promise<number> =>
   moment(() => (backend.resolve(path) !== undefined) === exists)

@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 
-/** What a process can be asked to do, by name. Arguments and results travel as JSON. */
+/** The tasks of a process by name. Arguments and results are sent as JSON. */
 export type Tasks = Readonly<Record<string, (argument: never) => unknown>>
 
-/** A process of its own that does tasks: client and server must not share an event loop. */
+/** A separate process that runs tasks: client and server must not share an event loop. */
 export interface Child<T extends Tasks> {
   readonly pid: number
   ask<K extends keyof T & string>(task: K, ...argument: Parameters<T[K]>): Promise<Awaited<ReturnType<T[K]>>>
@@ -23,7 +23,7 @@ interface Reply {
   readonly error?: string
 }
 
-/** Starts `bench/children/<name>` with arguments; resolves when it is ready to be asked. */
+/** Starts `bench/children/<name>` with arguments; resolves when it is ready. */
 export async function startChild<T extends Tasks>(name: string, options: object = {}): Promise<Child<T>> {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   const file = new URL(`../children/${name}.${extension}`, import.meta.url)
@@ -59,7 +59,7 @@ async function stop(child: ChildProcess): Promise<void> {
 /** The options this process was started with. */
 export const childOptions = <O>(): O => JSON.parse(process.argv[2] ?? '{}') as O
 
-/** The child's side: does what it is asked for until its parent lets go of it, then cleans up and ends. */
+/** The child's side: runs tasks until the parent disconnects, then cleans up and ends. */
 export function serveTasks(tasks: Tasks, cleanUp: () => unknown = () => undefined): void {
   const all: Readonly<Record<string, (argument: never) => unknown>> = { ready: () => undefined, ...tasks }
   process.on('message', async ({ id, task, argument }: Question) => {

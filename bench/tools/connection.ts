@@ -2,23 +2,23 @@ import { once } from 'node:events'
 import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 
-/** Where a server of a benchmark listens. */
+/** The address of a server in a benchmark. */
 export interface Address {
   readonly port: number
   /** PEM of the authority, for TLS. */
   readonly ca?: string
 }
 
-/** An HTTP/1.1 request as it goes over the wire. */
+/** An HTTP/1.1 request in bytes. */
 export interface Request {
   readonly path: string
   readonly method?: string
   readonly body?: Buffer | string
-  /** Of the body; JSON when absent. */
+  /** Content type of the body; default: JSON. */
   readonly contentType?: string
 }
 
-/** The tokens that `serve.ts` knows: of a user, and of one who may see everything. */
+/** The tokens of `serve.ts`: of a user, and of one with permission to read everything. */
 export const token = 'bench'
 export const peerToken = 'peer'
 
@@ -51,15 +51,15 @@ export async function openSocket({ port, ca }: Address): Promise<Socket> {
 }
 
 const headEnd = Buffer.from('\r\n\r\n')
-/** No JSON has these bytes, so that a piece of the body which ends with them is the last one. */
+/** JSON does not contain these bytes, so that a chunk that ends with them is the last one. */
 const lastChunk = '\r\n0\r\n\r\n'
 
-/** Called with the status and the number of bytes of an answer, head and body; status 0: it has not come to its end. */
+/** Called with the status and the size of a response, headers and body; status 0: it was incomplete. */
 export type Answered = (status: number, bytes: number) => void
 
 /**
- * One connection that asks and waits, and asks again. Much cheaper than node's own client: a load generator that shares
- * the machine with the server must not be what is measured.
+ * One connection that sends requests one after another. It costs much less than Node's client: a load generator on the
+ * same machine must not affect the measurement.
  */
 export class Connection {
   readonly socket: Socket
@@ -89,7 +89,7 @@ export class Connection {
     this.socket.write(request)
   }
 
-  /** The whole answer, kept: for setting up, not for measuring. */
+  /** Reads the whole response; for set-up, not for measurements. */
   async read(
     request: Request,
   ): Promise<{ readonly status: number; readonly head: string; readonly body: Buffer }> {

@@ -8,7 +8,7 @@ import { type Address, Connection, token } from './connection.ts'
 import { freePort, whenOpen } from './ports.ts'
 import type { Side } from './sides.ts'
 
-/** Runs `work` beside a kcp of its own, which knows the users of these benchmarks. */
+/** Runs `work` with a kcp process that has the users of these benchmarks. */
 export async function withKcp<T>(
   program: string,
   directory: string,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Address, Connection } from './connection.ts'
 import { percentile } from './statistics.ts'
 
-/** What a load has seen. */
+/** The result of a load. */
 export interface Load {
   readonly perSecond: number
   readonly bytesPerSecond: number
@@ -17,11 +17,11 @@ export interface LoadOptions {
   /** The next request to send. */
   readonly request: () => Buffer
   readonly status?: number
-  /** Milliseconds that a connection rests after each answer; default 0: asks again at once. */
+  /** Milliseconds that a connection waits after each response; default 0. */
   readonly rest?: number
 }
 
-/** Keeps connections busy for some time. Throws when an answer has another status than it should. */
+/** Keeps connections busy for a time. Throws when a response has another status than expected. */
 export async function load(address: Address, options: LoadOptions): Promise<Load> {
   const { connections, milliseconds, status = 200 } = options
   const open = await Promise.all(Array.from({ length: connections }, () => Connection.open(address)))

@@ -1,17 +1,20 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** What a process holds, in bytes. */
+/** The memory of a process, in bytes. */
 export interface Memory {
-  /** In memory, with the pages of files that it has mapped. */
+  /** Resident memory, including mapped pages of files. */
   readonly rss: number
-  /** Of that, its own: mapped pages of the store are the operating system's cache, which takes them back. */
+  /**
+   * Resident memory without mapped files: the pages of the store belong to the operating system's cache, which can
+   * reclaim them.
+   */
   readonly own: number
   /** Live objects and buffers, after a garbage collection. */
   readonly live: number
 }
 
-/** Collects garbage and looks. Needs `--expose-gc`. */
+/** Collects garbage and measures. Needs `--expose-gc`. */
 export async function memory(): Promise<Memory> {
   for (let i = 0; i < 3; i++) {
     globalThis.gc?.()
@@ -21,7 +24,7 @@ export async function memory(): Promise<Memory> {
   return { rss, own: anonymous() ?? rss, live: heapUsed + external }
 }
 
-/** Linux tells; undefined elsewhere. */
+/** From /proc; undefined on other systems than Linux. */
 function anonymous(): number | undefined {
   const status = existsSync('/proc/self/status') ? readFileSync('/proc/self/status', 'utf8') : ''
   const [, kibibytes] = /^RssAnon:\s*(\d+) kB$/m.exec(status) ?? []

@@ -28,7 +28,7 @@ http {
 }
 `
 
-/** undefined where there is no nginx on the PATH. */
+/** undefined without nginx on the PATH. */
 export async function startNginx(directory: string, to: number): Promise<Nginx | undefined> {
   const port = await freePort()
   const file = join(directory, 'nginx.conf')

@@ -108,7 +108,7 @@ const conditionOf = (type: string, message: string): object => ({
   observedGeneration: 1,
 })
 
-/** An object of about 1 KiB once it is stored, with as many fields as objects of that size usually have. */
+/** An object of about 1 KiB when stored, with as many fields as usual for that size. */
 export const widget = (name: string): KubeObject => ({
   apiVersion: `${group}/v1`,
   kind: 'Widget',

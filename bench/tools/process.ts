@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 
-/** MiB that a process has in memory, and those of them that are its own and no mapped file's. Linux only. */
+/** Resident memory of a process in MiB, and the part that is not mapped from files. Linux only. */
 export async function residentMemory(pid: number): Promise<{ readonly all: number; readonly own: number }> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   const mebibytes = (field: string): number =>

@@ -1,6 +1,6 @@
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 
-/** One line that says what is being done: drawn over on a terminal, written once elsewhere. */
+/** One line that shows the current step: replaced on a terminal, otherwise written once. */
 export interface Progress {
   say(text: string): void
   end(): void

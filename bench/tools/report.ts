@@ -1,6 +1,6 @@
 import { type Row, ratioOf, reached } from './result.ts'
 
-/** What was measured when the baseline was committed, by id. */
+/** The values of the committed baseline, by id. */
 export interface Baseline {
   readonly taken: string
   readonly machine: string
@@ -52,7 +52,7 @@ export function table(rows: readonly Row[], baseline: Baseline | undefined): str
   return [lineOf(header), rule, ...cells.slice(1).map(lineOf)].join('\n')
 }
 
-/** The rows as a baseline; rows of benches that did not run stay as they were. */
+/** The rows as a baseline; rows of benchmarks that did not run are unchanged. */
 export function baselineFrom(
   rows: readonly Row[],
   { machine, before }: { readonly machine: string; readonly before: Baseline | undefined },

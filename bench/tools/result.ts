@@ -1,4 +1,4 @@
-/** What a measure has to reach: the ratio where there is one, else the value. */
+/** The target of a measurement: for the ratio if there is one, otherwise for the value. */
 export type Target = { readonly atLeast: number } | { readonly atMost: number }
 
 /** One line of the table. */
@@ -8,7 +8,7 @@ export interface Row {
   readonly measure: string
   readonly value: number
   readonly unit: string
-  /** What `value` is divided by, measured in the same run. */
+  /** The divisor of `value`, measured in the same run. */
   readonly against?: { readonly what: string; readonly value: number }
   readonly target?: Target
 }
@@ -24,9 +24,9 @@ export function reached(row: Row): boolean | undefined {
   return 'atLeast' in target ? measured >= target.atLeast : measured <= target.atMost
 }
 
-/** What a benchmark is given. */
+/** The input of a benchmark. */
 export interface Bench {
-  /** Says what is being done. */
+  /** Reports the current step. */
   progress(text: string): void
 }
 

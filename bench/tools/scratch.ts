@@ -7,7 +7,7 @@ import type { OrielTasks, ServeOptions } from '../children/serve.ts'
 import { type Child, startChild, type Tasks } from './child.ts'
 import type { Address } from './connection.ts'
 
-/** What a benchmark starts and leaves behind: gone when it ends, however it ends. */
+/** Processes and directories that a benchmark starts; removed when it ends, also by an error. */
 export interface Scratch {
   readonly directory: string
   oriel(options?: Partial<ServeOptions>): Promise<Child<OrielTasks>>

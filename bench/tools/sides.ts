@@ -3,38 +3,38 @@ import { processorTime } from './process.ts'
 import type { Row, Target } from './result.ts'
 import { alternate, median } from './statistics.ts'
 
-/** A server that is measured, and the process that it runs in. */
+/** A measured server, and its process. */
 export interface Side {
   readonly address: Address
   readonly pid: number
 }
 
-/** Oriel and kcp do the same, in turn. */
+/** Oriel and kcp, which do the same in turn. */
 export interface Sides {
   readonly oriel: Side
   readonly kcp: Side
 }
 
-/** So much was done, so fast. */
+/** An amount of work and its time. */
 export interface Done {
   readonly count: number
   readonly perSecond: number
 }
 
-/** What is measured, and what the ratio has to be. */
+/** A measurement, and the target of its ratio. */
 export interface Measure {
   readonly id: string
   readonly measure: string
-  /** What is counted. */
+  /** The counted unit. */
   readonly unit: string
   readonly target?: Target
   readonly take: (side: Side) => Promise<Done>
 }
 
-/** How often each thing is measured. */
+/** How often each measurement is repeated. */
 export const rounds = 3
 
-/** By the clock, which a busy machine disturbs, and by the processor time of the process, which it does not. */
+/** By wall-clock time, which a busy machine disturbs, and by the processor time of the process, which it does not. */
 export async function rowsOf(
   { id, measure, unit, target, take }: Measure,
   sides: Sides,

@@ -7,7 +7,7 @@ export function percentile(numbers: Iterable<number>, share: number): number {
 export const median = (numbers: Iterable<number>): number => percentile(numbers, 0.5)
 
 /**
- * Measures several things in turn, `rounds` times over, so that what disturbs the machine disturbs all of them alike.
+ * Runs several measurements in turn, `rounds` times, so that disturbances of the machine affect all of them alike.
  * Returns the median of each.
  */
 export async function alternate<K extends string>(

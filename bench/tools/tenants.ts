@@ -6,10 +6,10 @@ import type { Workspace } from '../../kcp/tenancy.ts'
 import type { Shard } from '../../shard/index.ts'
 import { bindingTo, exported, exportName, schema, widget, widgetsRef, workspace } from './objects.ts'
 
-/** So many things are made at the same time. */
+/** The number of concurrent requests. */
 const atOnce = 64
 
-/** The provider of widgets, and those who bind them. */
+/** The provider of widgets, and its consumers. */
 export interface Tenants {
   readonly provider: string
   readonly identity: string
@@ -35,7 +35,10 @@ export async function forEach(count: number, work: (index: number) => Promise<un
   await Promise.all(Array.from({ length: atOnce }, worker))
 }
 
-/** The first object with this name that satisfies; followed by events, so that waiting for thousands costs nothing. */
+/**
+ * The first object with this name that satisfies the condition; follows events, so that waiting for thousands costs
+ * nothing.
+ */
 function seen<T extends KubeObject>(
   { informers }: Shard,
   ref: ResourceRef,
@@ -77,7 +80,7 @@ export async function makeWorkspaces(shard: Shard, names: readonly string[]): Pr
   return clusters
 }
 
-/** A provider that exports widgets, and so many workspaces that bind them. */
+/** A provider that exports widgets, and this many workspaces that bind them. */
 export async function makeTenants(shard: Shard, count: number): Promise<Tenants> {
   const [provider = ''] = await makeWorkspaces(shard, ['provider'])
   const valid = seen<APIExport>(shard, resources.apiExports, ({ status }) => Boolean(status?.identityHash))

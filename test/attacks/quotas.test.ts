@@ -26,7 +26,7 @@ const workspace = (name: string): object => ({
   spec: { type: { name: 'universal', path: 'root' } },
 })
 
-/** Creates until it is refused; the refusal, and how many were created. */
+/** Creates objects until one is refused; returns the refusal, and how many were created. */
 async function exhaust(create: (i: number) => Promise<Told>): Promise<{ refused: Told; created: number }> {
   for (let created = 0; created < 100; created++) {
     const told = await create(created)
@@ -35,7 +35,7 @@ async function exhaust(create: (i: number) => Promise<Told>): Promise<{ refused:
   throw new Error('there is no limit')
 }
 
-describe('a user who stores without end', function () {
+describe('a user who stores without limit', function () {
   this.timeout(120_000)
   let people: People
 
@@ -51,7 +51,7 @@ describe('a user who stores without end', function () {
   const attacker = (path: string, object: object) => people.post('user-1', path, object)
   const remove = (path: string) => people.as('user-1')(path, { method: 'DELETE' })
 
-  it('has so many namespaces, and others have theirs', async () => {
+  it('is limited in namespaces, and other users are not affected', async () => {
     const { refused } = await exhaust(i => attacker(namespaces('attacker'), namespace(`n-${i}`)))
     assert.equal(refused.status, 403)
     const text =
@@ -65,7 +65,7 @@ describe('a user who stores without end', function () {
     )
   })
 
-  it('has so many bytes, also by updates, and may always delete', async () => {
+  it('is limited in bytes, also by updates, and can always delete', async () => {
     const path = configMaps('attacker')
     const { refused, created } = await exhaust(i => attacker(path, configMap(`c-${i}`, 50_000)))
     assert.ok(created >= 3 && created <= 6, `${created} objects of 50 kB were created`)
@@ -83,7 +83,7 @@ describe('a user who stores without end', function () {
     assert.equal((await attacker(path, configMap('again', 50_000))).status, 201)
   })
 
-  it('has so many workspaces below its own, at any depth', async () => {
+  it('is limited in workspaces below its own, at any depth', async () => {
     const path = 'root:victim'
     const create = (at: string, name: string) => people.post('user-2', workspaces(at), workspace(name))
     assert.equal((await create(path, 'a')).status, 201)

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2'
 import { promisify } from 'node:util'
 
-/** Who attacks what: a server, its authority, and the credentials of a user. */
+/** The server under attack, its certificate authority, and the credentials of a user. */
 export interface Attacker {
   readonly url: string
   /** PEM. */
@@ -10,7 +10,7 @@ export interface Attacker {
   readonly token: string
 }
 
-/** HTTP/2 streams whose client reads nothing, or writes nothing more. */
+/** HTTP/2 streams whose client reads nothing, or stops writing. */
 export interface Stalling {
   /** The status of each response that has begun. */
   readonly statuses: readonly number[]
@@ -21,7 +21,7 @@ export interface Stalling {
 
 export interface Stalled {
   readonly connections: number
-  /** For each connection. */
+  /** Per connection. */
   readonly streams: number
   readonly method: 'GET' | 'POST'
   readonly path: string

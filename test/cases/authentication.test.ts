@@ -9,7 +9,7 @@ import { apply, bindingOf, createWorkspaces, exportApi, type Tenant } from '../s
 const configMaps = '/api/v1/namespaces/default/configmaps'
 const tenancy = 'tenancy.kcp.io/v1alpha1'
 
-/** What tells how an issuer's users are called. */
+/** Configures the user names of an issuer. */
 const jwtOf = (issuer: Issuer, prefix = 'oidc:') => ({
   issuer: { url: issuer.url, audiences: ['oriel'], certificateAuthority: issuer.ca },
   claimMappings: { username: { claim: 'email', prefix }, groups: { claim: 'groups', prefix } },
@@ -99,7 +99,7 @@ describe('7.4 authentication', function () {
     for (const [what, [issuer, user, groups, allowed]] of Object.entries(rows))
       it(what, async () => {
         const who = await tokenOf(issuer === 'a' ? a : b, user, groups)
-        // kcp asks issuers when it first needs them, and is ready when they have answered.
+        // kcp contacts issuers on first use, and is ready when they have responded.
         for (const name of ['a', 'b', 'c'])
           await eventually(
             () => mayList(who, `team-${name}`),
@@ -107,7 +107,7 @@ describe('7.4 authentication', function () {
           )
       })
 
-    it('bad tokens are nowhere, and owners are not affected', async () => {
+    it('bad tokens are refused everywhere, and owners are not affected', async () => {
       for (const name of ['team-a', 'team-b', 'team-c']) {
         assert.equal((await people.as({ token: 'invalid' })(at(name, configMaps))).status, 401)
         assert.equal(await mayList(masters, name), true)
@@ -115,7 +115,7 @@ describe('7.4 authentication', function () {
     })
   })
 
-  it('TestUserScope: users are confined, and bring no extra of kcp’s with them', async () => {
+  it('TestUserScope: users are scoped, and cannot set extra keys of kcp', async () => {
     const extra = [
       { key: 'authentication.kcp.io/scopes', valueExpression: '"cluster:root"' },
       { key: 'kcp.io/test', valueExpression: '"a"' },
@@ -149,7 +149,7 @@ describe('7.4 authentication', function () {
   })
 
   describe('TestForbiddenSystemAccess', () => {
-    it('lets in whom the workspace knows', async () => {
+    it('authenticates users of the workspace', async () => {
       assert.equal(await mayList(await tokenOf(a, 'dummy'), 'team-evil'), true)
     })
     for (const [what, groups, email] of [
@@ -158,7 +158,7 @@ describe('7.4 authentication', function () {
       ['the name of the server itself', [], 'system:apiserver'],
       ['the name of a service account', [], 'system:serviceaccount:default:default'],
     ] as const)
-      it(`gives nothing for ${what}`, async () => {
+      it(`grants nothing for ${what}`, async () => {
         assert.equal(await mayList(await tokenOf(a, 'al', groups, email), 'team-evil'), false)
       })
   })
@@ -194,7 +194,7 @@ describe('7.4 authentication', function () {
       })
   })
 
-  it('TestWorkspaceOIDCTokenReview: a workspace reviews the tokens that it trusts, at the first try', async () => {
+  it('TestWorkspaceOIDCTokenReview: a workspace reviews tokens of its issuers, at the first attempt', async () => {
     const audience = 'https://kcp.default.svc'
     const { token } = await tokenOf(a, 'peter', ['developers', 'admins'])
     const review = {
@@ -222,7 +222,7 @@ describe('7.4 authentication', function () {
     })
   })
 
-  describe('7.5: whoever is of a workspace binds what others export to that workspace', () => {
+  describe('7.5: users of a workspace bind exports that others offer to that workspace', () => {
     let provider: Tenant
     let name: string
     const path = at('team-a', '/apis/apis.kcp.io/v1alpha2/apibindings?dryRun=All')
@@ -275,7 +275,7 @@ describe('7.4 authentication', function () {
     }
 
     for (const [what, bindAs] of Object.entries(bindings))
-      it(`${what}, when the provider lets that workspace bind`, async () => {
+      it(`${what}, with permission of the provider for that workspace`, async () => {
         const group = `system:cluster:${await clusterOf('team-a')}`
         await provider.kubectl(['delete', 'clusterrolebinding', 'bind', '--ignore-not-found'])
         const before = await bindAs()

@@ -66,7 +66,7 @@ describe('7.3 front proxy', function () {
   })
   let attacker: WireRequest
 
-  /** Answers with the headers that it got. */
+  /** Responds with the headers of the request. */
   async function startEcho(): Promise<object> {
     const authority = issueAuthority()
     const { certificate: cert, key } = issueServing(authority, ['localhost', '127.0.0.1'])
@@ -96,7 +96,7 @@ describe('7.3 front proxy', function () {
     return root(['get', 'workspace', 'team', '-o', 'jsonpath={.spec.cluster}'])
   }
 
-  /** The headers that come out behind the proxy. */
+  /** The headers that arrive behind the proxy. */
   const behind = async (path: string, wanted: WireRequest): Promise<IncomingHttpHeaders> => {
     const reply = await eventually(
       () => ask('HTTP/2', proxy.url + path, { ca, ...wanted }),
@@ -105,7 +105,7 @@ describe('7.3 front proxy', function () {
     return JSON.parse(reply.body)
   }
 
-  it('TestMappingWithClusterContext: a mapping with a workspace in its path knows the users of that workspace', async () => {
+  it('TestMappingWithClusterContext: a mapping with a workspace in its path authenticates users of that workspace', async () => {
     const token = await issuer.token({ sub: 'bob', email: 'bob@example.com', groups: ['developers'] })
     const authorization = `Bearer ${token}`
     const got = await behind('/e2e/clusters/root:team/anything', { headers: { authorization } })

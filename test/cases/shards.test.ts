@@ -103,7 +103,7 @@ describe('two shards', function () {
     assert.deepEqual(all, ['', 'one'])
   })
 
-  it('knows users of issuers that a type on the other shard trusts', async () => {
+  it('authenticates users of issuers that a type on the other shard trusts', async () => {
     await apply(root, ...trusting('company', issuer))
     const away = await create('away', 'beta', 'company')
     await apply(away.kubectl, bound('cluster-admin', 'oidc:ann@example.com'))

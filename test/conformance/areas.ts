@@ -18,7 +18,7 @@ import type { Target } from './fixture.ts'
 type Cases = (target: () => Target) => void
 export type Areas = Readonly<Record<string, Cases>>
 
-/** What holds wherever fixture F is served. */
+/** The areas that apply wherever fixture F is served. */
 export const areas: Areas = {
   'paths and negotiation': pathCases,
   'headers of answers': headerCases,

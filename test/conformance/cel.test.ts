@@ -48,7 +48,7 @@ interface Checked {
   }
 }
 
-/** What kubectl says when the server refuses. */
+/** The error of kubectl when the server refuses. */
 async function refusal(action: Promise<string>): Promise<string> {
   try {
     await action
@@ -91,7 +91,7 @@ const configMap = (name: string, data: Readonly<Record<string, string>>): KubeOb
   data,
 })
 
-/** Applies objects with new names until the server has learnt what makes it answer so. */
+/** Applies objects with new names until the server has applied the rule or policy. */
 function learnt(
   kubectl: Kubectl,
   prefix: string,
@@ -139,7 +139,7 @@ describe('rules and policies through the server', function () {
     )
   })
 
-  it('holds a transition rule from the second write on (case 28)', async () => {
+  it('applies a transition rule from the second write on (case 28)', async () => {
     await apply(kubectl, gadgets(spec))
     await kubectl(['wait', '--for=condition=Established', 'crd/gadgets.cel.example.com'])
     await eventually(
@@ -153,7 +153,7 @@ describe('rules and policies through the server', function () {
     )
   })
 
-  it('forgives what a tighter schema refuses, as long as it stays (case 29)', async () => {
+  it('accepts unchanged values that a tighter schema refuses (case 29)', async () => {
     const tighter = { ...spec, properties: { ...spec.properties, color: { type: 'string', enum: ['red'] } } }
     await apply(kubectl, gadgets(tighter))
     await eventually(
@@ -167,7 +167,7 @@ describe('rules and policies through the server', function () {
     )
   })
 
-  it('asks the policies of the workspace', async () => {
+  it('evaluates the policies of the workspace', async () => {
     const validations = [
       { expression: "object.data.?size.orValue('1') != '0'", message: 'size may not be 0' },
       {
@@ -206,7 +206,7 @@ describe('rules and policies through the server', function () {
     await apply(kubectl, configMap('p', { a: '1' }))
   })
 
-  it('takes errors as the policy wants them', async () => {
+  it('follows failurePolicy for errors', async () => {
     const spec = {
       matchConditions: [{ name: 'marked', expression: "object.metadata.name.startsWith('f')" }],
       validations: [{ expression: 'object.data.missing == "x"' }],
@@ -219,7 +219,7 @@ describe('rules and policies through the server', function () {
     await learnt(kubectl, 'f', any, 'created')
   })
 
-  it('says what looks wrong beside the schemas of what a policy is about', async () => {
+  it('warns of type errors against the schemas of matching kinds', async () => {
     const checkedOf = async (name: string, validations: readonly object[], more: object = {}) => {
       await apply(kubectl, policy(name, { validations, ...more }))
       const { status } = await eventually(
@@ -253,7 +253,7 @@ describe('rules and policies through the server', function () {
     )
   })
 
-  it('asks the policies of the export about what is bound, and no others', async () => {
+  it('evaluates the policies of the export for bound resources, and no others', async () => {
     const group = 'bound.example.com'
     const name = await exportApi(
       provider,

@@ -19,7 +19,7 @@ interface Review {
   }
 }
 
-/** Also what no schema knows, and where it came from. */
+/** Converts an object, also with unknown fields, and records its version. */
 function converted(object: KubeObject, apiVersion: string): KubeObject {
   const known = specIn(object, apiVersion)
   const spec = apiVersion.endsWith('/v1') ? { ...known, unknown: 'x' } : known
@@ -31,7 +31,7 @@ const all = ({ request: { objects, desiredAPIVersion } }: Review): readonly Kube
   objects.map(object => converted(object, desiredAPIVersion))
 const success = (convertedObjects: readonly object[]) => ({ convertedObjects, result: { status: 'Success' } })
 
-/** What a webhook does wrong, and what clients are told. */
+/** A defect of a webhook, and the error that clients get. */
 const failures: readonly (readonly [name: string, answer: Answers<Review>[string], why: RegExp])[] = [
   ['failed', () => ({ result: { status: 'Failed', message: 'not today' } }), / failed: not today/],
   ['mute', () => ({ result: {} }), / failed: response.result.status was '', not 'Success'/],
@@ -127,7 +127,7 @@ describe('conversion webhooks', function () {
     )
   }
 
-  it('show objects in the version that is asked for, whichever they were written in', async () => {
+  it('return objects in the requested version, in whichever version they were written', async () => {
     await define('good')
     await create(thing('good.example.com/v1', 'b', { host: 'h', port: '2' }))
     assert.deepEqual(await specs('things.v1.good.example.com'), {
@@ -144,7 +144,7 @@ describe('conversion webhooks', function () {
     assert.deepEqual((crd.status as { storedVersions: unknown }).storedVersions, ['v2'])
   })
 
-  it('take changes in any version, and check them by its schema', async () => {
+  it('accept changes in any version, and validate them by its schema', async () => {
     const patch = (body: object) =>
       kubectl(['patch', 'things.v1.good.example.com', 'a', '--type=merge', '-p', JSON.stringify(body)])
     const before = await kubectl.json<KubeObject>(['get', 'things.v2.good.example.com', 'a'])
@@ -165,7 +165,7 @@ describe('conversion webhooks', function () {
     await kubectl(['delete', 'things.v1.good.example.com', 'c'])
   })
 
-  it('show watchers what happens in their version', async () => {
+  it('send events in the version of the watch', async () => {
     const config = configAt(oriel, `${oriel.url}/clusters/${tenant.path}`)
     const watcher = await watch(config, '/apis/good.example.com/v1/things', {
       watch: true,
@@ -201,7 +201,7 @@ describe('conversion webhooks', function () {
     assert.deepEqual((await specs('things.v1.good.example.com')).a, { host: 'h', port: '7' })
   })
 
-  it('convert what is bound, also for its provider', async () => {
+  it('convert bound resources, also for the provider', async () => {
     const group = 'bound.example.com'
     await exportApi(provider, definition(webhooks, 'good', { group }), [])
     await bind(tenant, bindingOf(provider, group, []))
@@ -222,7 +222,7 @@ describe('conversion webhooks', function () {
     }
   })
 
-  it('convert, whatever an APIConversion says: kcp stores its rules without using them', async () => {
+  it('convert regardless of an APIConversion: kcp stores its rules without using them', async () => {
     const conversionOf = (rules: readonly object[]): KubeObject => ({
       apiVersion: 'apis.kcp.io/v1alpha1',
       kind: 'APIConversion',
@@ -248,7 +248,7 @@ describe('conversion webhooks', function () {
   const pathOf = async (of: Tenant, group: string): Promise<string> =>
     `${new URL(await publishedUrl(of, group)).pathname}/clusters/*/apis/${group}`
 
-  it('are asked where the name of their Service leads', async () => {
+  it('are called at the host of their Service', async () => {
     const service = { name: 'convert', namespace: 'default', path: '/things' }
     const crd = definition(webhooks, 'service')
     const spec = crd.spec as { conversion: { webhook: object } }
@@ -264,7 +264,7 @@ describe('conversion webhooks', function () {
   })
 
   for (const [name, , why] of failures)
-    it(`say what is wrong with them: ${name}`, async () => {
+    it(`report their error: ${name}`, async () => {
       await define(name)
       const refused = create(thing(`${name}.example.com/v1`, 'b', { host: 'h', port: '2' }))
       await assert.rejects(refused, why)

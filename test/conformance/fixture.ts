@@ -10,15 +10,15 @@ export interface Target {
   close(): Promise<void>
   /** An unused name. */
   fresh(): string
-  /** A namespace of its own, for cases that count objects. */
+  /** A new namespace, for cases that count objects. */
   namespace(): Promise<string>
-  /** What a resource that is not served here answers: the view's authorizer comes first. */
+  /** The status code for a resource that is not served: the view's authorizer comes first. */
   readonly unknown: 403 | 404
   /** A view on a workspace, not the workspace itself. */
   readonly isView: boolean
-  /** Its view is a process of its own. */
+  /** Whether its view is a separate process. */
   readonly isApart: boolean
-  /** Whether the server is kcp, some of whose answers differ from Kubernetes'. */
+  /** Whether the server is kcp, whose responses sometimes differ from Kubernetes'. */
   readonly isKcp: boolean
 }
 
@@ -70,7 +70,7 @@ const version = (name: string, storage: boolean) => ({
   schema: { openAPIV3Schema: { type: 'object', properties: { spec, status } } },
 })
 
-/** Fixture F. Its one CEL rule comes with the issue that evaluates CEL. */
+/** Fixture F. */
 export const fixture = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -110,7 +110,7 @@ export const widget = (name: string, spec: object = {}, metadata: object = {}): 
 export const table = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
 export const partial = (as: string): string => `application/json;as=${as};g=meta.k8s.io;v=v1`
 
-/** A request whose answer must have this status: the object in it. */
+/** Sends a request that must have this status; returns the object of the response. */
 export async function expect(code: number, answer: Promise<Reply>) {
   const reply = await answer
   if (reply.status !== code)
@@ -138,7 +138,7 @@ export const remove = (body?: object): Sent => ({ method: 'DELETE', ...(body && 
 
 type Case = (target: () => Target, name: string, test: () => Promise<void>) => void
 
-/** A case that some targets are known to fail. */
+/** A case that some targets fail. */
 export const unless =
   (isWorse: (target: Target) => boolean, reason = kcpDiffers): Case =>
   (target, name, test) =>
@@ -147,14 +147,14 @@ export const unless =
       return test()
     })
 
-/** A case that kcp is known to fail where upstream does not: it stores `kcp.io/cluster` when a client sends it, and more. */
+/** A case that kcp fails where upstream does not: it stores `kcp.io/cluster` when a client sends it, and more. */
 export const better = unless(({ isKcp }) => isKcp)
 
-/** A case that a view fails while its shard is another process. */
+/** A case that a view fails when its shard is another process. */
 export const betterTogether = unless(
   ({ isApart }) => isApart,
-  'a shard in another process does not give the view what this needs',
+  'a view in front of a shard in another process does not support this',
 )
 
-/** A case that kcp passes in workspaces only: its views read objects by themselves, and have no `/scale`. */
+/** A case that kcp passes in workspaces only: its views have other read code, and no `/scale`. */
 export const betterInViews = unless(({ isKcp, isView }) => isKcp && isView)

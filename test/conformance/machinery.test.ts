@@ -11,7 +11,7 @@ import { mountFlags, mountTarget, viewTarget, workspaceTarget } from './targets.
 /** Where impersonation is served: not at mounts, nor through kcp's view. */
 const refusals = { refusals: refusalCases }
 
-/** The cases of rules.md by number; each names the rules that it is about. */
+/** The cases of rules.md by number; each names its rules. */
 describe('Kubernetes on the wire', function () {
   this.timeout(120_000)
   let oriel: Oriel

@@ -4,7 +4,7 @@ import { discard, eventually, type Oriel } from '../support/oriel.ts'
 import { startServer } from '../support/servers/kcp.ts'
 import { apply, bind, bindingOf, createWorkspaces, exportApi, type Tenant } from '../support/tenants.ts'
 
-// MutatingAdmissionPolicies through the running server, in a workspace and for what is bound.
+// MutatingAdmissionPolicies through the running server, in a workspace and for bound resources.
 
 const group = 'mutating.example.com'
 
@@ -103,7 +103,7 @@ describe('mutating policies through the server', function () {
   const read = async ({ kubectl }: Tenant, kind: string, name: string): Promise<KubeObject> =>
     JSON.parse(await kubectl(['get', kind, name, '-n', 'default', '-o', 'json'])) as KubeObject
 
-  /** Creates objects with new names until one looks as it should. */
+  /** Creates objects with new names until one satisfies the condition. */
   async function untilMade(
     tenant: Tenant,
     kind: string,
@@ -118,7 +118,7 @@ describe('mutating policies through the server', function () {
     }, isRight)
   }
 
-  it('change what is written in their workspace', async () => {
+  it('change objects that are written in their workspace', async () => {
     const rule = { apiGroups: [''], resources: ['configmaps'] }
     const change = {
       expression: 'Object{data: {"by": request.userInfo.username == "" ? "nobody" : "somebody"}}',
@@ -138,7 +138,7 @@ describe('mutating policies through the server', function () {
     assert.deepEqual(made.data, { a: '1', by: 'somebody' })
   })
 
-  it('of the export change what is bound, and prune and default it again', async () => {
+  it('of the export change bound resources, which are pruned and defaulted again', async () => {
     const rule = { apiGroups: [group], resources: ['cowboys'] }
     const before = cowboy('before', { intent: 'bad' })
     await apply(consumer.kubectl, before)
@@ -160,7 +160,7 @@ describe('mutating policies through the server', function () {
     assert.deepEqual((await read(consumer, 'cowboys', 'kept')).spec, { intent: 'good', level: 3 })
   })
 
-  it('refuse what they cannot change', async () => {
+  it('refuse objects that they cannot change', async () => {
     const rule = { apiGroups: [group], resources: ['cowboys'] }
     const change = { expression: 'Object{spec: Object.spec{tools: ["lasso"]}}' }
     await apply(

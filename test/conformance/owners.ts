@@ -27,7 +27,7 @@ export const mergeBy = (agent: string, body: object): Sent => {
 export const entriesOf = (object: Answered): readonly Entry[] =>
   (object.metadata.managedFields ?? []) as unknown as readonly Entry[]
 
-/** Who owns what, without times: `m1 Apply` → fields. */
+/** Field managers and their fields, without times: `m1 Apply` → fields. */
 export const ownersOf = (object: Answered): Readonly<Record<string, Fields>> =>
   Object.fromEntries(
     entriesOf(object).map(({ manager, operation, subresource, fieldsV1 }) => [
@@ -43,7 +43,7 @@ export const item = (...fields: readonly string[]): Fields => ({
   ...Object.fromEntries(fields.map(field => [`f:${field}`, own])),
 })
 
-/** What the cases do with the widgets of one namespace. */
+/** Requests for the widgets of one namespace. */
 export interface Widgets {
   readonly fresh: () => string
   readonly at: (name: string, sent?: Sent, query?: string) => Promise<Reply>

@@ -39,7 +39,7 @@ const citations = (): readonly string[] =>
 describe('rules and their tests', () => {
   const numbers = new Set(rows.map(({ rule }) => rule))
 
-  it('are each there once, and the tests are there', () => {
+  it('are unique, and their tests exist', () => {
     assert.ok(rows.length > 500)
     assert.equal(numbers.size, rows.length)
     assert.deepEqual(
@@ -55,7 +55,7 @@ describe('rules and their tests', () => {
     )
   })
 
-  it('are there when they are cited', () => {
+  it('exist when they are cited', () => {
     const isKnown = (rule: string): boolean => numbers.has(rule) || numbers.has(`${rule}a`)
     assert.deepEqual(
       citations().filter(rule => !isKnown(rule)),

@@ -16,7 +16,7 @@ import {
 import { configAt } from '../support/watcher.ts'
 import { expect, fixture, group, merge, post, put, widget, widgetsIn } from './fixture.ts'
 
-// What webhooks and policies see of a write to /scale (rules.md 2.58 and 7.59b).
+// The input of webhooks and policies for a write to /scale (rules.md 2.58 and 7.59b).
 
 interface Review {
   readonly kind: string
@@ -40,7 +40,7 @@ const more = ({ request: { object } }: Review) => {
   return { allowed: true, patchType: 'JSONPatch', patch: text }
 }
 
-/** Where requests go, and where what is asked about them lies. */
+/** The URL of requests, and the workspace of the webhooks and policies. */
 interface Place {
   readonly client: Client
   readonly configure: Kubectl
@@ -141,7 +141,7 @@ function cases(prepare: () => Promise<Place>, webhooks: () => Webhooks): void {
     const { apiVersion, kind: name, spec } = shown.object
     assert.deepEqual([apiVersion, name, spec], ['autoscaling/v1', 'Scale', { replicas: 2 }])
     assert.deepEqual(shown.oldObject.spec, { replicas: 1 })
-    // What is not said of subresources is not asked about them, and the other way round.
+    // Rules without the subresource do not match it, and the other way round.
     await expect(200, place.client(`${path}/${await created({})}`, merge({ spec: { replicas: 4 } })))
     await undo()
   })

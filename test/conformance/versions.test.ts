@@ -7,7 +7,7 @@ import { apply, createWorkspaces, type Tenant } from '../support/tenants.ts'
 import { configAt, watch } from '../support/watcher.ts'
 import { type Spec, specIn, thing, thingsOf, versionOf } from './things.ts'
 
-// What admission and selectors see of a kind with several versions (rules.md 2.58 and 3.35).
+// The input of admission and selectors for a kind with several versions (rules.md 2.58 and 3.35).
 
 interface Kind {
   readonly version: string
@@ -96,7 +96,7 @@ describe('a kind of several versions', function () {
   const create = (object: KubeObject): Promise<string> =>
     kubectl(['create', '-f', '-'], JSON.stringify(object)).catch(String)
 
-  /** Creates objects until one is answered like this. */
+  /** Creates objects until a response satisfies the condition. */
   async function createdSaying(name: string, said: string): Promise<void> {
     let count = 0
     await eventually(
@@ -150,7 +150,7 @@ describe('a kind of several versions', function () {
     assert.match(await create(thing(`${group}/v1`, 'none', { host: 'h', port: '1' })), /created/)
   })
 
-  it('is changed in the version of the rule, and stored as the change converts', async () => {
+  it('is changed in the version of the rule, and stored after conversion', async () => {
     await configure('Mutating', 'moved', 'move', {
       rules: [{ ...rule('v2'), operations: ['CREATE'] }],
     })
@@ -177,7 +177,7 @@ describe('a kind of several versions', function () {
     await assert.rejects(kubectl(['delete', things('v1'), 'kept']), /v2, v1, null, v2 {"address":"h:[12]"}/)
   })
 
-  it('is what policies see of it', async () => {
+  it('is the input of policies', async () => {
     const policy = (name: string, versions: readonly string[], expression: string): KubeObject[] => [
       {
         apiVersion: 'admissionregistration.k8s.io/v1',
@@ -205,7 +205,7 @@ describe('a kind of several versions', function () {
     await createdSaying('loose', `denied request: v2 v1 ${group}/v2 h:1`)
   })
 
-  it('is selected by the fields of the version that is asked for', async () => {
+  it('is selected by the fields of the requested version', async () => {
     await create(thing(`${group}/v1`, 'selected', { host: 'there', port: '7' }))
     const names = async (version: string, selector: string): Promise<string> =>
       kubectl(['get', things(version), '-o', 'name', '--field-selector', selector])
@@ -215,7 +215,7 @@ describe('a kind of several versions', function () {
     await assert.rejects(names('v1', 'spec.address=there:7'), /field label not supported: spec.address/)
   })
 
-  it('is watched by the fields of the version that is asked for', async () => {
+  it('is watched by the fields of the requested version', async () => {
     const config = configAt(oriel, `${oriel.url}/clusters/${tenant.path}`)
     const watcher = await watch(config, `/apis/${group}/v1/things`, {
       watch: true,
@@ -234,7 +234,7 @@ describe('a kind of several versions', function () {
     watcher.stop()
   })
 
-  it('is deleted by the fields of the version that is asked for', async () => {
+  it('is deleted by the fields of the requested version', async () => {
     await create(thing(`${group}/v1`, 'doomed', { host: 'doomed', port: '1' }))
     const query = '?fieldSelector=spec.host%3Ddoomed'
     await kubectl(['delete', '--raw', `/clusters/${tenant.path}/apis/${group}/v1/things${query}`])

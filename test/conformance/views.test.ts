@@ -115,7 +115,7 @@ describe('reading through views', function () {
         assert.deepEqual(names.sort(), all.map(({ metadata }) => metadata.uid ?? '').sort())
       })
 
-      it('selects, and says what is wrong with selectors (4.28, 4.33)', async () => {
+      it('selects, and reports invalid selectors (4.28, 4.33)', async () => {
         const none = await expect(200, ask('?labelSelector=nobody%3Dhas-this'))
         assert.deepEqual(none.items, [])
         assert.equal((await expect(400, ask('?labelSelector=%3D'))).reason, 'BadRequest')
@@ -123,7 +123,7 @@ describe('reading through views', function () {
         assert.match(message ?? '', /field label not supported: spec.nothing/)
       })
 
-      it('streams the state, and says where it ends (4.39, 4.55)', async () => {
+      it('streams initial events, with a bookmark at their end (4.39, 4.55)', async () => {
         const query =
           '?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'
         const stream = await client.watch(found().path + query)
@@ -138,10 +138,10 @@ describe('reading through views', function () {
         assert.ok(types.length > 1 && types.slice(0, -1).every(type => type === 'ADDED'))
       })
 
-      it('reads single objects, and tells what there is not (1.6, 2.7)', async () => {
+      it('reads single objects, and returns 404 for missing ones (1.6, 2.7)', async () => {
         const [object] = (await expect(200, ask())).items ?? []
         const cluster = object?.metadata.annotations?.['kcp.io/cluster'] ?? ''
-        // Schemas are the consumer's, wherever their own objects are.
+        // Schemas belong to the consumer, wherever their objects are stored.
         const path =
           view === 'apiresourceschema'
             ? found().path

@@ -27,7 +27,7 @@ const jsonPatch = (...operations: readonly object[]) => ({
   patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
 })
 
-/** By path: what is said of a config map. */
+/** By path: the responses about a ConfigMap. */
 const answers: Answers<Review> = {
   '/deny': () => ({ allowed: false, status: { message: 'not today', code: 418, reason: 'Teapot' } }),
   '/mute': () => ({ allowed: false }),
@@ -78,7 +78,7 @@ describe('webhooks', function () {
   })
   after(() => scene?.close())
 
-  /** A configuration of one webhook for config maps whose name begins with the path. */
+  /** A configuration of one webhook for ConfigMaps whose name begins with the path. */
   const configuration = (kind: string, path: string, more: object = {}): KubeObject => ({
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind,
@@ -110,7 +110,7 @@ describe('webhooks', function () {
   const validating = (path: string, more: object = {}) =>
     apply(kubectl, configuration('ValidatingWebhookConfiguration', path, more))
 
-  /** Creates config maps until the server answers like this. */
+  /** Creates ConfigMaps until the response satisfies the condition. */
   async function answersWith(path: string, text: string, args: readonly string[] = []): Promise<void> {
     let count = 0
     await eventually(
@@ -122,19 +122,19 @@ describe('webhooks', function () {
     )
   }
 
-  it('refuse with their own words, code and reason', async () => {
+  it('refuse with their own message, code and reason', async () => {
     await validating('deny')
     await answersWith('deny', 'admission webhook "deny.example.com" denied the request: not today')
     await validating('mute')
     await answersWith('mute', 'admission webhook "mute.example.com" denied the request without explanation')
   })
 
-  it('see where an object lives', async () => {
+  it('receive the logical cluster of an object', async () => {
     await validating('look')
     await answersWith('look', `denied the request: CREATE in ${tenant.cluster}`)
   })
 
-  it('see versions, and patches as updates, and no name in a collection', async () => {
+  it('receive versions, patches as updates, and no name in a collection', async () => {
     await apply(kubectl, configMap('told'))
     const version = await kubectl(['get', 'configmap', 'told', '-o', 'jsonpath={.metadata.resourceVersion}'])
     const operations = ['UPDATE', 'DELETE']
@@ -168,7 +168,7 @@ describe('webhooks', function () {
     )
   })
 
-  it('fail closed, or open where they want to', async () => {
+  it('follow failurePolicy', async () => {
     await validating('uid')
     await answersWith(
       'uid',
@@ -185,7 +185,7 @@ describe('webhooks', function () {
     await answersWith('slow', 'context deadline exceeded')
   })
 
-  it('of an export see what is bound, and those of the consumer do not', async () => {
+  it('of an export receive bound resources, and those of the consumer do not', async () => {
     const group = 'bound.example.com'
     await exportApi(provider, gadgets(group), [])
     await bind(tenant, bindingOf(provider, group, []))
@@ -208,7 +208,7 @@ describe('webhooks', function () {
     )
   })
 
-  it('say why they cannot be called: the certificate of this one has an unknown authority', async () => {
+  it('report why they cannot be called: the certificate has an unknown authority', async () => {
     const clientConfig = { url: `${webhooks.url}/deny`, caBundle: '' }
     await validating('effects', { clientConfig, sideEffects: 'NoneOnDryRun', failurePolicy: 'Fail' })
     await answersWith(

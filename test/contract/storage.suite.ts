@@ -6,11 +6,11 @@ import { watching } from './storage/watching.ts'
 import { writing } from './storage/writing.ts'
 
 export interface ContractOptions {
-  /** Tests by name, with the reason why they do not hold. */
+  /** Tests by name, with the reason why they do not apply. */
   readonly skip?: Readonly<Record<string, string>>
 }
 
-/** Runs the contract of `ResourceStorage` against a storage: what every one of them promises. */
+/** Runs the contract of `ResourceStorage` against a storage. */
 export function storageContract(
   name: string,
   open: () => Promise<StorageSubject>,

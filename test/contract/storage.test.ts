@@ -15,7 +15,7 @@ async function reference(): Promise<StorageSubject> {
   }
 }
 
-/** The same storage, seen through lenses that change nothing but touch everything. */
+/** The same storage behind lenses that change nothing but process everything. */
 async function throughViews(): Promise<StorageSubject> {
   const subject = await reference()
   const identity = viewOf(subject.storage, () => ({

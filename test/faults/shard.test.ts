@@ -88,7 +88,7 @@ describe('a shard in another process', () => {
   describe('that cannot be used', () => {
     const cases: readonly [string, (right: ServerAccess) => Partial<ServerAccess>, RegExp][] = [
       [
-        'is not there',
+        'is unreachable',
         () => ({ server: 'https://127.0.0.1:1' }),
         /127\.0\.0\.1:1 cannot be used: connection refused: start the server, or correct server in the kubeconfig$/,
       ],
@@ -97,24 +97,20 @@ describe('a shard in another process', () => {
         () => ({ ca: issueAuthority().certificate }),
         /: its certificate is signed by an unknown authority: set certificate-authority in the kubeconfig/,
       ],
+      ['rejects the user', () => ({ token: 'withdrawn' }), /: it rejects the credentials in the kubeconfig/],
       [
-        'knows no such user',
-        () => ({ token: 'withdrawn' }),
-        /: it rejects the credentials in the kubeconfig/,
-      ],
-      [
-        'lets its user see only some logical clusters',
+        'allows its user only some logical clusters',
         () => ({ token: 'weak' }),
         /: its user may not see the objects of all logical clusters: use a kubeconfig whose user is in the group system:masters$/,
       ],
       [
-        'is called by another name',
+        'has a certificate for another host',
         right => ({ server: right.server.replace('127.0.0.1', '127.0.0.2') }),
         /: (its certificate is for another host|connection refused)/,
       ],
     ]
     for (const [what, wrong, line] of cases)
-      it(`because it ${what}: one line says what to change, and it goes on when that is done`, async () => {
+      it(`because it ${what}: one line reports what to change, and it continues after the change`, async () => {
         await reconnect({ ...access, ...wrong(access) })
         await add('a')
         const informer = synced()
@@ -129,7 +125,7 @@ describe('a shard in another process', () => {
       })
   })
 
-  it('whose certificate expires while it is used: one line says what to change, and it goes on when that is done', async () => {
+  it('whose certificate expires while it is used: one line reports what to change, and it continues after the change', async () => {
     const { authority, tls } = testCertificates()
     const hours = 2 / 3600
     const until = Date.now() + hours * 3_600_000
@@ -143,7 +139,7 @@ describe('a shard in another process', () => {
       now => now > until,
     )
     assert.deepEqual(lines, [])
-    // Connections that are open stay so.
+    // Open connections stay open.
     gate.cut()
     await told(/: its certificate has expired: renew the serving certificate$/)
     server.useCertificate(tls)
@@ -156,7 +152,7 @@ describe('a shard in another process', () => {
     assert.equal(lines.length, 2, lines.join('\n'))
   })
 
-  it('that is too slow: one line says so, and it goes on when it is faster', async () => {
+  it('that is too slow: one line reports that, and it continues when it is faster', async () => {
     await reconnect(access, 100)
     gate.hold()
     const informer = synced()
@@ -167,7 +163,7 @@ describe('a shard in another process', () => {
     assert.equal(lines.length, 2, lines.join('\n'))
   })
 
-  it('that was down is watched on: nothing is lost, and nothing comes twice', async () => {
+  it('that was down is watched again: no event is lost or repeated', async () => {
     const seen: string[] = []
     const watching = new AbortController()
     const ctx = testContext({ cluster: '*', info, signal: watching.signal })
@@ -242,7 +238,7 @@ describe('a shard in another process', () => {
     assert.deepEqual(lines, [])
   })
 
-  it('is left alone by clients that leave', async () => {
+  it('gets no further requests of clients that left', async () => {
     const query = { cluster: '*', initialEvents: true, bookmarks: true } as const
     const leaving = new AbortController()
     const ctx = testContext({ cluster: '*', info, signal: leaving.signal })
@@ -255,14 +251,14 @@ describe('a shard in another process', () => {
     const pending = watches.map(watch => watch.next())
     leaving.abort()
     await Promise.all(pending)
-    // What is left are the connections of the shard's own informer and of the copy, and idle ones.
+    // Only connections of the shard's informer and of the copy, and idle ones, remain.
     await eventually(
       async () => gate.open,
       open => open <= 3,
     )
   })
 
-  it('that serves an identity later than it is watched shows everything of it', async () => {
+  it('that serves an identity after the watch started sends all its objects', async () => {
     const ref = { ...configMaps, resource: 'widgets', group: 'example.com', identity: 'abc' }
     const ctx = testContext({ cluster: '*', info: { ...info, ...ref } })
     const list = remote.backend.storage(ref).list(ctx, { cluster: '*' })

@@ -15,7 +15,7 @@ const aMoment = 2 / 3600
 const typesOfRoot = '/services/apiexport/root/tenancy.kcp.io'
 const types = '/apis/tenancy.kcp.io/v1alpha1/workspacetypes'
 
-describe('oriel virtual-workspaces, while what it needs comes and goes', function () {
+describe('oriel virtual-workspaces, while its shard and files change', function () {
   this.timeout(120_000)
   const users = issueAuthority()
   const own = issueAuthority()
@@ -50,7 +50,7 @@ describe('oriel virtual-workspaces, while what it needs comes and goes', functio
 
   const write = (name: string, content: string): Promise<void> => writeFile(join(files, name), content)
 
-  /** Has the views serve with a certificate. */
+  /** Writes the serving certificate of the views. */
   async function certify(more: { readonly hours?: number }): Promise<void> {
     const { certificate, key } = await issueClient(own, { ...serving, ...more })
     await write('apiserver.key', key)
@@ -66,7 +66,7 @@ describe('oriel virtual-workspaces, while what it needs comes and goes', functio
     readonly file?: string
   }
 
-  /** Has the views use a kubeconfig. */
+  /** Writes the kubeconfig of the views. */
   async function connect({ ca, context = 'shard-base', ...others }: Access): Promise<void> {
     const { server = shard.url, file = 'kubeconfig', ...client } = others
     const { certificate, key } = await issueClient(users, { ...admin, ...client })
@@ -82,20 +82,20 @@ describe('oriel virtual-workspaces, while what it needs comes and goes', functio
     await write(file, JSON.stringify(config))
   }
 
-  /** What has been said of problems since the last time. */
+  /** The number of log lines that were read already. */
   let told = 0
   const news = (): readonly string[] =>
     views
       .views()
       .split('\n')
-      // What follows the last end of a line is still being written.
+      // The text after the last line break is still being written.
       .slice(0, -1)
       .filter(line => /cannot be used|has expired|used again/.test(line))
       .map(line => (JSON.parse(line) as { msg: string }).msg)
-      // A busy machine has also healthy shards answer late: that is told, and passes.
+      // On a busy machine healthy shards respond late, too, which is logged and passes.
       .filter(text => !text.includes('has not answered in time'))
       .slice(told)
-  /** Waits for a line about a problem. Resolves with how many others came before it. */
+  /** Waits for a log line about a problem. Resolves with the number of lines before it. */
   async function says(line: RegExp): Promise<number> {
     const before = await eventually(
       async () => news().findIndex(text => line.test(text)),
@@ -111,7 +111,7 @@ describe('oriel virtual-workspaces, while what it needs comes and goes', functio
       said => said.includes('check passed') === (state === 'ready'),
     )
 
-  it('starts before its shard, and says so', async () => {
+  it('starts before its shard, and logs that', async () => {
     await says(/cannot be used: connection refused: start the server, or correct server in the kubeconfig$/)
     await becomes('not ready')
     await shard.restart()
@@ -119,7 +119,7 @@ describe('oriel virtual-workspaces, while what it needs comes and goes', functio
     await becomes('ready')
   })
 
-  it('ends when it is told to, also when it has never reached its shard', async () => {
+  it('ends on SIGTERM, also when its shard was never reachable', async () => {
     await connect({ server: 'https://127.0.0.1:1', file: 'nowhere' })
     const kubeconfig = join(files, 'nowhere')
     const port = await freePort()
@@ -137,7 +137,7 @@ describe('oriel virtual-workspaces, while what it needs comes and goes', functio
     assert.equal(lost.views().match(/"msg"/g)?.length, 1, lost.views())
   })
 
-  it('goes on when the shard has been away', async () => {
+  it('continues when the shard is reachable again', async () => {
     await shard.kill()
     await says(/cannot be used: connection refused/)
     await becomes('not ready')
@@ -164,7 +164,7 @@ describe('oriel virtual-workspaces, while what it needs comes and goes', functio
     ],
   ]
   for (const [what, access, line] of cases)
-    it(`says what to change in a kubeconfig ${what}, and goes on when that is done`, async () => {
+    it(`reports what to change in a kubeconfig ${what}, and continues after the change`, async () => {
       await connect(access)
       assert.equal(await says(line), 0)
       await becomes('not ready')
@@ -174,7 +174,7 @@ describe('oriel virtual-workspaces, while what it needs comes and goes', functio
       assert.deepEqual(news(), [])
     })
 
-  it('keeps to its kubeconfig when that becomes one without the context', async () => {
+  it('keeps its configuration when the new kubeconfig lacks the context', async () => {
     await connect({ context: 'other' })
     await says(
       /^the changed kubeconfig of --kubeconfig cannot be used: .* has no context "shard-base": it has "other"\.$/,
@@ -185,7 +185,7 @@ describe('oriel virtual-workspaces, while what it needs comes and goes', functio
     assert.deepEqual(news(), [])
   })
 
-  it('keeps nothing of clients that have left', async () => {
+  it('releases the resources of clients that have left', async () => {
     const upstream = async (): Promise<number> => gate?.open ?? 0
     gate = await openGate(Number(new URL(shard.url).port))
     const { port } = gate
@@ -202,15 +202,15 @@ describe('oriel virtual-workspaces, while what it needs comes and goes', functio
     const watches = await Promise.all(each.map(path => open('HTTP/1.1', url + path, wanted)))
     for (const watch of watches) assert.match((await watch.next()) ?? '', /"type":"ADDED"/)
     assert.equal(await watching(), watches.length)
-    // What is there comes before the watch that follows it.
+    // The watch starts after the list.
     await eventually(upstream, open => open >= 20)
     for (const watch of watches) watch.leave()
     await eventually(watching, count => count === 0)
-    // What is left are connections of the views' own.
+    // Only connections of the views themselves remain.
     await eventually(upstream, open => open <= 2)
   })
 
-  it('says that its own certificate has expired, and serves with the next one', async () => {
+  it('reports that its own certificate has expired, and uses the next one', async () => {
     await certify({ hours: aMoment })
     await says(/^the serving certificate has expired: renew .*apiserver\.crt$/)
     await certify({})

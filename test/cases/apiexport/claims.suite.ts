@@ -111,7 +111,7 @@ export const claimsAreWhatIsAccepted = (scene: Scene): void => {
     await scene.becomes(view + configMaps, ['kube-root-ca.crt', 'seen'])
   })
 
-  it('TestAPIExportClaimableBuiltInAPIsDrift: what can be claimed is what every workspace has', async () => {
+  it('TestAPIExportClaimableBuiltInAPIsDrift: claimable resources are those of every workspace', async () => {
     const [plain] = (await scene.workspaces('plain')) as [Tenant]
     const review = ['selfsubjectaccessreviews', 'selfsubjectrulesreviews', 'selfsubjectreviews']
     const served = await scene.discovered(`/clusters/${plain.path}`)
@@ -158,7 +158,7 @@ export const claimsAreWhatIsAccepted = (scene: Scene): void => {
     assert.equal((await scene.get('user-2', `${view}/api/v1/configmaps`)).status, 200)
   })
 
-  it('TestAPIBindingPermissionClaimsSelectors: selectors say what is seen, made, changed and deleted', async () => {
+  it('TestAPIBindingPermissionClaimsSelectors: selectors apply to reads, creations, changes and deletions', async () => {
     const [provider, consumer] = (await scene.workspaces('p', 'c')) as [Tenant, Tenant]
     const claims = [claim('', 'configmaps'), claim('', 'secrets')]
     const name = await exportKind(provider, cowboyKind, { claims })
@@ -195,7 +195,7 @@ export const claimsAreWhatIsAccepted = (scene: Scene): void => {
     assert.ok(left.includes('own') && !left.includes('shared') && !left.includes('made'))
   })
 
-  it('TestAPIBindingPermissionClaimsSelectorUpdate: a changed selector labels what is there anew', async () => {
+  it('TestAPIBindingPermissionClaimsSelectorUpdate: a changed selector labels existing objects again', async () => {
     const [provider, consumer] = (await scene.workspaces('p', 'c')) as [Tenant, Tenant]
     const claims = [claim('', 'configmaps')]
     const name = await exportKind(provider, cowboyKind, { claims })

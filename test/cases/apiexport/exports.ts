@@ -71,7 +71,7 @@ export const allTaken = (claims: readonly Claim[], more: object = {}) => claims.
 
 export interface Exported {
   readonly claims?: readonly Claim[]
-  /** Consumers need the right that the provider's policy gives. */
+  /** Consumers need a permission from the provider's policy. */
   readonly isGuarded?: boolean
 }
 
@@ -115,11 +115,11 @@ export async function viewOf(provider: Tenant, name: string) {
   return (tenant?: Tenant) => `${pathname}/clusters/${tenant?.cluster ?? '*'}`
 }
 
-/** Until the view has noticed. */
+/** Retries until the view has applied the change. */
 export const answers = (ask: () => Promise<Told>, status: number): Promise<Told> =>
   eventually(ask, told => told.status === status)
 
-/** Lets a user into a provider's workspace, to use its exports. */
+/** Gives a user permission to use the exports of a provider's workspace. */
 export const contentFor = (user: string, { kubectl }: Tenant, verbs: readonly string[] = ['*']) =>
   apply(
     kubectl,

@@ -50,7 +50,7 @@ export const rightsAreAskedOfEverybody = (scene: Scene): void => {
     assert.equal((await scene.get('user-2', view(shadowed) + cowboys)).status, 403)
   })
 
-  it('TestAPIExportBindingAuthorizer: in one logical cluster nothing is open before it is bound and accepted', async () => {
+  it('TestAPIExportBindingAuthorizer: no logical cluster is accessible before it binds the export and accepts the claim', async () => {
     const [provider, tenant] = (await scene.workspaces('p', 't')) as [Tenant, Tenant]
     const claims = [claim('', 'configmaps')]
     const name = await exportKind(provider, sheriffKind, { claims })

@@ -13,12 +13,12 @@ interface Resources {
   readonly resources: readonly { readonly name: string }[]
 }
 
-/** What the cases do to one server. */
+/** The state of the cases on one server. */
 export type Scene = ReturnType<typeof createScene>
 
 export function createScene(people: People) {
   let count = 0
-  /** Workspaces of this case's own. */
+  /** Workspaces of this case only. */
   async function workspaces(...names: readonly string[]): Promise<readonly Tenant[]> {
     count++
     return createWorkspaces(
@@ -45,7 +45,7 @@ export function createScene(people: People) {
       () => namesAt(path, who).catch(() => undefined),
       found => JSON.stringify(found) === JSON.stringify(names),
     )
-  /** `<plural>.<group>` of everything that discovery has, without subresources. */
+  /** `<plural>.<group>` of all resources in discovery, without subresources. */
   async function discovered(base: string): Promise<readonly string[]> {
     const read = async <T>(path: string): Promise<T> => (await get(masters, base + path)).json<T>()
     const { groups } = await read<Groups>('/apis')

@@ -54,7 +54,7 @@ export const consumersAnswer = (scene: Scene): void => {
     assert.deepEqual(user.extra['authentication.kcp.io/cluster-name'], [consumer.cluster])
   })
 
-  it('TestAPIExportOpenAPI: documents are there for what is served, and for several kinds of a group', async () => {
+  it('TestAPIExportOpenAPI: documents exist for served resources, and for several kinds of a group', async () => {
     const [provider, consumer] = (await scene.workspaces('p', 'c')) as [Tenant, Tenant]
     const [first, second] = [cowboyKind, kind('wildwest.dev', 'sheriffs', 'Sheriff')].map(crd =>
       apiResourceSchemaOf(crd, 'today'),

@@ -25,7 +25,7 @@ export const administratorsAndOthers = (people: People): void => {
       assert.equal((await people.post('user-1', at('org1:workspace1', configMaps), configMap)).status, 201)
     })
 
-    it('lets others do there what a local role says', async () => {
+    it('lets others do there what a local role allows', async () => {
       const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role' }
       const inside = people.admin.at(at('org1:workspace1'))
       await apply(inside, bound(access, 'user-2'), {
@@ -39,7 +39,7 @@ export const administratorsAndOthers = (people: People): void => {
       assert.equal(refused.status, 403)
     })
 
-    it('serves health to everybody, and the version to users with access', async () => {
+    it('serves health without credentials, and the version to users with access', async () => {
       for (const path of ['/healthz', '/readyz', '/livez'])
         assert.equal((await people.as('user-1')(at('org1', path))).body, 'ok')
       const version = await people.as('user-1')(at('org1', '/version'))

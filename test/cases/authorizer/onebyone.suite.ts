@@ -59,7 +59,7 @@ export const oneByOne = (people: People): void => {
     assert.deepEqual(userInfo.extra['authentication.kcp.io/scopes'], [`cluster:${here}`])
   })
 
-  it('TestRootCACertConfigmap: every namespace gets the authority of the server', async () => {
+  it('TestRootCACertConfigmap: every namespace gets the certificate authority of the server', async () => {
     await apply(people.admin.at(at('org1:workspace1')), namespace('new'))
     const path = at('org1:workspace1', '/api/v1/namespaces/new/configmaps/kube-root-ca.crt')
     const told = await eventually(
@@ -69,7 +69,7 @@ export const oneByOne = (people: People): void => {
     assert.match(told.json<{ data: Record<string, string> }>().data['ca.crt'] ?? '', /BEGIN CERTIFICATE/)
   })
 
-  it('TestShardMetricsEndpoint: metrics are the shard’s, for whom root lets read them', async () => {
+  it('TestShardMetricsEndpoint: metrics are served for users with permission in root', async () => {
     const path = at('org1', '/metrics')
     const reading = clusterRole('metrics', { verbs: ['get'], nonResourceURLs: ['/metrics'] })
     await apply(people.admin.at(at('org1')), reading, bound('metrics', 'user-3'))

@@ -37,7 +37,7 @@ export const rulesReviews = (people: People): void => {
       await apply(people.admin.at(at('org1')), bound(access, 'group:system:authenticated'))
     })
     for (const [what, [all, reviewed]] of Object.entries(rows))
-      it(`lists ${all ? 'everything' : 'what everybody may'} for ${what}`, async () => {
+      it(`lists ${all ? 'all rules' : 'the rules of all users'} for ${what}`, async () => {
         const rules = await rulesOf(people, at('org1'), reviewed(here))
         const text = JSON.stringify(rules)
         assert.equal(hasRule(rules, everything), all, text)

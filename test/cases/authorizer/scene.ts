@@ -43,7 +43,7 @@ export interface Reviewed {
   readonly extra?: Readonly<Record<string, string>>
 }
 
-/** Two organizations of two workspaces each, with an administrator each, and what only some groups may enter. */
+/** Two organizations of two workspaces each, with an administrator each, and workspaces with required groups. */
 export async function createOrganizations({ oriel, admin }: People): Promise<void> {
   await createWorkspaces(oriel, ['org1', 'org2'])
   for (const org of ['org1', 'org2']) {

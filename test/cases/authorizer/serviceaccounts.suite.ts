@@ -42,7 +42,7 @@ export const serviceAccounts = (people: People): void => {
       const robots = `/api/v1/namespaces/${ns}/configmaps`
       const status = async (path: string): Promise<number> => (await people.as({ token })(path)).status
 
-      it('is known in its workspace, also when it does not name it', async () => {
+      it('is authenticated in its workspace, also without its path', async () => {
         assert.equal(await status(at(own, robots)), 200)
         assert.equal(await status(robots), 200)
       })
@@ -59,7 +59,7 @@ export const serviceAccounts = (people: People): void => {
         assert.equal(await status(at('org2:workspace2', robots)), 403)
       })
 
-      it('passes on what it has, and with "escalate" more', async () => {
+      it('grants rules that it has, and with "escalate" more', async () => {
         const roles = `/apis/rbac.authorization.k8s.io/v1/namespaces/${ns}/roles`
         const role = (name: string, resource: string) => ({
           apiVersion: 'rbac.authorization.k8s.io/v1',

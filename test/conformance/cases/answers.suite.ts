@@ -16,7 +16,7 @@ import {
 } from '../fixture.ts'
 import { applyPatch, entriesOf } from '../owners.ts'
 
-/** What is said of bodies and patches that cannot be, and by whom fields are owned, of custom and built-in kinds. */
+/** Errors of bodies and patches, and field managers, of custom and built-in kinds. */
 export function answerCases(target: () => Target): void {
   let ns = ''
   before(async () => {
@@ -52,7 +52,7 @@ function refusalCases(target: () => Target, ns: () => string, ask: Ask): void {
     )
   })
 
-  it('say that there is no name, where there has to be one (2.8)', async () => {
+  it('report a missing name where one is required (2.8)', async () => {
     const { code, message } = await refused(422, widgetsIn(ns()), post({ ...widget(''), metadata: {} }))
     assert.equal(code, 422)
     assert.match(
@@ -61,7 +61,7 @@ function refusalCases(target: () => Target, ns: () => string, ask: Ask): void {
     )
   })
 
-  it('say what is wrong with a body that is broken or empty (2.38, 2.45)', async () => {
+  it('report errors of a malformed or empty body (2.38, 2.45)', async () => {
     for (const body of ['{', '{"kind":', '']) {
       const { reason, message } = await refused(400, configMapsIn(ns()), {
         method: 'POST',
@@ -77,7 +77,7 @@ function refusalCases(target: () => Target, ns: () => string, ask: Ask): void {
     }
   })
 
-  it('name the version and the kind that were expected (2.40, 2.41, 2.42)', async () => {
+  it('name the expected version and kind (2.40, 2.41, 2.42)', async () => {
     const other = await refused(
       400,
       configMapsIn(ns()),
@@ -121,7 +121,7 @@ function refusalCases(target: () => Target, ns: () => string, ask: Ask): void {
     await refused(400, `${widgetsIn(ns())}?labelSelector=%3D`, remove())
   })
 
-  it('are all that older versions of the definitions’ API get (7.9)', async () => {
+  it('are the response for older versions of the API of definitions (7.9)', async () => {
     const path = '/apis/apiextensions.k8s.io/v1beta1/customresourcedefinitions'
     assert.equal((await ask(path)).status, target().unknown)
   })
@@ -219,7 +219,7 @@ function ownerCases(target: () => Target, ns: () => string, ask: Ask): void {
     assert.deepEqual(entries, sorted)
   })
 
-  it('own no name, no kind and nothing that the server says (5.23, 3.40)', async () => {
+  it('own no name, no kind and no system fields (5.23, 3.40)', async () => {
     const sent = widget(target().fresh(), {}, { labels: { a: 'b' }, annotations: { c: 'd' } })
     const object = await expect(201, ask(path(), post(sent)))
     const [entry] = entriesOf(object)
@@ -231,7 +231,7 @@ function ownerCases(target: () => Target, ns: () => string, ask: Ask): void {
     assert.match(object.metadata.creationTimestamp ?? '', /^\d{4}-/)
   })
 
-  it('are shown in every form (5.29)', async () => {
+  it('are returned in every format (5.29)', async () => {
     const name = target().fresh()
     await expect(201, ask(path(), post(widget(name, { size: 3 }))))
     const read = async (accept: string): Promise<string> =>
@@ -247,7 +247,7 @@ function ownerCases(target: () => Target, ns: () => string, ask: Ask): void {
     assert.ok(items?.every(item => item.kind === 'Widget' && item.apiVersion === `${group}/v1`))
   })
 
-  it('find what they have written by its labels, as helm does (10.44)', async () => {
+  it('find written objects by labels, as helm does (10.44)', async () => {
     const name = target().fresh()
     const labels = { owner: 'helm', status: 'deployed' }
     const release = {

@@ -116,7 +116,7 @@ function ownershipCases({ fresh, at, apply }: Widgets): void {
     assert.deepEqual(await again(200), await again(200))
   })
 
-  it('42: attributes what was there before (5.27)', async () => {
+  it('42: adds an entry for fields from before the first apply (5.27)', async () => {
     const name = fresh()
     await expect(201, apply(name, 'm1', { color: 'red' }))
     const cleared = await expect(200, at(name, merge({ metadata: { managedFields: [{}] } })))
@@ -129,7 +129,7 @@ function ownershipCases({ fresh, at, apply }: Widgets): void {
     )
   })
 
-  it('gives everything up with an empty configuration (5.51 l)', async () => {
+  it('drops all fields with an empty configuration (5.51 l)', async () => {
     const name = fresh()
     await expect(201, apply(name, 'm1', { color: 'red' }))
     await expect(200, apply(name, 'm2', { size: 3 }, '&force=true'))
@@ -218,7 +218,7 @@ function refusalCases({ fresh, at, apply }: Widgets): void {
     assert.equal(message, 'metadata.managedFields must be nil')
   })
 
-  it('refuses other kinds, other names, and what is no object (5.53)', async () => {
+  it('refuses other kinds, other names, and values that are not objects (5.53)', async () => {
     const name = fresh()
     const messageOf = async (body: object | string): Promise<unknown> =>
       (await expect(400, at(name, applyPatch(body), '?fieldManager=m1'))).message

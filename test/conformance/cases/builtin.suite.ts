@@ -47,7 +47,7 @@ export function builtinCases(target: () => Target): void {
     )
   })
 
-  it('keep bytes as base64, and never what is to become bytes (3.41)', async () => {
+  it('keep bytes as base64, and drop stringData (3.41)', async () => {
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' }, type: 'example.com/t' }
     const made = await expect(
       201,

@@ -5,7 +5,7 @@ import { expect, group, merge, namespaces, post, remove, type Target, widget, wi
 
 type Spec = Readonly<Record<string, unknown>>
 
-/** Cases 11 to 22 of rules.md: create and metadata. What managedFields hold is tested with server-side apply. */
+/** Cases 11 to 22 of rules.md: create and metadata. managedFields are tested with server-side apply. */
 export function createCases(target: () => Target): void {
   let ns = ''
   let path = ''
@@ -91,7 +91,7 @@ export function createCases(target: () => Target): void {
     assert.match(message ?? '', /duplicate field "spec\.size"/)
   })
 
-  it('18: creates nothing in namespaces that are not there or on their way out (2.54, 2.55)', async () => {
+  it('18: creates nothing in missing and terminating namespaces (2.54, 2.55)', async () => {
     const { client } = target()
     const missing = await expect(404, client(widgetsIn('ghost'), post(widget('a'))))
     assert.equal(missing.message, 'namespaces "ghost" not found')

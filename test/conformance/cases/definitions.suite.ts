@@ -19,7 +19,7 @@ import {
 const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const aggregated = (version: string): string =>
   `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
-/** What client-go asks since 1.30, and before. */
+/** The Accept headers of client-go since 1.30, and before. */
 const recent = `${aggregated('v2')},${aggregated('v2beta1')},application/json`
 const old = `${aggregated('v2beta1')},application/json`
 
@@ -52,7 +52,7 @@ interface OpenApi {
   >
 }
 
-/** The parts of case 59 of rules.md that hold however the fixture is served. */
+/** The parts of case 59 of rules.md that apply wherever the fixture is served. */
 export function publishedCases(target: () => Target): void {
   const ask = (path: string, sent?: Sent) => target().client(path, sent)
 
@@ -109,7 +109,7 @@ export function publishedCases(target: () => Target): void {
     assert.ok(!types.includes('application/strategic-merge-patch+json'))
   })
 
-  it('59: answers in the version that is asked for (7.41)', async () => {
+  it('59: responds in the version of the request (7.41)', async () => {
     const ns = await target().namespace()
     await expect(201, ask(widgetsIn(ns), post(widget('a'))))
     const object = await expect(200, ask(`${widgetsIn(ns, 'v1beta1')}/a`))
@@ -131,7 +131,7 @@ export function definitionCases(target: () => Target): void {
     }
   })
 
-  it('shows kinds without columns of their own with name and time (7.56)', async () => {
+  it('shows kinds without columns with name and age (7.56)', async () => {
     const answer = await ask(crd, { headers: { accept: table } })
     const { columnDefinitions, rows } = answer.json<{
       columnDefinitions: readonly { name: string; type: string }[]
@@ -190,7 +190,7 @@ export function definitionCases(target: () => Target): void {
     assert.match(message ?? '', /spec\.color: Unsupported value: "mauve": supported values: "blue"/)
   })
 
-  it('59: takes its objects, watches and discovery along when it is deleted (7.48)', async () => {
+  it('59: removes its objects, watches and discovery when it is deleted (7.48)', async () => {
     const ns = await target().namespace()
     await expect(201, ask(widgetsIn(ns), post(widget('a', { color: 'blue' }))))
     const stream = await target().client.watch(`${widgetsIn(ns)}?watch=1`)

@@ -4,7 +4,7 @@ import { better, expect, post, type Target, widget, widgetsIn } from '../fixture
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Headers and media types of answers, and what is ignored in requests (rules.md 1.20 to 1.59). */
+/** Headers and media types of responses, and ignored parts of requests (rules.md 1.20 to 1.59). */
 export function headerCases(target: () => Target): void {
   let path = ''
   let one = ''
@@ -40,7 +40,7 @@ export function headerCases(target: () => Target): void {
     assert.equal(await linesOf('?pretty=false', 'curl/8'), 2)
   })
 
-  it('are YAML where that is asked, and YAML is read (1.20, 1.21, 1.26, 1.34)', async () => {
+  it('are YAML on request, and YAML bodies are accepted (1.20, 1.21, 1.26, 1.34)', async () => {
     const { headers, text } = await ask(one, asking({ accept: 'application/yaml' }))
     assert.equal(headers['content-type'], 'application/yaml')
     assert.match(text, /^ {2}color: red$/m)

@@ -53,7 +53,7 @@ export function listCases(target: () => Target): void {
     assert.deepEqual(none.items, [])
   })
 
-  it('are in the order of names, and nothing in namespaces that there are not (2.54, 4.3, 4.6)', async () => {
+  it('are in the order of names, and empty in missing namespaces (2.54, 4.3, 4.6)', async () => {
     assert.deepEqual(await named(''), ['a', 'b', 'c'])
     const { items, metadata } = await expect(200, ask(widgetsIn('ghost')))
     assert.deepEqual(items, [])
@@ -116,7 +116,7 @@ export function listCases(target: () => Target): void {
     assert.equal(message, "invalid selector: 'x'; can't understand 'x'")
   })
 
-  it('know the fields of built-in kinds (4.32, 4.34)', async () => {
+  it('support the fields of built-in kinds (4.32, 4.34)', async () => {
     const { message } = await expect(400, ask(`${maps}?fieldSelector=data.a%3Db`))
     assert.match(
       message ?? '',
@@ -130,7 +130,7 @@ export function listCases(target: () => Target): void {
     )
   })
 
-  it('refuse what contradicts itself (4.9, 4.10, 4.11, 4.18)', async () => {
+  it('refuse contradictory options (4.9, 4.10, 4.11, 4.18)', async () => {
     const token = encodeURIComponent((await expect(200, ask(`${path}?limit=1`))).metadata.continue ?? '')
     const invalid = 'ListOptions.meta.k8s.io "" is invalid: '
     for (const [query, code, text] of [

@@ -24,7 +24,7 @@ export function metadataCases(target: () => Target): void {
     target().client(widgetsIn(ns), post(widget(target().fresh(), spec, metadata)))
   const at = (name = ''): string => `${widgetsIn(ns)}/${name}`
 
-  it('is the server’s, whatever a client says (3.1, 3.8, 3.17, 3.19)', async () => {
+  it('has system fields that clients cannot set (3.1, 3.8, 3.17, 3.19)', async () => {
     const sent = {
       uid: '11111111-1111-4111-8111-111111111111',
       creationTimestamp: '2001-02-03T04:05:06Z',
@@ -41,14 +41,14 @@ export function metadataCases(target: () => Target): void {
       assert.ok(!(none in metadata), none)
   })
 
-  it('has no namespace where there is none (3.2)', async () => {
+  it('has no namespace in cluster-scoped objects (3.2)', async () => {
     const name = target().fresh()
     const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, namespace: 'other' } }
     const { metadata } = await expect(201, target().client(namespaces, post(body)))
     assert.equal(metadata.namespace, undefined)
   })
 
-  it('keeps the name that is given, and cuts what names are made from (3.4)', async () => {
+  it('keeps a given name, and truncates generateName (3.4)', async () => {
     const both = await expect(201, create({ generateName: 'w-' }))
     assert.match(both.metadata.name ?? '', /^w\d+$/)
     assert.equal(both.metadata.generateName, 'w-')
@@ -56,7 +56,7 @@ export function metadataCases(target: () => Target): void {
     assert.match(long.metadata.name ?? '', /^x{58}[bcdfghjklmnpqrstvwxz2456789]{5}$/)
   })
 
-  it('is looked at before whether there is such an object (3.11)', async () => {
+  it('is validated before the object is looked up (3.11)', async () => {
     const name = target().fresh()
     const again = (spec: object) => target().client(widgetsIn(ns), post(widget(name, spec)))
     await expect(201, again({}))
@@ -115,7 +115,7 @@ export function metadataCases(target: () => Target): void {
       assert.match(message ?? '', text)
     })
 
-  it('brings warnings of owners that are named twice (3.15)', async () => {
+  it('returns warnings for duplicate owner references (3.15)', async () => {
     const reply = await create({ ownerReferences: [owner, owner] })
     assert.deepEqual((await expect(201, Promise.resolve(reply))).metadata.ownerReferences, [owner])
     assert.equal(
@@ -167,7 +167,7 @@ export function metadataCases(target: () => Target): void {
     assert.match(refused.message ?? '', /metadata\.deletionTimestamp: Invalid value: .*: field is immutable$/)
   })
 
-  it('says that an object is being deleted when another of its name is created (2.7h)', async () => {
+  it('reports that the object is being deleted when another of its name is created (2.7h)', async () => {
     const made = await expect(201, create({ finalizers: ['example.com/f'] }))
     const name = made.metadata.name ?? ''
     await expect(200, target().client(at(name), remove()))

@@ -40,7 +40,7 @@ export function updateCases({ fresh, at, apply, create }: Widgets): void {
     )
   })
 
-  it('owns structs, maps and items that it brings into existence (5.46)', async () => {
+  it('owns structs, maps and items that it creates (5.46)', async () => {
     const name = fresh()
     const fields = { ports: [{ name: 'x' }], free: { a: { b: 1 }, c: [1] }, tags: ['t'], note: null }
     const object = await expect(201, create(widget(name, fields, { labels: { app: 'x' } })))
@@ -67,7 +67,7 @@ export function updateCases({ fresh, at, apply, create }: Widgets): void {
     assert.ok(entries.some(({ manager }) => manager === 'ancient-changes'))
   })
 
-  it('lets clients edit the list itself (5.24, 5.63)', async () => {
+  it('lets clients edit managedFields (5.24, 5.63)', async () => {
     const name = fresh()
     const [entry] = entriesOf(await expect(201, apply(name, 'm1', { color: 'red' })))
     const renamed = await expect(
@@ -96,7 +96,7 @@ export function partCases({ fresh, at, apply, create }: Widgets, target: () => T
     assert.equal(ignored.metadata.resourceVersion, applied.metadata.resourceVersion)
   })
 
-  it('carries the ownership of replicas between an object and its Scale (5.57)', async () => {
+  it('maps the ownership of replicas between an object and its Scale (5.57)', async () => {
     const name = fresh()
     await expect(201, apply(name, 'm1', { replicas: 1, size: 2 }))
     await expect(200, at(name, mergeBy('scaler', { spec: { replicas: 2 } }), '/scale'))
@@ -166,7 +166,7 @@ export function builtinCases(target: () => Target): void {
     headers: { 'content-type': 'application/strategic-merge-patch+json' },
   })
 
-  it('30: takes strategic merge patches (5.13–5.17)', async () => {
+  it('30: supports strategic merge patches (5.13–5.17)', async () => {
     const name = target().fresh()
     await expect(201, target().client(path, post(configMap(name, { k: '1', l: '2' }))))
     const at = `${path}/${name}`
@@ -193,7 +193,7 @@ export function builtinCases(target: () => Target): void {
     assert.deepEqual(ownersOf(taken)['kubectl Apply'], { 'f:data': { 'f:a': own } })
   })
 
-  it('does not own the structs that Go has anyway (5.46)', async () => {
+  it('does not own structs that are never null in Go (5.46)', async () => {
     const name = target().fresh()
     const namespace = await expect(
       201,

@@ -38,7 +38,7 @@ export function pathCases(target: () => Target): void {
     stream.leave()
   })
 
-  it('3: tells what there is not from what cannot be done (1.13, 1.14)', async () => {
+  it('3: distinguishes unknown resources from unsupported methods (1.13, 1.14)', async () => {
     assert.equal((await ask('/apis/nope.io/v1/things')).status, target().unknown)
     const unknown = await expect(404, ask(`${widgetsIn(ns)}/a/frobnicate`))
     assert.equal(unknown.reason, 'NotFound')
@@ -49,7 +49,7 @@ export function pathCases(target: () => Target): void {
     assert.equal(nameless.json().kind, 'Status')
   })
 
-  it('4: offers its media types for one it has not (1.24)', async () => {
+  it('4: lists its media types in the refusal of another one (1.24)', async () => {
     const { reason, message } = await expect(406, ask(widgetsIn(ns), accept('application/xml')))
     assert.equal(reason, 'NotAcceptable')
     assert.match(message ?? '', /^only the following media types are accepted: .*json.*yaml/)
@@ -69,7 +69,7 @@ export function pathCases(target: () => Target): void {
     await expect(404, ask(`${widgetsIn(ns)}/${name}`))
   })
 
-  it('6: answers custom resources in JSON where protobuf is asked first (1.23)', async () => {
+  it('6: returns custom resources in JSON when protobuf is preferred (1.23)', async () => {
     const reply = await ask(
       `${widgetsIn(ns)}/a`,
       accept('application/vnd.kubernetes.protobuf,application/json'),
@@ -90,7 +90,7 @@ export function pathCases(target: () => Target): void {
     assert.match(body.metadata.resourceVersion, /^[1-9]\d*$/)
   })
 
-  it('8: leaves objects out of a Table when asked to (1.28)', async () => {
+  it('8: omits objects from a Table on request (1.28)', async () => {
     await expect(400, ask(`${widgetsIn(ns)}?includeObject=Bogus`, accept(table)))
     const body = (await ask(`${widgetsIn(ns)}?includeObject=None`, accept(table))).json<Table>()
     assert.deepEqual(

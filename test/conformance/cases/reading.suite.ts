@@ -39,13 +39,13 @@ export function readingCases(target: () => Target): void {
       assert.equal(selected.metadata.remainingItemCount, undefined)
     })
 
-    it('47: says how to go on after a page is too old (4.21, 4.22)', async () => {
+    it('47: returns a new continue token when a page has expired (4.21, 4.22)', async () => {
       const path = await filled('a', 'b', 'c')
       const { metadata } = await expect(200, ask(`${path}?limit=2`))
       const token = JSON.parse(Buffer.from(metadata.continue ?? '', 'base64url').toString())
       const old = Buffer.from(JSON.stringify({ ...token, rv: 1 })).toString('base64url')
       const reply = await ask(`${path}?limit=2&continue=${old}`)
-      // A young store may still remember the state before there was anything.
+      // A young store may still have the state before the first object.
       if (reply.status === 200) return assert.deepEqual(reply.json().items, [])
       const expired = await expect(410, Promise.resolve(reply))
       assert.equal(expired.reason, 'Expired')
@@ -57,7 +57,7 @@ export function readingCases(target: () => Target): void {
       assert.deepEqual(names(rest), ['c'])
     })
 
-    it('48: refuses versions that it cannot give (4.8, 4.9, 4.11)', async () => {
+    it('48: refuses unavailable resourceVersions (4.8, 4.9, 4.11)', async () => {
       const path = await filled()
       const [future, unmatched, unreadable] = await Promise.all([
         expect(504, ask(`${path}?resourceVersion=999999999999`)),
@@ -117,7 +117,7 @@ export function readingCases(target: () => Target): void {
       assert.deepEqual(events[2]?.object.spec, { color: 'blue', size: 1 })
     })
 
-    it('51: adds and deletes what begins and ceases to match (4.53)', async () => {
+    it('51: sends ADDED and DELETED for objects that start and stop to match (4.53)', async () => {
       const path = await filled('a')
       const { metadata } = await expect(200, ask(path))
       const stream = await watch(
@@ -135,11 +135,11 @@ export function readingCases(target: () => Target): void {
       assert.deepEqual([events[2]?.object.metadata.labels, rvOf(events[2]?.object)], [{ x: 'y' }, rvOf(last)])
     })
 
-    it('52: says so when a version is too old (4.45)', async () => {
+    it('52: reports an expired resourceVersion (4.45)', async () => {
       const path = await filled('a')
       const stream = await watch(`${path}?watch=1&resourceVersion=1`)
       const frame = await next(stream)
-      // A young store may still remember everything.
+      // A young store may still have all history.
       if (frame.type === 'ADDED') return
       assert.deepEqual([frame.type, frame.object.reason, frame.object.code], ['ERROR', 'Expired', 410])
       assert.match(frame.object.message ?? '', /^too old resource version: 1 \(\d+\)$/)
@@ -149,7 +149,7 @@ export function readingCases(target: () => Target): void {
     const initial = 'watch=1&sendInitialEvents=true&allowWatchBookmarks=true'
     const ends = 'k8s.io/initial-events-end'
 
-    it('53: sends the state, says where it ends, and goes on (4.39c, 4.55, 4.64, 4.37)', async () => {
+    it('53: sends initial events, a bookmark at their end, and later events (4.39c, 4.55, 4.64, 4.37)', async () => {
       const path = await filled('a', 'b', 'c')
       const stream = await watch(`${path}?${initial}&resourceVersionMatch=NotOlderThan`)
       const events = [await next(stream), await next(stream), await next(stream), await next(stream)]

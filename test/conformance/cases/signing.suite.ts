@@ -6,7 +6,7 @@ import { expect, merge, post, type Target } from '../fixture.ts'
 
 const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
 
-// A key of this test, which asks for CN=joe.
+// A key of this test, with a request for CN=joe.
 const asked = `-----BEGIN CERTIFICATE REQUEST-----
 MIHIMHACAQAwDjEMMAoGA1UEAwwDam9lMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcD
 QgAEWZYJ3ldqKyXjQB8vMOhK7/MCP9GjydyXhLLEk25CC1xQ6PO4F3zUQoF6A9sH
@@ -34,7 +34,7 @@ interface Condition {
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
-/** CertificateSigningRequests: who asks is the server's to say, and each endpoint writes its own part. */
+/** CertificateSigningRequests: the server sets the requesting user, and each endpoint writes its part only. */
 export function signingCases(target: () => Target): void {
   const request = (more: object = {}): KubeObject => ({
     apiVersion: 'certificates.k8s.io/v1',
@@ -54,21 +54,21 @@ export function signingCases(target: () => Target): void {
     conditions: [{ type, status, reason }],
   })
 
-  it('are of the user who sends them, and fields of the server have no owner', async () => {
+  it('have the requesting user, and system fields have no owner', async () => {
     const { spec, status, metadata } = await created({ username: 'somebody', groups: ['system:masters'] })
     assert.notEqual(spec.username, 'somebody')
     assert.notDeepEqual(spec.groups, ['system:masters'])
     assert.deepEqual([status, metadata.managedFields], [{}, undefined])
   })
 
-  it('never change, but in their metadata', async () => {
+  it('are immutable, except for metadata', async () => {
     const object = await created()
     const change = { metadata: { labels: { a: 'b' } }, spec: { usages: ['server auth'], username: 'x' } }
     const { spec, metadata } = await written(object, '', change)
     assert.deepEqual([spec, metadata.labels], [object.spec, { a: 'b' }])
   })
 
-  it('are approved once, by /approval alone, which says when', async () => {
+  it('are approved once, by /approval only, which sets the time', async () => {
     const object = await created()
     assert.equal(
       await refused(object, '/status', decision('Approved')),
@@ -95,7 +95,7 @@ export function signingCases(target: () => Target): void {
     )
   })
 
-  it('refuse decisions that decide nothing, and certificates that are none', async () => {
+  it('refuse conditions without a decision, and invalid certificates', async () => {
     const object = await created()
     assert.equal(
       await refused(object, '/approval', decision('Denied', 'False')),
@@ -115,7 +115,7 @@ export function signingCases(target: () => Target): void {
     )
   })
 
-  it('take metadata by each endpoint', async () => {
+  it('accept metadata at each endpoint', async () => {
     const object = await created()
     for (const part of ['/status', '/approval']) {
       const { metadata } = await written(object, part, { metadata: { labels: { by: part.slice(1) } } })
@@ -123,7 +123,7 @@ export function signingCases(target: () => Target): void {
     }
   })
 
-  it('say what they are for, and for how long', async () => {
+  it('have usages and expirationSeconds', async () => {
     const wrong = {
       usages: ['nonsense', 'any', 'any'],
       signerName: 'nobody',
@@ -137,7 +137,7 @@ export function signingCases(target: () => Target): void {
     )
   })
 
-  it('are approved and signed by whom their signer trusts', async () => {
+  it('are approved and signed by users with permission for the signer', async () => {
     const clerk = target().fresh()
     await grant(clerk, 'clerks', rule('certificatesigningrequests', 'get', 'patch'), access)
     const object = await created()

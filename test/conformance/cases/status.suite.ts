@@ -16,14 +16,14 @@ interface Managed {
   readonly fieldsV1: { readonly 'f:metadata'?: object }
 }
 
-/** What a manager owns of metadata by way of a subresource. */
+/** The metadata fields that a manager owns through a subresource. */
 function ownedBy(object: KubeObject, manager: string, subresource: string): readonly string[] {
   const entries = (object.metadata.managedFields ?? []) as unknown as readonly Managed[]
   const own = entries.find(entry => entry.manager === manager && entry.subresource === subresource)
   return Object.keys(own?.fieldsV1['f:metadata'] ?? {})
 }
 
-/** What the status endpoints of built-in kinds write: unlike those of custom resources metadata, too. */
+/** The fields that status endpoints of built-in kinds write: unlike those of custom resources, metadata, too. */
 export function statusCases(target: () => Target): void {
   const quotas = (namespace: string): string => `${namespaces}/${namespace}/resourcequotas`
   const freed = async (path: string): Promise<void> =>
@@ -43,14 +43,14 @@ export function statusCases(target: () => Target): void {
     return written
   }
 
-  it('takes metadata of a namespace, and no spec (3.32, 5.51k)', async () => {
+  it('writes metadata of a namespace, and no spec (3.32, 5.51k)', async () => {
     const path = `${namespaces}/${await target().namespace()}`
     const { spec } = await writesMetadata(path, { finalizers: ['example.com/s'] })
     assert.deepEqual(spec, { finalizers: ['kubernetes'] })
     await freed(path)
   })
 
-  it('takes metadata of a quota, and no spec (3.32, 5.51k)', async () => {
+  it('writes metadata of a quota, and no spec (3.32, 5.51k)', async () => {
     const path = quotas(await target().namespace())
     const quota = {
       apiVersion: 'v1',
@@ -67,7 +67,7 @@ export function statusCases(target: () => Target): void {
   const refused = async (path: string, status: object): Promise<string | undefined> =>
     (await expect(422, target().client(`${path}/status`, merge({ status })))).message
 
-  it('keeps a namespace that lives active (3.32)', async () => {
+  it('keeps the phase Active of a namespace (3.32)', async () => {
     const name = await target().namespace()
     const path = `${namespaces}/${name}`
     assert.equal(
@@ -81,7 +81,7 @@ export function statusCases(target: () => Target): void {
     assert.deepEqual(status, { phase: 'Active' })
   })
 
-  it('refuses quantities that no quota can have (3.32)', async () => {
+  it('refuses invalid quantities of a quota (3.32)', async () => {
     const path = quotas(await target().namespace())
     const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'q' }, spec: {} }
     await expect(201, target().client(path, post(quota)))
@@ -92,7 +92,7 @@ export function statusCases(target: () => Target): void {
     )
   })
 
-  it('takes what lists of built-in kinds repeat, where the kind has no rule against it (7.28a)', async () => {
+  it('accepts duplicate list items of built-in kinds without a rule against them (7.28a)', async () => {
     const path = `${namespaces}/${await target().namespace()}/status`
     const condition = { type: 'A', status: 'True', lastTransitionTime: '2020-01-01T00:00:00Z' }
     const status = { conditions: [condition, condition] }
@@ -102,7 +102,7 @@ export function statusCases(target: () => Target): void {
     assert.equal(written.status?.conditions.length, 2)
   })
 
-  it('says from the status on what is wrong with that of a custom resource (7.23a)', async () => {
+  it('reports errors of a custom resource’s status relative to the status (7.23a)', async () => {
     const path = widgetsIn(await target().namespace())
     await expect(201, target().client(path, post(widget('a'))))
     assert.equal(
@@ -112,7 +112,7 @@ export function statusCases(target: () => Target): void {
   })
 }
 
-/** `/finalize` of namespaces, which views have not. */
+/** `/finalize` of namespaces, which views do not serve. */
 export function finalizeCases(target: () => Target): void {
   const finalizing = (name: string, finalizers: readonly string[], more: object = {}): Promise<Reply> => {
     const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, ...more }, spec: { finalizers } }
@@ -120,7 +120,7 @@ export function finalizeCases(target: () => Target): void {
   }
   const problem = 'name is neither a standard finalizer name nor is it fully qualified'
 
-  it('takes metadata and finalizers (3.32, 5.51k)', async () => {
+  it('writes metadata and finalizers (3.32, 5.51k)', async () => {
     const name = await target().namespace()
     const finalizers = ['kubernetes', 'example.com/s']
     const written = (await expect(200, finalizing(name, finalizers, { labels: { a: 'b' } }))) as Answered &
@@ -131,7 +131,7 @@ export function finalizeCases(target: () => Target): void {
     await expect(200, finalizing(name, ['kubernetes']))
   })
 
-  it('takes finalizers that say whose they are (3.16)', async () => {
+  it('requires qualified names of finalizers (3.16)', async () => {
     const name = await target().namespace()
     assert.equal(
       (await expect(422, finalizing(name, ['mine']))).message,

@@ -14,7 +14,7 @@ import {
   widgetsIn,
 } from '../fixture.ts'
 
-/** Errors and warnings for bodies that do not fit (rules.md 2.38 to 2.53 and 5.1 to 5.12). */
+/** Errors and warnings for invalid bodies (rules.md 2.38 to 2.53 and 5.1 to 5.12). */
 export function strictnessCases(target: () => Target): void {
   let path = ''
   let maps = ''
@@ -34,7 +34,7 @@ export function strictnessCases(target: () => Target): void {
   const strict = '?fieldValidation=Strict'
   const inStrictMode = 'Widget in version "v1" cannot be handled as a Widget: strict decoding error: '
 
-  it('names repeated fields as they come, then unknown ones by their path (2.47, 2.52, 2.53)', async () => {
+  it('names duplicate fields in order, then unknown ones by their path (2.47, 2.52, 2.53)', async () => {
     const body =
       '{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"odd","zone":1},' +
       '"spec":{"Size":1,"ports":[{"name":"a","odd":{"deep":1}}],"color":"red","color":"blue","free":{"any":1}}}'
@@ -62,7 +62,7 @@ export function strictnessCases(target: () => Target): void {
     })
   })
 
-  it('names the lines of what YAML repeats (2.51)', async () => {
+  it('names the lines of duplicate fields in YAML (2.51)', async () => {
     const body =
       'apiVersion: example.com/v1\nkind: Widget\nmetadata:\n  name: lines\nspec:\n  size: 1\n  size: 2\n'
     const yaml = post(body, { 'content-type': 'application/yaml' })
@@ -86,7 +86,7 @@ export function strictnessCases(target: () => Target): void {
     )
   })
 
-  it('says the same of what replaces an object (2.48)', async () => {
+  it('reports the same for replacements (2.48)', async () => {
     const object = await made()
     const odd = { ...object, spec: { foo: 1 } }
     assert.equal(await refused(400, at(object, put(odd), strict)), `${inStrictMode}unknown field "spec.foo"`)
@@ -94,7 +94,7 @@ export function strictnessCases(target: () => Target): void {
     assert.deepEqual([warned.status, warned.headers.warning], [200, '299 - "unknown field \\"spec.foo\\""'])
   })
 
-  it('has no other ways (2.33, 2.35, 2.36, 2.37)', async () => {
+  it('refuses other values of the option (2.33, 2.35, 2.36, 2.37)', async () => {
     const object = await made()
     const supported = 'Unsupported value: "x": supported values: "", "Ignore", "Strict", "Warn"'
     for (const [kind, answer] of [
@@ -121,7 +121,7 @@ export function strictnessCases(target: () => Target): void {
     )
   })
 
-  it('wants to know what an object is (2.38, 2.39, 2.40)', async () => {
+  it('requires apiVersion and kind (2.38, 2.39, 2.40)', async () => {
     const { kind: _, ...kindless } = widget('a')
     assert.equal(
       await refused(400, create(kindless)),
@@ -143,7 +143,7 @@ export function strictnessCases(target: () => Target): void {
     assert.deepEqual([filled.apiVersion, filled.kind], ['v1', 'ConfigMap'])
   })
 
-  it('refuses results that no object of the kind could be (5.8, 5.9)', async () => {
+  it('refuses patches with an invalid result (5.8, 5.9)', async () => {
     const object = await made()
     assert.match(
       await refused(422, at(object, merge({ metadata: { labels: 1 } }))),

@@ -128,7 +128,7 @@ export function updateCases(target: () => Target): void {
       assert.deepEqual(Object.keys(free).sort(), [...writers].sort())
     })
 
-    it('drops repeated owners, and says when it saw them (3.15)', async () => {
+    it('drops duplicate owner references, with a warning (3.15)', async () => {
       const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u1' }
       const metadata = { ownerReferences: [owner, owner] }
       const text = '.metadata.ownerReferences contains duplicate entries'
@@ -224,7 +224,7 @@ export function updateCases(target: () => Target): void {
       await expect(200, at(name, remove({}), '?uid=x'))
     })
 
-    it('of a collection is as it is of each object (6.9, 6.13, 6.17)', async () => {
+    it('of a collection equals that of each object (6.9, 6.13, 6.17)', async () => {
       const { client } = target()
       const own = widgetsIn(await target().namespace())
       const held = widget('a', {}, { finalizers: ['example.com/f'] })
@@ -237,7 +237,7 @@ export function updateCases(target: () => Target): void {
       await expect(409, client(own, remove({ preconditions: { resourceVersion: '1' } })))
       const events = await client.watch(`${own}?watch=1&resourceVersion=${rvOf(object)}`)
       const listed = await expect(200, client(own, remove({ propagationPolicy: 'Foreground' })))
-      // What is answered is what was listed.
+      // The response has the objects of the list.
       assert.equal(listed.items?.[0]?.metadata.deletionTimestamp, undefined)
       const going = (await events.next())?.object.metadata
       assert.deepEqual(going?.finalizers, ['example.com/f', 'foregroundDeletion'])
@@ -246,7 +246,7 @@ export function updateCases(target: () => Target): void {
       await expect(200, client(`${own}/a`, merge({ metadata: { finalizers: [] } })))
     })
 
-    it('58: of a collection deletes what is selected, in one namespace (6.17, 6.18)', async () => {
+    it('58: of a collection deletes the selected objects, in one namespace (6.17, 6.18)', async () => {
       const { client } = target()
       const own = widgetsIn(await target().namespace())
       for (const [name, x] of [

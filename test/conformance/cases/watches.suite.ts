@@ -29,7 +29,7 @@ export function watchCases(target: () => Target): void {
   }
   const initial = (more: string): string => `&sendInitialEvents=${more}&resourceVersionMatch=NotOlderThan`
 
-  it('begin with the state where no version is given, without a bookmark (4.39a, 4.40, 4.41)', async () => {
+  it('begin with initial events without a resourceVersion, without a bookmark (4.39a, 4.40, 4.41)', async () => {
     for (const query of ['', '&resourceVersion=0', initial('true')]) {
       const stream = await watch(query)
       assert.equal(await toldBy(stream), 'ADDED a', query)
@@ -40,7 +40,7 @@ export function watchCases(target: () => Target): void {
     }
   })
 
-  it('begin now where nothing of the state is wanted (4.39d)', async () => {
+  it('begin without initial events on request (4.39d)', async () => {
     for (const version of ['', '&resourceVersion=0']) {
       const stream = await watch(`${initial('false')}${version}`)
       const name = target().fresh()
@@ -49,7 +49,7 @@ export function watchCases(target: () => Target): void {
     }
   })
 
-  it('are of one object where its name is given, there or not (4.43)', async () => {
+  it('are of one object with a name, even if it does not exist (4.43)', async () => {
     const name = target().fresh()
     const stream = await watch(`&fieldSelector=metadata.name%3D${name}`)
     await create(target().fresh())
@@ -70,7 +70,7 @@ export function watchCases(target: () => Target): void {
 
   const marked = `${initial('true')}&allowWatchBookmarks=true`
 
-  it('are of metadata where that is asked, bookmarks too (4.54, 4.62)', async () => {
+  it('are of metadata on request, bookmarks too (4.54, 4.62)', async () => {
     const stream = await watch(marked, partial('PartialObjectMetadata'))
     const [added, bookmark] = [await next(stream), await next(stream)]
     assert.deepEqual([added.type, bookmark.type], ['ADDED', 'BOOKMARK'])
@@ -79,7 +79,7 @@ export function watchCases(target: () => Target): void {
     assert.deepEqual(Object.keys(added.object).sort(), ['apiVersion', 'kind', 'metadata'])
   })
 
-  it('are of rows where that is asked, bookmarks too (4.61)', async () => {
+  it('are of Table rows on request, bookmarks too (4.61)', async () => {
     const stream = await watch(`${marked}&includeObject=None`, table)
     const [added, bookmark] = [await next(stream), await next(stream)] as unknown as { object: Rows }[]
     assert.deepEqual([added?.object.kind, bookmark?.object.kind], ['Table', 'Table'])

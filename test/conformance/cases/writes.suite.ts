@@ -40,7 +40,7 @@ type At = (name: string, sent?: Sent, query?: string) => Promise<Reply>
 function dryRunCases(target: () => Target, made: Made, at: At): void {
   const dry = '?dryRun=All'
 
-  it('of every verb change nothing, and say what would be (3.37)', async () => {
+  it('of every verb change nothing, and return the result (3.37)', async () => {
     const { name, ...object } = await made({ color: 'red' })
     const blue = { ...object, spec: { color: 'blue', size: 1 } }
     for (const sent of [
@@ -58,7 +58,7 @@ function dryRunCases(target: () => Target, made: Made, at: At): void {
     assert.deepEqual(await expect(200, at(name)), object)
   })
 
-  it('refuse what would be refused (3.38)', async () => {
+  it('are refused like the write (3.38)', async () => {
     const { name, metadata } = await made()
     const path = widgetsIn(metadata.namespace ?? '')
     const create = (spec: object) => target().client(`${path}${dry}`, post(widget(name, spec)))
@@ -177,7 +177,7 @@ function deletionCases(target: () => Target, ns: () => string, made: Made, at: A
     await expect(200, at(name, remove({ preconditions: right })))
   })
 
-  it('take dependents along, or leave them (6.15)', async () => {
+  it('delete dependents, or orphan them (6.15)', async () => {
     const { client } = target()
     const path = configMapsIn(ns())
     const map = (name: string, metadata: object = {}) => ({

@@ -58,7 +58,7 @@ export function rightsCases({ kubectl, name }: Place): void {
   })
 }
 
-/** What kubectl does with the address of a server. */
+/** The commands of kubectl with the address of a server. */
 export function addressCases({ kubectl, name }: Place): void {
   it('version, cluster-info and top', async () => {
     assert.match(await kubectl(['version']), /^Server Version: v1\.\d+/m)

@@ -45,7 +45,7 @@ export function applyingCases({ kubectl, name, color }: Place): void {
     assert.equal(await color('owned'), 'blue')
   })
 
-  it('apply --server-side of what was applied from the client’s side', async () => {
+  it('apply --server-side after client-side apply', async () => {
     await apply(kubectl, widget(name('moved'), { color: 'red', size: 1 }))
     const next = texts(widget(name('moved'), { color: 'blue' }))
     await kubectl(['apply', '--server-side', '-f', '-'], next)

@@ -69,7 +69,7 @@ const accepted = claims.map(claim => ({ ...claim, selector: { matchAll: true }, 
 
 export interface Scene {
   readonly oriel: Oriel
-  /** Administrators of a workspace that binds the widgets, by the URLs by which they are reached. */
+  /** Administrators of a workspace that binds the widgets, by the URLs that they use. */
   readonly at: Readonly<Record<Where, Kubectl>>
   stop(): Promise<void>
 }
@@ -113,10 +113,10 @@ export async function startScene(): Promise<Scene> {
   }
 }
 
-/** One place, and what is done in it under names of its own. */
+/** One target, with a name prefix for its objects. */
 export interface Place {
   readonly kubectl: Kubectl
-  /** A name that only this place uses. */
+  /** A name that only this target uses. */
   name(of: string): string
   color(of: string): Promise<string>
 }

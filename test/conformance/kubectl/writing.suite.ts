@@ -130,7 +130,7 @@ function deletionCases({ kubectl, name }: Place): void {
     assert.equal(metadata.ownerReferences, undefined)
   })
 
-  it('by labels, by file, and of what is not there', async () => {
+  it('by labels, by file, and of missing objects', async () => {
     const labels = { gone: name('soon') }
     const all = ['x', 'y'].map(each => widget(name(each), {}, { labels }))
     await apply(kubectl, ...all)

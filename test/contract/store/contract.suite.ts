@@ -3,7 +3,7 @@ import type { Opened, OpenStore } from './opened.ts'
 import { compaction, ranges } from './reading.suite.ts'
 import { watches } from './watches.suite.ts'
 
-/** What every `Store` promises. */
+/** The contract of `Store`. */
 export function storeContract(name: string, open: OpenStore): void {
   describe(`store contract: ${name}`, () => {
     const scene = {} as Opened

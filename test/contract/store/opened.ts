@@ -26,7 +26,7 @@ export async function pairs(values: AsyncIterable<readonly StoredValue[]>): Prom
 const short = ({ revision, key, value, previous }: StoreEvent): string =>
   `${revision} ${key} ${text(previous) ?? '-'}>${text(value) ?? '-'}`
 
-/** Reads a watch until `count` events have come. */
+/** Reads a watch until `count` events have arrived. */
 export async function events(
   store: Store,
   prefix: string,
@@ -43,7 +43,7 @@ export async function events(
   return found
 }
 
-/** `close` also removes what the store left behind. */
+/** `close` also removes the files of the store. */
 export interface Opened {
   readonly store: Store
   close(): Promise<void>

@@ -55,7 +55,7 @@ export const compaction = (scene: Opened): void => {
       await scene.store.compact(2)
     })
 
-    it('forgets the past and keeps the present', async () => {
+    it('drops history and keeps current values', async () => {
       assert.equal(scene.store.compacted, 2)
       assert.equal(text(await scene.store.get('a')), '3')
       await assert.rejects(pairs(scene.store.range('', '~', { revision: 1 })), {
@@ -65,12 +65,12 @@ export const compaction = (scene: Opened): void => {
       await assert.rejects(events(scene.store, '', 1, 1), Compacted)
     })
 
-    it('leaves the state at its revision, and what came after it', async () => {
+    it('keeps the state at its revision, and later changes', async () => {
       assert.deepEqual(await pairs(scene.store.range('', '~', { revision: 2 })), ['a=2'])
       assert.deepEqual(await events(scene.store, '', 2, 1), ['3 a 2>3'])
     })
 
-    it('never goes back, nor beyond the newest revision', async () => {
+    it('never decreases, nor exceeds the newest revision', async () => {
       await scene.store.compact(1)
       assert.equal(scene.store.compacted, 2)
       await scene.store.compact(99)

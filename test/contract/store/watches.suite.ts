@@ -3,7 +3,7 @@ import { commit, del, events, type Opened, put } from './opened.ts'
 
 export const watches = (scene: Opened): void => {
   describe('watch', () => {
-    it('replays the past, then follows', async () => {
+    it('replays history, then follows changes', async () => {
       await commit(scene, put('a', '1'))
       await commit(scene, put('a', '2'), put('b', '1'))
       const found = events(scene.store, '', 0, 4)
@@ -11,7 +11,7 @@ export const watches = (scene: Opened): void => {
       assert.deepEqual(await found, ['1 a ->1', '2 a 1>2', '2 b ->1', '3 a 2>-'])
     })
 
-    it('begins after a revision, also after one that has not come', async () => {
+    it('begins after a revision, also after a future one', async () => {
       await commit(scene, put('a', '1'))
       await commit(scene, put('a', '2'))
       assert.deepEqual(await events(scene.store, '', 1, 1), ['2 a 1>2'])
@@ -21,7 +21,7 @@ export const watches = (scene: Opened): void => {
       assert.deepEqual(await later, ['4 a 3>4'])
     })
 
-    it('tells only of its prefix', async () => {
+    it('sends only changes of its prefix', async () => {
       await commit(scene, put('x/a', '1'), put('y/a', '1'))
       await commit(scene, put('y/b', '1'))
       await commit(scene, put('x/b', '1'))
@@ -43,7 +43,7 @@ export const watches = (scene: Opened): void => {
       assert.deepEqual(new Set(sizes), new Set([3]))
     })
 
-    it('of a slow reader misses and repeats nothing', async () => {
+    it('of a slow reader loses and repeats nothing', async () => {
       const watched = scene.store.watch('', 0, new AbortController().signal)
       for (let round = 0; round < 50; round++)
         await Promise.all(Array.from({ length: 100 }, (_, i) => commit(scene, put(`k${i}`, `${round}`))))
