@@ -95,8 +95,11 @@ const compareEntries = (a: ManagedEntry, b: ManagedEntry): number =>
   compareTexts(a.subresource, b.subresource)
 
 /** The oldest entry first, then by identity. */
-export const compareAges = (a: ManagedEntry, b: ManagedEntry): number =>
-  seconds(a) - seconds(b) || compareTexts(identityOf(a), identityOf(b))
+export const byAge = (entries: readonly ManagedEntry[]): readonly ManagedEntry[] =>
+  entries
+    .map(entry => ({ entry, age: seconds(entry), identity: identityOf(entry) }))
+    .sort((a, b) => a.age - b.age || compareTexts(a.identity, b.identity))
+    .map(({ entry }) => entry)
 
 /** Encodes `metadata.managedFields`. */
 export const formatManaged = (managed: Managed) =>

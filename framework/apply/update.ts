@@ -1,14 +1,7 @@
 import { untrackedFields } from '../meta/objectmeta.ts'
 import { fieldOf, type PathElement } from './fieldpath/fieldpath.ts'
-import { difference, type FieldSet, isEmpty, setOfFields, union } from './fieldpath/fieldset.ts'
-import {
-  compareAges,
-  identityOf,
-  type Managed,
-  type ManagedEntry,
-  type Manager,
-  managedFrom,
-} from './managed.ts'
+import { difference, type FieldSet, isEmpty, setOfFields, union, unionOf } from './fieldpath/fieldset.ts'
+import { byAge, identityOf, type Managed, type ManagedEntry, type Manager, managedFrom } from './managed.ts'
 import { type Comparison, compare } from './typed/compare.ts'
 import type { MapType, MergeType } from './typed/types.ts'
 
@@ -106,32 +99,38 @@ const isUpdate = ({ operation }: ManagedEntry): boolean => operation === 'Update
  * `ancient-changes` (`capmanagers.go`; rules.md 5.28).
  */
 export function capUpdaters(managed: Managed): Managed {
-  const updaters = [...managed.values()].filter(isUpdate).sort(compareAges)
+  const updaters = [...managed.values()].filter(isUpdate)
+  if (updaters.length <= maxUpdaters) return managed
   const kept = new Map(managed)
-  const oldest = new Map<string, ManagedEntry>()
+  const merged = new Map<string, [ManagedEntry, ...ManagedEntry[]]>()
   let count = updaters.length
-  for (const entry of updaters) {
+  for (const entry of byAge(updaters)) {
     if (count <= maxUpdaters) break
-    const first = oldest.get(entry.apiVersion)
-    if (first === undefined) oldest.set(entry.apiVersion, entry)
+    const known = merged.get(entry.apiVersion)
+    if (known === undefined) merged.set(entry.apiVersion, [entry])
     else {
-      bury(kept, first, entry)
+      known.push(entry)
       count--
     }
   }
+  for (const entries of merged.values()) bury(kept, entries)
   return kept
 }
 
-/** Merges an entry into the bucket of its version; the first entry of a version becomes the bucket. */
-function bury(kept: Map<string, ManagedEntry>, first: ManagedEntry, entry: ManagedEntry): void {
-  const { apiVersion } = entry
-  const bucket: ManagedEntry = { ...entry, manager: ancient, subresource: '' }
+/** Merges entries into the bucket of their version; the first entry of a version becomes the bucket. */
+function bury(
+  kept: Map<string, ManagedEntry>,
+  [first, ...others]: readonly [ManagedEntry, ...ManagedEntry[]],
+): void {
+  const last = others.at(-1)
+  if (last === undefined) return
+  const bucket: ManagedEntry = { ...last, manager: ancient, subresource: '' }
   const key = identityOf(bucket)
   const before = kept.get(key)
+  const fields = unionOf([...others, before ?? first].map(entry => entry.fields))
   if (before === undefined) kept.delete(identityOf(first))
-  const fields = union(entry.fields, (before ?? first).fields)
-  kept.delete(identityOf(entry))
-  kept.set(key, { ...bucket, apiVersion, fields })
+  for (const entry of others) kept.delete(identityOf(entry))
+  kept.set(key, { ...bucket, fields })
 }
 
 /**

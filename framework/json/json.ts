@@ -66,7 +66,10 @@ export const isMembers = (value: unknown): value is Record<string, unknown> =>
 function hasBigint(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return typeof value === 'bigint'
   if (Array.isArray(value)) return value.some(hasBigint)
-  for (const key in value) if (hasBigint((value as Record<string, unknown>)[key])) return true
+  for (const key in value) {
+    const member = (value as Record<string, unknown>)[key]
+    if (typeof member !== 'string' && hasBigint(member)) return true
+  }
   return false
 }
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { applyConfiguration, type ManagedEndpoint } from '../apply/fieldmanager.ts'
+import { Pace } from '../async/awaitable.ts'
 import type { Item } from '../contract/item.ts'
 import { badRequest, type StatusError, unsupportedMediaType } from '../meta/errors.ts'
 import { type KubeObject, type ObjectKey, timestamp } from '../meta/object.ts'
@@ -80,15 +81,16 @@ function applyOrCreate(call: Call, applying: Applying): Promise<{ item: Item; st
     // The applier also owns the labels that admission adds.
     return sent === undefined || sent === config ? next : merged({ ...applying, config: sent }, old)
   }
-  const merged = (what: Applying, old?: KubeObject): KubeObject => {
-    const object = applied(call, what, old)
+  const merged = async (what: Applying, old?: KubeObject): Promise<KubeObject> => {
+    const object = await applied(call, what, old)
     return old === undefined ? unversioned(object) : unlocked(object, old)
   }
-  const change = ({ object: old }: Item): Promise<KubeObject> => admitted(merged(applying, old), old)
+  const change = async ({ object: old }: Item): Promise<KubeObject> =>
+    admitted(await merged(applying, old), old)
   const update = (): Promise<Item> => served.storage.update(ctx, key, change, write)
   if (served.subresource !== '') return update().then(item => ({ item, status: 200 }))
   return createdOr(update, async () => {
-    const object = merged(applying)
+    const object = await merged(applying)
     checkUid(call.served, key, object, noObject)
     await call.scope.mayCreate()
     return served.storage.create(ctx, key, await admitted(object), write)
@@ -99,10 +101,14 @@ const noObject = (uid: string): string =>
   `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`
 
 /** The object as it would be stored: `live` is absent on create. */
-function applied(call: Call, applying: Applying, live?: KubeObject): KubeObject {
+async function applied(call: Call, applying: Applying, live?: KubeObject): Promise<KubeObject> {
   const { endpoint, key, config, duplicates, force, write, fieldValidation } = applying
   const writer = { manager: write.fieldManager, time: timestamp(), force }
-  const { object } = decoded(call, applyConfiguration(endpoint, writer, config, live))
+  const pace = new Pace()
+  const merged = applyConfiguration(endpoint, writer, config, live)
+  await pace.due()
+  const { object } = decoded(call, merged)
+  await pace.due()
   report(call.ctx, fieldValidation, duplicates, strictProblem)
   const placed = inNamespace(object, call)
   checkName(placed, key)

@@ -1,4 +1,4 @@
-import { type Awaitable, attempt } from '../async/awaitable.ts'
+import { type Awaitable, attempt, Pace } from '../async/awaitable.ts'
 import type { Served } from '../contract/apis.ts'
 import type { RequestContext } from '../contract/context.ts'
 import { isMembers } from '../json/json.ts'
@@ -37,7 +37,11 @@ export async function readObject(
 ): Promise<KubeObject> {
   const format = bodyFormat(request, served.resource.custom)
   const body = { bytes: await request.body(bodyLimit), format }
-  const { object, problems } = decodeOrRefuse(await parsedBody(request, body, served), body, served)
+  const pace = new Pace()
+  const parsed = await parsedBody(request, body, served)
+  await pace.due()
+  const { object, problems } = decodeOrRefuse(parsed, body, served)
+  await pace.due()
   report(ctx, validation, problems, text =>
     cannotBeHandled(object.kind, served, `strict decoding error: ${text}`),
   )

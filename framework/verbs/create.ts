@@ -1,3 +1,4 @@
+import { Pace } from '../async/awaitable.ts'
 import { aboutOf } from '../contract/apis.ts'
 import { methodNotAllowed, methodNotSupported } from '../meta/errors.ts'
 import type { KubeObject, ObjectKey } from '../meta/object.ts'
@@ -15,10 +16,12 @@ export async function create(call: Call): Promise<Answer> {
   const answer = answering(call)
   const { write, fieldValidation } = writeOptions('CreateOptions', request)
   const sent = inNamespace(await readObject(ctx, served, request, fieldValidation), call)
+  const pace = new Pace()
   const key = keyFor(sent, call)
   const fresh = withoutSystemFields(sent)
   const admitted = await admitWrite(call, { key, object: fresh, write })
   const object = tracked(call, write.fieldManager, admitted)
+  await pace.due()
   const item = await served.storage.create(ctx, key, object, write)
   return answer(item, 201)
 }

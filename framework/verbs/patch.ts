@@ -1,3 +1,4 @@
+import { Pace } from '../async/awaitable.ts'
 import type { ApiResource, Served } from '../contract/apis.ts'
 import type { Item } from '../contract/item.ts'
 import { goText } from '../json/gotext.ts'
@@ -45,9 +46,11 @@ export async function patch(call: Call): Promise<Answer> {
   let parsed: Patch | undefined
   let sent: unknown
   const change = async ({ object: old }: Item): Promise<KubeObject> => {
+    const pace = new Pace()
     // Read after the object, because 404 comes first.
     parsed ??= read(body)
     const next = unlocked(patched(call, old, { key, patch: parsed, ...options }), old)
+    await pace.due()
     const admitted = await admitWrite(call, { key, object: next, old, write: options.write })
     sent = admitted === next ? parsed.body : undefined
     return tracked(call, fieldManager, admitted, old)

@@ -1,7 +1,7 @@
 import { type Awaitable, after } from '../async/awaitable.ts'
 import { jsonError, parseExact } from '../json/exactjson.ts'
 import { goQuoted } from '../json/gotext.ts'
-import { Findings, maxDepth, survey } from '../json/json.ts'
+import { Findings, isMembers, maxDepth, survey } from '../json/json.ts'
 import { unsupportedMediaType } from '../meta/errors.ts'
 import type { VerbRequest } from '../request/response.ts'
 import { parseProtobuf } from './protobuf/parse.ts'
@@ -115,19 +115,31 @@ function fromProtobuf(bytes: Buffer): ParsedBody {
   return { value, duplicates: [] }
 }
 
-/** The number of object members at all levels. */
+/** The number of object members at all levels. Loops: `Object.values` would copy every object. */
 function countMembers(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0
-  const children = Object.values(value)
-  const own = Array.isArray(value) ? 0 : children.length
-  return children.reduce((count: number, child) => count + countMembers(child), own)
+  let count = 0
+  if (Array.isArray(value))
+    for (const item of value) if (typeof item === 'object') count += countMembers(item)
+  if (!isMembers(value)) return count
+  for (const key in value) {
+    count++
+    const member = value[key]
+    if (typeof member === 'object') count += countMembers(member)
+  }
+  return count
 }
 
 /** Whether a value exceeds the maximum depth. */
-export const isTooDeep = (value: unknown, left = maxDepth): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  (left === 0 || Object.values(value).some(child => isTooDeep(child, left - 1)))
+export function isTooDeep(value: unknown, left = maxDepth): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (left === 0) return true
+  if (Array.isArray(value)) return value.some(item => typeof item === 'object' && isTooDeep(item, left - 1))
+  for (const key in value) {
+    const member = (value as Readonly<Record<string, unknown>>)[key]
+    if (typeof member === 'object' && isTooDeep(member, left - 1)) return true
+  }
+  return false
+}
 
 /** The beginning of a body in error messages (rules.md 2.38). */
 export function preview(bytes: Buffer): string {

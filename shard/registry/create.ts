@@ -1,3 +1,4 @@
+import { Pace } from '../../framework/async/awaitable.ts'
 import type { WriteAttributes } from '../../framework/contract/admission.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
 import type { Item } from '../../framework/contract/item.ts'
@@ -28,6 +29,7 @@ export async function create(
   checkCreatable(registry, target)
   const name = object.metadata.name ?? ''
   const request = attributesOf(registry, 'CREATE', { ...key, name }, options)
+  const pace = new Pace()
   const admitted = await mutated(registry, ctx, {
     ...request,
     object: collapseOwners(ctx, withSystemFields(rules.strategy, key, object)),
@@ -36,7 +38,9 @@ export async function create(
     const prepared = withInitialStatus(rules, prepareForCreate(rules.strategy, admitted, ctx.actAs))
     const freshKey = { ...key, name: prepared.metadata.name ?? '' }
     const fresh = registry.admission.complete({ ...request, key: freshKey, object: prepared })
+    await pace.due()
     validate(registry, fresh)
+    await pace.due()
     if (attempt === 1)
       for (const warning of finalizerWarnings(rules.strategy, fresh)) ctx.record.warn(warning)
     await registry.admission.validate(ctx, { ...request, key: freshKey, object: fresh })

@@ -1,3 +1,4 @@
+import { Pace } from '../../framework/async/awaitable.ts'
 import {
   type AdmissionAttributes,
   type KindVersions,
@@ -122,8 +123,11 @@ export function openObjectStore(
     isStored: item => cache.get(item.key) === item,
     async write(key, object, expected) {
       const last = await current(key)
+      const pace = new Pace()
       const stored = object && storedForm(object)
+      await pace.due()
       const value = stored && encodeStoredForm(stored, shape.number)
+      await pace.due()
       if (value !== undefined) checkSize(value)
       const revision = await store.commit([{ key: storageKey(resource, key), value, expected }])
       await watchCache.at(revision)

@@ -1,4 +1,5 @@
 import { withTimesOf } from '../../framework/apply/managed.ts'
+import { Pace } from '../../framework/async/awaitable.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import type { Change, WriteOptions } from '../../framework/contract/storage.ts'
@@ -25,12 +26,14 @@ interface Update {
  * `k8s.io/apiserver/pkg/registry/generic`).
  */
 export async function update(registry: Registry, ctx: RequestContext, wish: Update): Promise<Item> {
+  const pace = new Pace()
   for (let attempt = 1; ; attempt++) {
     const current = await registry.store.current(wish.key)
     if (current === undefined) throw notFound(aboutOf(registry, wish.key))
     const next = await wish.change(current)
     checkNumber(next)
     if (wish.options.patch === undefined) checkUid(registry, next, current)
+    await pace.due()
     const final = await finished(registry, ctx, { next, current, options: wish.options })
     if (final === undefined) return current
     if (wish.options.dryRun) return detached(registry, current, final)
@@ -82,6 +85,7 @@ async function finished(
   { next, current, options }: Step,
 ): Promise<KubeObject | undefined> {
   const { strategy, schema } = registry.rules
+  const pace = new Pace()
   const old = storedObject(current)
   const phase = options.patch === undefined ? 'as sent' : 'after admission'
   const collapsed = dedupOwners(prepareForUpdate(strategy, registry.part, next, old), phase)
@@ -98,7 +102,9 @@ async function finished(
           'after admission',
         )
   const object = registry.admission.complete({ ...request, object: prepared })
+  await pace.due()
   validate(registry, object, old)
+  await pace.due()
   await registry.admission.validate(ctx, { ...request, object: seen(current, object) })
   warn(ctx, [collapsed.warning, warning, ...finalizerWarnings(strategy, object, old)])
   return isSame(object, old) && registry.store.isStored(current) ? undefined : object
