@@ -2,7 +2,7 @@ import type { Said } from './step.ts'
 
 type Fields = Record<string, unknown>
 
-/** What each server sets for itself, by the name of the field. */
+/** Fields that each server sets itself, by name. */
 const ownFields: Readonly<Record<string, string>> = {
   uid: '<uid>',
   resourceVersion: '<version>',
@@ -14,11 +14,11 @@ const ownFields: Readonly<Record<string, string>> = {
   expirationTimestamp: '<time>',
   'kcp.io/path': '<path>',
   'kcp.io/cluster': '<cluster>',
-  // A hash of the logical cluster's name, for an export of the same one.
+  // A hash of the name of the logical cluster of the export.
   'internal.apis.kcp.io/export': '<export>',
 }
 
-/** An answer's body without what is each server's own: two servers that agree give equal values. */
+/** The body of a response without values that each server sets itself: two servers that agree give equal values. */
 export function comparable(body: unknown, said: Said): unknown {
   const { kind } = (body ?? {}) as Fields
   const neutral = neutralized(body, said)
@@ -48,7 +48,7 @@ function neutralized(value: unknown, said: Said): unknown {
   )
 }
 
-/** Go walks maps in no order: causes are a set, and a message that joins several of them is told by them. */
+/** Go iterates maps in random order: causes are a set, and a message that joins several of them is compared by them. */
 function unordered(status: Fields): Fields {
   const details = status.details as { causes?: readonly unknown[] } | undefined
   const causes = details?.causes
@@ -58,7 +58,7 @@ function unordered(status: Fields): Fields {
   return { ...status, message, details: { ...details, causes: sorted } }
 }
 
-/** Cells of a row without ages, and owners of fields, which are sorted by when they wrote, by name. */
+/** Removes ages from cells of a row, and orders managedFields by name instead of by time. */
 function timeless(name: string, field: unknown): unknown {
   if (!Array.isArray(field)) return field
   if (name === 'managedFields')

@@ -4,7 +4,7 @@ import type { pastKnown } from './known/known.ts'
 import { type Outcome, player } from './play.ts'
 import type { Step } from './step.ts'
 
-/** A request that two servers answered differently. */
+/** A request to which two servers responded differently. */
 export interface Difference {
   readonly step: Step
   readonly sent: unknown
@@ -12,7 +12,7 @@ export interface Difference {
   readonly theirs: unknown
 }
 
-/** Sends the same requests to two servers, one after the other, and tells which were answered differently. */
+/** Sends the same requests to two servers in turn, and yields those with different responses. */
 export async function* differences(
   sides: readonly [Client, Client],
   steps: readonly Step[],
@@ -31,7 +31,7 @@ export async function* differences(
   }
 }
 
-/** Where two answers to one request left different objects, the next request would differ for that reason alone. */
+/** Deletes an object that differs after a request, because the next request would differ for that reason alone. */
 async function forget(sides: readonly Client[], object: string): Promise<void> {
   const free = { method: 'PATCH', body: { metadata: { finalizers: null } } }
   const headers = { 'content-type': 'application/merge-patch+json' }
@@ -41,7 +41,7 @@ async function forget(sides: readonly Client[], object: string): Promise<void> {
   }
 }
 
-/** Only what differs of two values. */
+/** The differing parts of two values. */
 function unequal(ours: unknown, theirs: unknown): { ours: unknown; theirs: unknown } {
   if (Array.isArray(ours) && Array.isArray(theirs)) return unequal({ ...ours }, { ...theirs })
   if (!isMembers(ours) || !isMembers(theirs)) return { ours, theirs }

@@ -1,7 +1,7 @@
 import type { Outcome } from './play.ts'
 import type { Step } from './step.ts'
 
-/** A difference that we know of and keep, and how to look past it in both answers. */
+/** A known difference, and how to remove it from both responses. */
 export interface Known {
   readonly reason: string
   readonly erase: (outcome: Outcome, step: Step) => Outcome
@@ -15,7 +15,7 @@ export const fields = (value: unknown): Fields =>
 export const without = (value: unknown, ...names: readonly string[]): Fields =>
   Object.fromEntries(Object.entries(fields(value)).filter(([name]) => !names.includes(name)))
 
-/** Another text in the message of a Status and in its causes. */
+/** Replaces a text in the message of a Status and in its causes. */
 export function rewritten(outcome: Outcome, from: RegExp, to: string): Outcome {
   const { message, details, ...body } = fields(outcome.body)
   if (typeof message !== 'string') return outcome
@@ -25,13 +25,13 @@ export function rewritten(outcome: Outcome, from: RegExp, to: string): Outcome {
   return { ...outcome, body: { ...body, message: message.replace(from, to), ...more } }
 }
 
-/** What a Status says, in its message and in its causes. */
+/** The message and the causes of a Status. */
 export function textOf({ body }: Outcome): string {
   const { message, details } = fields(body)
   return [message, ...((fields(details).causes as readonly unknown[] | undefined) ?? [])].join(' ')
 }
 
-/** Statuses that differ in code and reason, which are taken for the same. */
+/** Treats Statuses that differ in code and reason as equal. */
 export const taken = (outcome: Outcome, text: RegExp, to: string): Outcome =>
   outcome.status >= 400 && text.test(textOf(outcome)) ? { ...outcome, status: 0, body: to } : outcome
 
@@ -42,7 +42,7 @@ export const items = (outcome: Outcome, change: (item: unknown) => unknown): Out
     : outcome
 }
 
-/** Without a cause that only one of them gives; what is left of several is no longer in the message. */
+/** Removes a cause that only one server returns, also from the message. */
 export function withoutCause(outcome: Outcome, text: string): Outcome {
   const { details, ...body } = fields(outcome.body)
   const { causes, ...about } = fields(details)
@@ -51,7 +51,7 @@ export function withoutCause(outcome: Outcome, text: string): Outcome {
   return { ...outcome, body: { ...body, message: '<causes>', details: { ...about, causes: others } } }
 }
 
-/** Without members that are empty texts, wherever they are. */
+/** Removes members with empty strings at any depth. */
 export function withoutEmptyTexts(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutEmptyTexts)
   if (typeof value !== 'object' || value === null) return value

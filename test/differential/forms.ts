@@ -3,7 +3,7 @@ import { encodeMessage, enveloped } from '../../framework/wire/protobuf/encode.t
 import { kindFields } from '../../framework/wire/protobuf/fields.ts'
 import { about, bodyOf, labels, type Maker, manifest, names, options, sends } from './making.ts'
 
-// Bodies and answers in other forms than plain JSON.
+// Bodies and responses in other formats than plain JSON.
 
 export const createInYaml: Maker = (subject, random) => {
   const name = random.pick(names)
@@ -19,7 +19,7 @@ export const createInYaml: Maker = (subject, random) => {
 
 const validations = ['Strict', 'Warn', 'Ignore', 'strict', '']
 
-/** Repeated and unknown fields at any depth. */
+/** Duplicate and unknown fields at any depth. */
 export const createTwice: Maker = (subject, random) => {
   const name = random.pick(names)
   const accepted = JSON.stringify(subject.accepted()).slice(1, -1)
@@ -49,7 +49,7 @@ const accepts = [
   'application/json;as=Table;v=v9;g=meta.k8s.io',
 ]
 
-/** Writes whose answer is another form of the object. */
+/** Writes whose response is another form of the object. */
 export const writeAs: Maker = (subject, random) => {
   const name = random.pick(names)
   const accept = random.pick(accepts)
@@ -64,7 +64,7 @@ export const writeAs: Maker = (subject, random) => {
 
 const protobuf = 'application/vnd.kubernetes.protobuf'
 
-/** Custom resources have no protobuf: nothing is sent to them. */
+/** Custom resources have no protobuf: no request is sent for them. */
 export const inProtobuf: Maker = (subject, random) => {
   const name = random.pick(names)
   const body = manifest(subject, name, { labels: random.pick(labels) }, subject.accepted())
@@ -83,7 +83,7 @@ export const inProtobuf: Maker = (subject, random) => {
 
 const scales = [{ replicas: 3 }, { replicas: 4 }, { replicas: -1 }, { replicas: 'x' }]
 
-/** `/scale`, where there is one and where there is none. */
+/** `/scale`, of resources with and without it. */
 export const scale: Maker = (subject, random) => {
   const name = random.pick(names)
   const spec = random.pick(scales)

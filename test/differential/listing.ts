@@ -1,7 +1,7 @@
 import type { Random } from '../model/random.ts'
 import type { Maker } from './making.ts'
 
-// Every way to ask for a part of a collection, and wrong ways.
+// Valid and invalid selections of a collection.
 
 const selectors = [
   'app=x',
@@ -112,7 +112,7 @@ export const listBadly: Maker = (subject, random) => {
   return { about: `${subject.kind}: list ${query}`, path: `${collection}?${query}`, sent: () => ({}) }
 }
 
-/** Watches that are refused: others would not end. */
+/** Watches that are refused, because others would not end. */
 export const watchBadly: Maker = (subject, random) => {
   const query = random.pick([
     'resourceVersionMatch=Exact',

@@ -31,7 +31,7 @@ export const manifest = (subject: Subject, name: string, metadata: Fields, body:
 export const bodyOf = (subject: Subject, random: Random): Fields =>
   random.chance(0.6) ? subject.accepted() : subject.random()
 
-/** A step about one object. */
+/** A step for one object. */
 export function about(
   subject: Subject,
   name: string,

@@ -2,7 +2,7 @@ import type { Random } from '../model/random.ts'
 
 const wrong: readonly unknown[] = ['', 'A b', 'x', 0, -1, 7.5, true, null, [], {}, ['x'], { x: 1 }]
 
-/** A copy of a body with one mistake somewhere: a member is missing, of another type, twice, or strange. */
+/** A copy of a body with one mistake: a member that is missing, of another type, duplicate or unknown. */
 export function mutated(body: unknown, random: Random): unknown {
   const paths = pathsOf(body).slice(1)
   return paths.length === 0 ? body : changedAt(body, random.pick(paths), random)

@@ -1,6 +1,6 @@
 import { about, type Maker, manifest, names, sends } from './making.ts'
 
-// Parameters of writes, right and wrong.
+// Options of writes, valid and invalid.
 
 const anyOptions = [
   'dryRun=All',
@@ -56,7 +56,7 @@ export const writeWithOptions: Maker = (subject, random) => {
   })
 }
 
-/** Names that the server ends: five letters that are its own. */
+/** Names from generateName, whose last five letters the server chooses. */
 export const generate: Maker = (subject, random) => {
   const generateName = random.pick([
     'gen-',
@@ -149,7 +149,7 @@ const forms = [
   'application/cbor',
 ]
 
-/** Writes whose answer is another form of the object. */
+/** Writes whose response is another form of the object. */
 export const answerAs: Maker = (subject, random) => {
   const name = random.pick(names)
   const accept = random.pick(forms)

@@ -68,13 +68,16 @@ export const strategicPatch: Maker = (subject, random) => {
   })
 }
 
-/** Upstream reads times and versions only where it uses them, and lets what it applies say how long deletions may take. */
+/**
+ * Upstream parses times and versions only where it uses them, and lets apply configurations set
+ * deletionGracePeriodSeconds.
+ */
 const mergeable = badMetadata.filter(
   metadata =>
     !['creationTimestamp', 'resourceVersion', 'deletionGracePeriodSeconds'].some(field => field in metadata),
 )
 
-/** A null counts as absent in every write; upstream takes it for a value of another type in an apply alone. */
+/** A null counts as absent in every write; upstream treats it as a value of the wrong type in apply only. */
 const withoutNulls = (body: object): string =>
   JSON.stringify(body, (_, value) => (value === null ? undefined : value))
 

@@ -12,7 +12,7 @@ import { prepareView } from './view.ts'
 
 const seed = Number(process.env.SEED ?? 1)
 const requests = Number(process.env.REQUESTS ?? 2400)
-/** Through the apiexport view of both: what the export defines. There kcp writes what is applied as an update of its own. */
+/** Through the apiexport view of both servers, where kcp records an apply as an update. */
 const isView = Boolean(process.env.VIEW)
 const isShown = ({ about, path }: Step): boolean =>
   !about.endsWith('apply') && !about.startsWith('tried') && /^\/apis\/(?!rbac|coordination)/.test(path)
@@ -28,8 +28,8 @@ const told = ({ step, sent, ours, theirs }: Difference): string =>
   ].join('\n')
 
 /**
- * The same generated requests go to Oriel and to the server of PEER_KUBECONFIG, real kcp or a kube-apiserver. What is known
- * to differ stands in known.ts, with the reason.
+ * Sends the same generated requests to Oriel and to the server of PEER_KUBECONFIG, kcp or a kube-apiserver. Known
+ * differences are in known.ts, with reasons.
  */
 describe(`${steps.length} requests of seed ${seed}${isView ? ', through views' : ''}`, function () {
   this.timeout(600_000)
@@ -49,7 +49,7 @@ describe(`${steps.length} requests of seed ${seed}${isView ? ', through views' :
     if (oriel) await discard(oriel)
   })
 
-  it('are answered as by the peer', async () => {
+  it('have the same responses as from the peer', async () => {
     const found: string[] = []
     for await (const difference of differences(
       sides as [Client, Client],

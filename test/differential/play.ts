@@ -7,7 +7,7 @@ import type { Client } from '../support/client.ts'
 import { comparable } from './comparable.ts'
 import type { Said, Step } from './step.ts'
 
-/** An answer without what every server sets for itself. */
+/** A response without values that every server sets itself. */
 export interface Outcome {
   readonly status: number
   readonly type: string
@@ -15,10 +15,10 @@ export interface Outcome {
   readonly body: unknown
 }
 
-/** Of an object of which the server has said nothing: unlike any other word of an answer. */
+/** The uid of an object that the server has not returned yet; it differs from every other word of a response. */
 const unknownUid = '00000000-0000-0000-0000-000000000000'
 
-/** Plays the corpus against one server, and remembers what the server said of each object. */
+/** Plays the corpus against one server, and stores the latest response about each object. */
 export function player(client: Client): (step: Step) => Promise<Outcome> {
   const said = new Map<string, Said>()
   return async step => {
@@ -36,7 +36,7 @@ export function player(client: Client): (step: Step) => Promise<Outcome> {
   }
 }
 
-/** What was answered; of a stream its first state, where it says when that is complete. */
+/** The body of a response; of a stream its initial events, when it marks their end. */
 async function bodyOf(response: IncomingMessage, { path }: Step): Promise<unknown> {
   if (!/[?&]watch=/.test(path) || response.statusCode !== 200)
     return parsed(await bytesOf(response), response.headers['content-type'] ?? '')
@@ -51,7 +51,7 @@ async function bytesOf(response: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** In no order: that is each server's own. */
+/** Sorted, because each server has its own order. */
 async function initialEvents(response: IncomingMessage): Promise<unknown> {
   const events: string[] = []
   for await (const line of createInterface({ input: response })) {
@@ -74,11 +74,11 @@ function parsed(bytes: Buffer, type: string): unknown {
   }
 }
 
-/** Whether an answer does not say what has become of an object. */
+/** Whether a response does not contain the resulting object. */
 const isHidden = (body: unknown, { object }: Step): boolean =>
   object !== undefined && ['Table', 'Scale'].includes((body as { kind?: string } | null)?.kind ?? '')
 
-/** The object beside the answer. */
+/** Adds the object to the response. */
 async function withObject(client: Client, answered: unknown, { object = '' }: Step): Promise<unknown> {
   return { ...(await client(object)).json<object>(), answered }
 }

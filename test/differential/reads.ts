@@ -49,7 +49,7 @@ const queries = [
   '?watch=true&limit=x',
 ]
 
-/** The state as a stream: it ends, for us, with the bookmark that says that it is complete. */
+/** The state as a stream, which ends with the bookmark after the initial events. */
 export const watchAsList: Maker = (subject, random) => {
   const accept = random.pick(['application/json', accepts[0] ?? '', accepts[1] ?? ''])
   const selector = random.pick(['', '&labelSelector=app%3Dx', '&fieldSelector=metadata.name%3Da'])

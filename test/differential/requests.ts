@@ -11,7 +11,7 @@ import type { Step, Subject } from './step.ts'
 import { token, tried, triedDefinition } from './tries.ts'
 import { odd, remove, removeAll, replace, writeStatus } from './writes.ts'
 
-/** Kinds of request, and how often each is made. */
+/** Kinds of requests, with their frequency. */
 const makers: readonly (readonly [number, Maker])[] = [
   [16, create],
   [8, createBadly],
@@ -50,5 +50,5 @@ const makers: readonly (readonly [number, Maker])[] = [
 
 const weighted = makers.flatMap(([weight, maker]) => Array.from({ length: weight }, () => maker))
 
-/** A request of any kind about a subject. */
+/** A request of any kind for a subject. */
 export const anyRequest = (subject: Subject, random: Random): Step => random.pick(weighted)(subject, random)

@@ -5,7 +5,7 @@ import { type Client, clientOf, type Reply } from '../support/client.ts'
 import { eventually } from '../support/oriel.ts'
 import { namespace } from './step.ts'
 
-/** A place to play in on one server: a workspace of its own on a kcp-style server, else the server itself. */
+/** Prepares a place on one server: a new workspace on a kcp-style server, otherwise the server itself. */
 export async function prepareSide(config: KubeConfig, definitions: readonly KubeObject[]): Promise<Client> {
   const client = (await clientOf(config)).at(await placeOf(config))
   await created(client, '/api/v1/namespaces', {
@@ -51,7 +51,7 @@ async function placeOf(config: KubeConfig): Promise<string> {
 
 const workspaces = '/apis/tenancy.kcp.io/v1alpha1/workspaces'
 
-/** A new workspace below root; its logical cluster. */
+/** Creates a workspace below root; returns its logical cluster. */
 export async function workspace(client: Client): Promise<string> {
   const name = `differential-${randomUUID().slice(0, 8)}`
   await created(client, workspaces, {

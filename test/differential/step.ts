@@ -1,23 +1,23 @@
 import type { Sent } from '../support/client.ts'
 
-/** What a server last said of an object, for bodies that must repeat it: versions and uids differ from server to server. */
+/** The last state of an object on a server, for bodies that must repeat it: versions and uids differ between servers. */
 export interface Said {
   readonly resourceVersion: string
   readonly uid: string
 }
 
-/** One request of the corpus, with what it is about. */
+/** One request of the corpus, and its object. */
 export interface Step {
   /** For messages: `certificates: merge patch of c3`. */
   readonly about: string
   readonly path: string
-  /** Where the object of this request lives; what the server says of it is remembered. */
+  /** The path of the object of this request; its state is stored. */
   readonly object?: string
-  /** The request, given what this server said of the object before. */
+  /** The request, for the last state of the object on this server. */
   readonly sent: (said: Said) => Sent
 }
 
-/** A resource that requests are made for. */
+/** A resource of the corpus. */
 export interface Subject {
   readonly kind: string
   readonly apiVersion: string
@@ -28,7 +28,7 @@ export interface Subject {
   readonly isCustom: boolean
   /** Whether there is `/status`. */
   readonly hasStatus: boolean
-  /** A body beside metadata that is accepted. */
+  /** A valid body without metadata. */
   accepted(): Readonly<Record<string, unknown>>
   /** A body with other fields, some of which may be refused. */
   random(): Readonly<Record<string, unknown>>

@@ -142,7 +142,7 @@ const lease: Schema = {
   },
 }
 
-/** What requests are made for: the definitions, and kinds that are built in. */
+/** The resources of the corpus: the definitions, and built-in kinds. */
 export const subjects = (random: Random): readonly Subject[] => [
   ...definitions().map(crd => customSubject(crd, random)),
   builtIn('ConfigMap', 'v1', 'configmaps', configMap, random),

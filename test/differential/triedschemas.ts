@@ -1,6 +1,6 @@
 const size = { type: 'integer', minimum: 0, maximum: 10, default: 1 }
 
-/** A definition that is accepted and has a little of everything. */
+/** A valid definition with many features. */
 export const definition = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -84,7 +84,7 @@ const rule = (
   'x-kubernetes-validations': [{ rule: expression, ...more }],
 })
 
-/** Schemas of one member, most of which are wrong. */
+/** Schemas of one member, mostly invalid. */
 export const schemas: readonly object[] = [
   {},
   { type: 'bogus' },

@@ -4,9 +4,10 @@ import { mutated } from './mutation.ts'
 import { namespace } from './step.ts'
 import { definition, schemas } from './triedschemas.ts'
 
-// Objects that are only tried, with dryRun=All: controllers make of them what shows earlier on one server than on another.
+// Objects that are only sent with dryRun=All, because controllers would change them sooner on one server than on the
+// other.
 
-/** Something that is accepted. */
+/** A valid object. */
 interface Tried {
   readonly path: string
   readonly body: Fields
@@ -176,7 +177,7 @@ const definitions: Tried = {
   body: definition,
 }
 
-/** What is wrong with these, beside metadata that is wrong, kcp tells with it, and we after it: they are asked as they are. */
+/** Objects whose errors kcp reports together with those of metadata: they are sent without mutations of metadata. */
 const whole: readonly Tried[] = [...policies, webhook]
 const parts: readonly Tried[] = [...builtIns, ...ofKcp]
 
@@ -186,7 +187,7 @@ const asked = (tried: Tried, body: unknown): ReturnType<Maker> => ({
   sent: () => sends('POST', body),
 })
 
-/** What is accepted, with one or two mistakes in it. */
+/** Valid bodies, with one or two mistakes. */
 const withMistakes = (body: unknown, random: Random): unknown => {
   const once = random.chance(0.1) ? body : mutated(body, random)
   return random.chance(0.3) ? mutated(once, random) : once
@@ -201,7 +202,7 @@ export const tried: Maker = (_, random) => {
   return asked(what, withMistakes(what.body, random))
 }
 
-/** Definitions whose schemas are wrong in the ways in which schemas are. */
+/** Definitions with invalid schemas. */
 export const triedDefinition: Maker = (_, random) => {
   const [version, ...others] = definition.spec.versions
   const properties = { ...version?.schema.openAPIV3Schema.properties, tried: random.pick(schemas) }
@@ -227,7 +228,7 @@ const tokens: readonly object[] = [
   { unknown: 1 },
 ]
 
-/** Tokens that are asked for, of accounts that are there and of some that are not. */
+/** Token requests for existing and missing accounts. */
 export const token: Maker = (_, random) => {
   const account = random.pick([...names, 'none'])
   const metadata = random.pick<object>([

@@ -1,7 +1,7 @@
 import { lazyPattern } from '../../framework/formats/pattern.ts'
 import type { Random } from '../model/random.ts'
 
-/** What a structural schema says that values are made of. */
+/** The parts of a structural schema from which values are generated. */
 export interface Schema {
   readonly type?: string
   readonly enum?: readonly unknown[]
@@ -31,10 +31,10 @@ const words = [
   '',
 ]
 const wrong: readonly unknown[] = ['text', 7, true, null, [], {}, 1.5, -1]
-/** Upstream takes a list for a text that has a format; here it is refused. */
+/** Upstream accepts a list for a string with a format; here it is refused. */
 const wrongForTexts = wrong.filter(value => !Array.isArray(value))
 
-/** Any value that a schema may take; one in thirty is of another type. */
+/** Any value that a schema may accept; one in thirty is of another type. */
 export function anyValue(schema: Schema, random: Random, depth = 0): unknown {
   if (random.chance(1 / 30)) return random.pick(schema.format === undefined ? wrong : wrongForTexts)
   if (schema.enum !== undefined && !random.chance(1 / 20)) return random.pick(schema.enum)

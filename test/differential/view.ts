@@ -20,7 +20,7 @@ interface Slice {
   readonly status?: { readonly endpoints?: readonly { readonly url: string }[] }
 }
 
-/** A place to play in through the apiexport view of a server: one consumer of an export of the definitions. */
+/** Prepares a place in the apiexport view of a server: one consumer of an export of the definitions. */
 export async function prepareView(config: KubeConfig, definitions: readonly KubeObject[]): Promise<Client> {
   const client = await clientOf(config)
   const { origin } = new URL(config.getCurrentCluster()?.server ?? '')
@@ -40,7 +40,7 @@ export async function prepareView(config: KubeConfig, definitions: readonly Kube
   const body = object('v1alpha2', 'APIBinding', { reference, permissionClaims })
   await eventually(
     () => inside(`${apis}/v1alpha2/apibindings`, { method: 'POST', body }),
-    // An export that has just been made is not known everywhere yet.
+    // A new export is not visible everywhere yet.
     ({ status }) => status === 201 || status === 409,
     120_000,
   )

@@ -1,7 +1,7 @@
 import { about, bodyOf, type Fields, labels, type Maker, manifest, names, options, sends } from './making.ts'
 import { namespace, type Said } from './step.ts'
 
-/** Which version an update claims to be about. */
+/** The resourceVersion of an update. */
 const versions: readonly ((said: Said) => Fields)[] = [
   ({ resourceVersion }) => ({ resourceVersion }),
   ({ resourceVersion }) => ({ resourceVersion }),
@@ -12,7 +12,7 @@ const versions: readonly ((said: Said) => Fields)[] = [
   ({ resourceVersion }) => ({ resourceVersion, finalizers: ['example.com/hold'] }),
 ]
 
-/** Whoever names another uid is refused; when, beside other mistakes, is not the same everywhere. */
+/** Another uid is refused; the order of this error and others differs between servers. */
 const replaceAnother: Maker = (subject, random) => {
   const name = random.pick(names)
   const body = manifest(subject, name, {}, subject.accepted())

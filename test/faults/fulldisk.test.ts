@@ -14,7 +14,7 @@ const large = (name: string): KubeObject => ({
   data: { text: 'x'.repeat(900_000) },
 })
 
-/** Writes until it fails; the names of what was acknowledged. */
+/** Writes until it fails; returns the names of acknowledged objects. */
 async function fill(client: Client): Promise<readonly string[]> {
   const names: string[] = []
   for (let i = 0; i < 200; i++) {
@@ -29,10 +29,10 @@ async function fill(client: Client): Promise<readonly string[]> {
   throw new Error('the disk is never full')
 }
 
-describe('a disk that is full', function () {
+describe('a full disk', function () {
   this.timeout(120_000)
 
-  it('ends the server with one line, and takes nothing of what was acknowledged', async () => {
+  it('ends the server with one line, and loses no acknowledged write', async () => {
     const directory = await temporaryDirectory('full')
     const full = await startOriel({ directory, largestFile: 120_000 })
     const client = await clientOf(configAt(full, full.url))

@@ -17,7 +17,7 @@ interface KubeList {
   readonly items: readonly { readonly metadata: { readonly name: string } }[]
 }
 
-describe('oriel virtual-workspaces, when everybody comes back at once', function () {
+describe('oriel virtual-workspaces, when all clients reconnect at once', function () {
   this.timeout(120_000)
   let shard: Oriel
   let views: Awaited<ReturnType<typeof startViews>>
@@ -70,7 +70,7 @@ describe('oriel virtual-workspaces, when everybody comes back at once', function
   const waiting = (): Promise<number> =>
     counted(url, /^apiserver_current_inflight_requests\{request_kind="readOnly"\} (\d+)$/gm)
 
-  it('asks its shard a few times for the newest list that all of them want', async () => {
+  it('sends few lists to its shard for the consistent lists of all clients', async () => {
     const alone = namesIn(await list())
     assert.ok(alone.includes('universal'))
     const before = await asked()

@@ -7,13 +7,13 @@ import { openLmdbStore } from '../../shard/store/lmdb.ts'
 import { killLoop, startWriter } from './kill.ts'
 
 describe('kill -9 in a loop of writes', () => {
-  it('loses nothing, tears nothing, and leaves watches whole', async () => {
+  it('loses no write, writes no commit in part, and keeps watches complete', async () => {
     await killLoop(4)
   })
 })
 
 describe('two processes and one store', () => {
-  it('the second is told so, until the first is gone', async () => {
+  it('the second one fails until the first one has ended', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'oriel-two-'))
     const child = startWriter(directory, 1)
     const exited = once(child, 'exit')

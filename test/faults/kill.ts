@@ -11,14 +11,14 @@ import type { Store, StoreEvent } from '../../shard/store/store.ts'
 import { beside } from '../support/source.ts'
 import { history, keysPerCommit, laneKeys, lanes, type Said } from './writer.ts'
 
-/** What the parent knows to be true, over all rounds. */
+/** The acknowledged state, over all rounds. */
 interface Knowledge {
   /** The newest acknowledged number of each lane. */
   readonly acknowledged: Map<number, number>
   /** The newest acknowledged revision, and how many acknowledgements there were. */
   revision: number
   count: number
-  /** Where the watch stands that is resumed after each round. */
+  /** The revision after which the watch is resumed after each round. */
   watched: number
 }
 
@@ -28,7 +28,7 @@ export const startWriter = (directory: string, first: number) =>
     stdio: ['ignore', 'pipe', 'inherit'],
   })
 
-/** Starts a writer, and kills it a little after its `acks`th acknowledgement. */
+/** Starts a writer, and kills it shortly after its `acks`th acknowledgement. */
 async function runAndKill(directory: string, known: Knowledge, acks: number): Promise<void> {
   const first = 1 + Math.max(0, ...known.acknowledged.values()) + 1
   const child = startWriter(directory, first)
@@ -55,7 +55,7 @@ function hear(known: Knowledge, said: Said): void {
 
 const numberIn = (value: Buffer): number => Number.parseInt(value.toString('latin1', 0, 20), 10)
 
-/** Nothing acknowledged is lost, and no commit is there in part. */
+/** No acknowledged write is lost, and no commit is written in part. */
 async function checkValues(store: Store, known: Knowledge): Promise<void> {
   assert.ok(store.revision >= known.revision, `revision ${store.revision} after ack ${known.revision}`)
   for (let lane = 0; lane < lanes; lane++) {
@@ -68,7 +68,7 @@ async function checkValues(store: Store, known: Knowledge): Promise<void> {
   }
 }
 
-/** A watch that goes on where it stood has every revision once, each with all its keys, and continues each value. */
+/** A resumed watch has every revision once, each with all its keys, and continues each value. */
 async function checkWatch(store: Store, known: Knowledge): Promise<void> {
   const stop = new AbortController()
   let expected = known.watched + 1
@@ -94,7 +94,7 @@ function checkEvents(events: readonly StoreEvent[], from: number): number {
   return expected
 }
 
-/** Kills a writer `rounds` times at random points, and checks everything after each. Throws when a promise is broken. */
+/** Kills a writer `rounds` times at random points, and checks the store after each. Throws when a check fails. */
 export async function killLoop(rounds: number): Promise<{ readonly acknowledged: number }> {
   const directory = await mkdtemp(join(tmpdir(), 'oriel-kill-'))
   const known: Knowledge = { acknowledged: new Map(), revision: 0, count: 0, watched: 0 }

@@ -18,7 +18,7 @@ const patch = (body: object) => ({
   headers: { 'content-type': 'application/merge-patch+json' },
 })
 
-describe('a disk that is almost full', function () {
+describe('an almost full disk', function () {
   this.timeout(120_000)
   let directory: string
   let oriel: Oriel
@@ -42,7 +42,7 @@ describe('a disk that is almost full', function () {
   })
   after(() => discard(oriel))
 
-  it('keeps the server, which refuses writes with 507', async () => {
+  it('does not end the server, which refuses writes with 507', async () => {
     const created = await client(path, post(configMap('b')))
     assert.equal(created.status, 507)
     const { reason, message } = created.json()
@@ -52,7 +52,7 @@ describe('a disk that is almost full', function () {
     assert.match(oriel.output(), /less disk space is free than --store-min-free/)
   })
 
-  it('lets clients read and delete, also what has finalizers', async () => {
+  it('allows reads and deletions, also of objects with finalizers', async () => {
     assert.equal((await client(path)).status, 200)
     assert.equal((await client(`${path}/a`, { method: 'DELETE' })).status, 200)
     assert.equal((await client(`${path}/held`, { method: 'DELETE' })).status, 200)
@@ -61,7 +61,7 @@ describe('a disk that is almost full', function () {
     assert.equal((await client(`${path}/held`)).status, 404)
   })
 
-  it('takes writes again when there is room', async () => {
+  it('accepts writes again when there is space', async () => {
     await close()
     await open()
     assert.equal((await client(path, post(configMap('b')))).status, 201)

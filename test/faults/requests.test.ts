@@ -17,7 +17,10 @@ import {
 import { configAt, userAt } from '../support/watcher.ts'
 import { below, body, header, query } from './oddrequests.ts'
 
-/** What Kubernetes itself answers with 5xx: future resourceVersions, and Scales of objects without replicas (rules.md 4.8 and 7.59). */
+/**
+ * Responses with 5xx of Kubernetes itself: future resourceVersions, and Scales of objects without replicas (rules.md 4.8
+ * and 7.59).
+ */
 const isKubernetesOwn = (text: string): boolean =>
   /Too large resource version|the spec replicas field .* does not exist/.test(text)
 
@@ -62,7 +65,7 @@ describe('mutated requests', function () {
   })
   after(() => discard(oriel))
 
-  /** The answer as far as it comes by itself: a watch would go on. */
+  /** The response, without waiting for the end of a watch. */
   async function answer(client: Client, url: string, sent: Sent): Promise<{ status: number; text: string }> {
     const response = await client.open(url, sent)
     const isStream = response.statusCode === 200 && response.headers['content-length'] === undefined
@@ -73,7 +76,7 @@ describe('mutated requests', function () {
     return readReply(response)
   }
 
-  it('are answered, never with a failure of the server, and it goes on serving', async () => {
+  it('get a response without a server error, and the server continues', async () => {
     const method = fc.constantFrom('GET', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS')
     const request = fc.record({
       who: fc.nat(3),
@@ -91,7 +94,7 @@ describe('mutated requests', function () {
         const sent = { method: asked.method, headers, ...(asked.method !== 'HEAD' && { body: asked.body }) }
         const client = clients[asked.who] as Client
         const { status, text: told } = await answer(client, url, sent)
-        // The answer to HEAD has no words: GET has them, though it may be a watch, which fails for other reasons.
+        // The response to HEAD has no message; GET has one, but may be a watch, which fails for other reasons.
         const isHead = asked.method === 'HEAD'
         const text = isHead ? (await answer(client, url, { headers })).text : told
         assert.ok((status >= 200 && status < 500) || isKubernetesOwn(text), `${status} ${text}`)

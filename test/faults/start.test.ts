@@ -14,7 +14,7 @@ describe('a start that fails', function () {
     directory = await temporaryDirectory('start')
   })
 
-  /** The output of a start that ends with code 1. */
+  /** The output of a start that exits with code 1. */
   async function refusal(options: OrielOptions = {}): Promise<string> {
     let output = ''
     await assert.rejects(startOriel({ directory, ...options }), ({ message }: Error) => {
@@ -36,7 +36,7 @@ describe('a start that fails', function () {
     return sizes.flatMap(([name, size]) => (size === 0 ? [String(name)] : []))
   }
 
-  it('on a full disk says so in one sentence, and leaves no empty file', async () => {
+  it('on a full disk reports it in one sentence, and leaves no empty file', async () => {
     assert.match(
       await refusal({ largestFile: 0 }),
       /^oriel: \S+ cannot be written \(EFBIG\): make room on the disk, or choose another --data-directory\.\n$/,
@@ -44,7 +44,7 @@ describe('a start that fails', function () {
     assert.deepEqual(await emptyFiles(), [])
   })
 
-  it('because there is no room for the store says so in one sentence', async () => {
+  it('without space for the store reports it in one sentence', async () => {
     for (const largestFile of [100, 400])
       assert.match(
         lastLine(await refusal({ largestFile })),
@@ -52,7 +52,7 @@ describe('a start that fails', function () {
       )
   })
 
-  it('on something else than a store says so in one sentence', async () => {
+  it('on a file that is not a store reports it in one sentence', async () => {
     await mkdir(join(directory, 'store'))
     await writeFile(join(directory, 'store/oriel.mdb'), 'hello world\n'.repeat(1_000))
     assert.match(await refusal(), /^oriel: the store in \S+ is damaged or has another format: [^\n]+\n$/)

@@ -1,24 +1,24 @@
 import { openLmdbStore } from '../../shard/store/lmdb.ts'
 
-/** Every commit writes one number under this many keys: a torn one would show two numbers. */
+/** Every commit writes one number to this many keys: a partial commit would have two numbers. */
 export const keysPerCommit = 3
 export const lanes = 16
 
-/** Long enough for a watch to be resumed after each kill, short enough to be compacted within a loop. */
+/** Long enough to resume a watch after each kill, short enough to be compacted within a loop. */
 export const history = { commits: 20_000 }
 
 /** The keys of one lane, overwritten by each of its commits. */
 export const laneKeys = (lane: number): readonly string[] =>
   Array.from({ length: keysPerCommit }, (_, i) => `/lanes/${lane}/${i}`)
 
-/** A line of what the writer says: it opened the store; commit `number` of `lane` was acknowledged at `revision`. */
+/** A line of the writer: it opened the store; commit `number` of `lane` was acknowledged at `revision`. */
 export type Said =
   | { readonly opened: number }
   | { readonly lane: number; readonly number: number; readonly revision: number }
 
 const say = (said: Said): void => void process.stdout.write(`${JSON.stringify(said)}\n`)
 
-/** Writes until it is killed: numbers that grow, on all lanes at once, big values among them. */
+/** Writes increasing numbers until it is killed, on all lanes concurrently, with large values among them. */
 async function write(directory: string, first: number): Promise<void> {
   const store = await openLmdbStore(directory, history)
   say({ opened: store.revision })

@@ -3,7 +3,7 @@ import { fields, items, rewritten, taken, without } from '../erasing.ts'
 
 const isBuiltIn = (path: string): boolean => /^\/(api|apis\/(rbac|coordination)[^/]*)\//.test(path)
 
-/** A row whose object does not say its logical cluster. */
+/** A row whose object has no annotation of its logical cluster. */
 function unplaced(row: unknown): unknown {
   const { object, ...rest } = fields(row)
   const { metadata, ...body } = fields(object)
@@ -13,7 +13,7 @@ function unplaced(row: unknown): unknown {
   return { ...rest, object: { ...body, metadata: kept } }
 }
 
-/** What answers look like, and whether there is one. */
+/** The form of responses. */
 export const knownOfAnswers: readonly Known[] = [
   {
     reason: 'kcp names application/apply-patch+yaml twice among the types of patches',
@@ -35,8 +35,7 @@ export const knownOfAnswers: readonly Known[] = [
     },
   },
   {
-    reason:
-      'every answer says the logical cluster; kcp leaves it out of dry runs and of updates that change nothing',
+    reason: 'every response has the logical cluster; kcp omits it in dry runs and in updates without changes',
     erase: outcome => {
       const { metadata, ...body } = fields(outcome.body)
       const { annotations, ...rest } = fields(metadata)

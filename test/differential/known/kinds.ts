@@ -3,7 +3,7 @@ import { fields, taken, textOf, without, withoutCause, withoutEmptyTexts } from 
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0
 
-/** What single kinds accept. */
+/** Differences of single kinds. */
 export const knownOfKinds: readonly Known[] = [
   {
     reason: 'a role of no known kind is the client’s mistake: 422, where kcp looks for it and answers 500',
@@ -27,7 +27,7 @@ export const knownOfKinds: readonly Known[] = [
         : outcome,
   },
   {
-    reason: 'what cannot be scaled is not told of twice',
+    reason: 'the error of a resource without scale is returned once',
     erase: outcome => withoutCause(outcome, 'accessor error'),
   },
   {
@@ -48,7 +48,7 @@ export const knownOfKinds: readonly Known[] = [
   },
   {
     reason:
-      'a role without rules has null; kcp has been seen to answer a PUT of an empty list with one, once in ten thousand',
+      'a role without rules has null; kcp returned an empty list for a PUT of one, once in ten thousand requests',
     erase: (outcome, { about }) =>
       /^(Cluster)?Role /.test(about) && isEmptyList(fields(outcome.body).rules)
         ? { ...outcome, body: { ...fields(outcome.body), rules: null } }

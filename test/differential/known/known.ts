@@ -5,9 +5,9 @@ import { knownOfAnswers } from './answers.ts'
 import { knownOfKinds } from './kinds.ts'
 import { knownOfWords } from './words.ts'
 
-/** One by one, with the reason why each stays. */
+/** Each with the reason why it stays. */
 const known: readonly Known[] = [...knownOfAnswers, ...knownOfWords, ...knownOfKinds]
 
-/** An answer without what is known to differ. */
+/** A response without known differences. */
 export const pastKnown = (outcome: Outcome, step: Step): Outcome =>
   known.reduce((rest, { erase }) => erase(rest, step), outcome)

@@ -3,10 +3,10 @@ import type { Outcome } from '../play.ts'
 import type { Step } from '../step.ts'
 import { pastKnown } from './known.ts'
 
-/** What differs through views besides what differs everywhere. */
+/** Differences through views, in addition to those everywhere. */
 const known: readonly Known[] = [
   {
-    reason: 'kcp writes through its views in its own name: who owns what is not told there',
+    reason: 'kcp writes through its views as itself, so managedFields differ',
     erase: outcome => ({ ...outcome, body: unowned(outcome.body) }),
   },
   {

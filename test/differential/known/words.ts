@@ -1,7 +1,7 @@
 import type { Known } from '../erasing.ts'
 import { fields, rewritten, taken, textOf, without, withoutCause } from '../erasing.ts'
 
-/** What refusals say, and with which code. */
+/** Messages and codes of refusals. */
 export const knownOfWords: readonly Known[] = [
   {
     reason: 'a resourceVersion that is no number is the client’s mistake: 400, where kcp answers 500',

@@ -32,8 +32,8 @@ const throughView: Scene['at'] = ({ cluster }) =>
   `/services/apiexport/${cluster}/cert-manager.io/clusters/${cluster}`
 
 /**
- * Attacks on a shard, on a front proxy before it and on a process that serves its views: none succeeds, none is a 500, each
- * is logged, and audited where there is an audit log.
+ * Attacks on a shard, on a front proxy before it and on a process that serves its views: none succeeds, none is a 500,
+ * each is logged, and audited where there is an audit log.
  */
 describe('the list of attacks', function () {
   this.timeout(240_000)
@@ -117,7 +117,7 @@ describe('the list of attacks', function () {
     return { home, other, robot: await robotIn(home), foreignRobot: await robotIn(other) }
   }
 
-  /** The attacker may do at home what is refused elsewhere: otherwise nothing here would mean anything. */
+  /** The attacker has permission in its own workspace: otherwise a refusal elsewhere would prove nothing. */
   async function bothKnow({ home, token, certificate }: Omit<Scene, 'at'>): Promise<void> {
     for (const { url, ca, at } of Object.values(doors))
       for (const request of [{ headers: { authorization: `Bearer ${token}` } }, { client: certificate }])
@@ -137,7 +137,7 @@ describe('the list of attacks', function () {
     const id = reply.headers['audit-id']
     await eventually(
       async () => logged(),
-      // What is no request has no id.
+      // Malformed requests have no audit ID.
       log => (typeof id === 'string' ? log.includes(id) : brokenIn(log) > broken),
     )
     if (typeof id === 'string' && name !== 'front proxy') await wasAudited(name, id, reply.status)
@@ -146,7 +146,7 @@ describe('the list of attacks', function () {
   async function wasAudited(name: string, id: string, status: number): Promise<void> {
     const log = file(name === 'shard' ? 'shard.log' : 'views.log')
     await eventually(
-      // What follows the last end of a line is still being written.
+      // The text after the last line break is still being written.
       async () =>
         (await readText(log))
           .split('\n')

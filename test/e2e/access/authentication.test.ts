@@ -4,7 +4,7 @@ import { byIssuers } from './authentication/issuers.suite.ts'
 import { byProxiesAndCertificates } from './authentication/proxies.suite.ts'
 import { openScene, type Scene } from './authentication/scene.ts'
 
-describe('who is known', function () {
+describe('authenticated users', function () {
   this.timeout(120_000)
   const scene = {} as Scene
   before(async () => void Object.assign(scene, await openScene()))

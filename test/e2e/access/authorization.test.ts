@@ -114,7 +114,7 @@ describe('authorization, from outside', function () {
     return run(process.execPath, [compiled, 'explain', ...args, '--kubeconfig', file])
   }
 
-  it('explains to administrators, and what it suggests is enough', async () => {
+  it('explains decisions to administrators, with objects that grant the action', async () => {
     const list = () => as('bob', '/clusters/root:team', ['get', 'cm', '-n', 'default'])
     assert.equal((await list()).code, 1)
     const told = await explain('alice', team, 'list', 'cm', '--as', 'bob')
@@ -132,7 +132,7 @@ describe('authorization, from outside', function () {
     assert.match(allowed.stdout, /allowed: .*RoleBinding "list-configmaps-/)
   })
 
-  it('explains to members only what they lack, and to strangers nothing', async () => {
+  it('explains missing rules to members, and nothing to users without access', async () => {
     const member = await explain('bob', team, 'get', 'secrets', 'token')
     assert.match(member.stdout, /shown to users who may create subjectaccessreviews/)
     assert.match(member.stdout, /resourceNames:\n +- token/)
@@ -144,7 +144,7 @@ describe('authorization, from outside', function () {
     assert.doesNotMatch(closed.stderr + missing.stderr, /cluster-admin|RoleBinding/)
   })
 
-  it('explains what is missing for a view, and what it suggests opens it', async () => {
+  it('explains decisions of a view, with objects that grant the request', async () => {
     const name = await exportApi(team, gadgets, [])
     await bind(other, bindingOf(team, name, []))
     const url = `${await publishedUrl(team, name)}/clusters/*`
@@ -172,7 +172,7 @@ describe('authorization, from outside', function () {
     assert.doesNotMatch(await body('/clusters/root:other/api/v1/secrets'), /MissingPermission/)
   })
 
-  it('holds administrators to the policy of the export: statuses of workspaces are not theirs', async () => {
+  it('applies the policy of the export to administrators: they cannot write statuses of workspaces', async () => {
     const put = [
       'replace',
       '--raw',
@@ -186,7 +186,7 @@ describe('authorization, from outside', function () {
     assert.equal((await as('alice', '/clusters/root:team', ['get', 'workspaces'])).code, 0)
   })
 
-  it('asks the webhook last', async () => {
+  it('calls the webhook last', async () => {
     const before = hook.got.length
     const listed = await as('carol', '/clusters/root:other', [
       'get',
@@ -233,7 +233,7 @@ describe('authorization, from outside', function () {
     assert.ok(found.some(e => e.level === 'RequestResponse' && e.responseObject?.kind))
   })
 
-  it('hands the same events to the audit webhook, at the latest when it stops', async () => {
+  it('sends the same events to the audit webhook, at the latest when it stops', async () => {
     await oriel.stop()
     const items = auditHook.got.flatMap(list => (list as { items: { auditID: string }[] }).items)
     const lines = (await readFile(join(directory, 'audit.log'), 'utf8')).trimEnd().split('\n')

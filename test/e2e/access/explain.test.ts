@@ -18,8 +18,11 @@ interface Asked extends Omit<ViewReview, 'wanted'> {
   readonly wanted?: object
 }
 
-/** Explanations of what views decide: `user-1` administrates the provider, `user-2` the consumer, `user-5` a third workspace. */
-describe('what a view decides is explained', function () {
+/**
+ * Explanations of decisions of views: `user-1` administers the provider, `user-2` the consumer, `user-5` a third
+ * workspace.
+ */
+describe('explanations of decisions of a view', function () {
   this.timeout(180_000)
   let people: People
   let provider: Tenant
@@ -47,7 +50,7 @@ describe('what a view decides is explained', function () {
   })
   after(() => discard(people.oriel))
 
-  /** The answer to a review about a view, put in the workspace of `where`. */
+  /** The response to a review for a request to a view, sent to the workspace `where`. */
   const review = (where: string, { who, wanted = list, ...asked }: Asked) => {
     const { path, body } = viewReview({ ...asked, wanted })
     return people.post(who, `/clusters/${where}${path}`, body)
@@ -74,7 +77,7 @@ describe('what a view decides is explained', function () {
     return (await eventually(events, found => found.length > 0))[0]
   }
 
-  it('step by step, and what is suggested opens it', async () => {
+  it('have each step, and objects that grant the request', async () => {
     const asked = { who: 'user-1', about: 'user-3', view: view('*') }
     const told = await explain(asked)
     assert.deepEqual(stepsOf(told), [
@@ -94,7 +97,7 @@ describe('what a view decides is explained', function () {
     assert.equal(opened.status, 200, opened.body)
   })
 
-  it('workspace by workspace, to who may ask there', async () => {
+  it('have the steps of workspaces in which the requester has permission', async () => {
     const wanted = { verb: 'list', group: '', resource: 'configmaps' }
     const asked = { about: 'user-3', view: view(consumer.cluster), wanted }
     const byProvider = await explain({ who: 'user-1', ...asked })
@@ -114,7 +117,7 @@ describe('what a view decides is explained', function () {
     await consumer.kubectl(['delete', 'clusterrolebinding', 'cluster-admin-user-1'])
   })
 
-  it('for a user about himself, as far as he has access', async () => {
+  it('are limited for users who ask about themselves', async () => {
     const outside = await review(provider.cluster, { who: 'user-4', view: view('*') })
     assert.equal(outside.status, 403)
     await apply(provider.kubectl, bound('system:kcp:workspace:access', 'user-4'))
@@ -131,11 +134,11 @@ describe('what a view decides is explained', function () {
     ])
   })
 
-  describe('and tells nobody what exists', () => {
+  describe('do not reveal what exists', () => {
     const anonymous = (text: string, names: Readonly<Record<string, string>>): string =>
       Object.entries(names).reduce((all, [name, as]) => all.replaceAll(name, as), text)
 
-    it('in a workspace that is not his', async () => {
+    it('in a workspace of others', async () => {
       const bodies = await Promise.all(
         [consumer.cluster, stranger.cluster, 'nosuchcluster'].map(async cluster => {
           const asked = { who: 'user-1', about: 'user-3', view: view(cluster) }
@@ -145,7 +148,7 @@ describe('what a view decides is explained', function () {
       )
       const [isBound, isNot, isNothing] = bodies
       assert.equal(isNot, isNothing)
-      // A provider may know who binds its export.
+      // A provider may see which workspaces bind its export.
       assert.ok(isBound)
     })
 

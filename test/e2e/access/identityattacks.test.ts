@@ -6,7 +6,10 @@ import { discard, type Oriel, readText, startOriel } from '../../support/oriel.t
 import { createWorkspaces, type Tenant } from '../../support/tenants.ts'
 import { ask, protocols, type WireReply, type WireRequest } from '../../support/wire.ts'
 
-/** Attacks that take more than one request, unlike those of attacklist.test.ts: all refused, all logged, none a 500. */
+/**
+ * Attacks that take more than one request, unlike those of attacklist.test.ts: all are refused and logged, and none is a
+ * 500.
+ */
 describe('attacks on identities', function () {
   this.timeout(120_000)
   let oriel: Oriel
@@ -53,7 +56,7 @@ describe('attacks on identities', function () {
     each(path, wanted, ({ status }, what) => assert.ok(codes.includes(status), what))
   const secrets = '/api/v1/namespaces/default/secrets'
 
-  it('find the administrator of one workspace a stranger in all others', async () => {
+  it('do not extend the permissions of an administrator to other workspaces', async () => {
     await each(`/clusters/${home.path}${secrets}`, as(robot), ({ status }, what) =>
       assert.equal(status, 200, what),
     )
@@ -78,7 +81,7 @@ describe('attacks on identities', function () {
     })
     await refused(...be(warrant({ user: 'x', groups: ['system:kcp:admin'] })))
     await refused(...be({ 'Impersonate-Extra-%61uthentication.kcp.io%2Fcluster-name': other.cluster }))
-    // What was allowed at home ends there, also for whom a warrant names.
+    // Permissions of a workspace end there, also for users in warrants.
     for (const headers of [{}, warrant({ user: 'kcp-admin' })])
       await refused(...be(headers, `/clusters/${other.path}${secrets}`))
     const made = { method: 'POST', body: review, headers: { 'content-type': 'application/json' } }
@@ -101,7 +104,7 @@ describe('attacks on identities', function () {
     )
   })
 
-  it('end with what a token is bound to, and a namespace of the same name is another one', async () => {
+  it('fail when the object of a bound token is deleted, or replaced by one of the same name', async () => {
     const create = (...args: string[]) => home.kubectl(['create', ...args])
     await create('namespace', 'twice')
     await create('serviceaccount', 'robot', '-n', 'twice')
@@ -116,7 +119,7 @@ describe('attacks on identities', function () {
     await refused(path, as(foreign), [401])
   })
 
-  it('are answered alike, whether a workspace is there or not', async () => {
+  it('get the same response whether a workspace exists or not', async () => {
     const strip = (text: string) => text.replaceAll(/"uid": "[^"]*"/g, '')
     const seen: string[] = []
     for (const cluster of [other.cluster, 'a1b2c3d4e5f6g7h8'])
@@ -151,7 +154,7 @@ describe('attacks on identities', function () {
         socket.once('error', error => resolve(`refused: ${error.message}`))
       })
 
-    /** What comes back for exactly these bytes. */
+    /** The response to exactly these bytes. */
     const raw = (text: string) =>
       new Promise<string>((resolve, reject) => {
         const { hostname, port } = new URL(oriel.url)
@@ -164,13 +167,13 @@ describe('attacks on identities', function () {
         })
         const chunks: Buffer[] = []
         socket.on('data', (chunk: Buffer) => chunks.push(chunk))
-        // The server may cut the connection as soon as it has refused, with the rest still on its way.
+        // The server may close the connection as soon as it has refused.
         socket.on('close', () => resolve(Buffer.concat(chunks).toString()))
         socket.on('error', error => (chunks.length > 0 ? undefined : reject(error)))
         socket.end(text)
       })
 
-    it('find TLS 1.2 and 1.3, and nothing older', async () => {
+    it('can use TLS 1.2 and 1.3 only', async () => {
       assert.equal(await tls({ maxVersion: 'TLSv1.2' }), 'TLSv1.2')
       assert.equal(await tls({}), 'TLSv1.3')
       const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }
@@ -193,7 +196,7 @@ describe('attacks on identities', function () {
       )
     })
 
-    it('hide no identity in folded headers, in trailers or in an absolute URL', async () => {
+    it('cannot hide an identity in folded headers, in trailers or in an absolute URL', async () => {
       const path = `/clusters/${other.path}${secrets}`
       const identity = 'X-Remote-User: root\r\nX-Remote-Group: system:masters\r\n'
       const chunked = 'Transfer-Encoding: chunked\r\nTrailer: X-Remote-User, X-Remote-Group\r\n'
@@ -207,7 +210,7 @@ describe('attacks on identities', function () {
         assert.match(await raw(text), /^HTTP\/1.1 40[0134] /, text)
     })
 
-    it('find no plain text', async () => {
+    it('cannot use plain HTTP', async () => {
       const { hostname, port } = new URL(oriel.url)
       const answer = await new Promise<string>(resolve => {
         const chunks: Buffer[] = []

@@ -18,7 +18,7 @@ const isKcp = process.env.KCP_BIN !== undefined
 const access = '--clusterrole=system:kcp:workspace:access'
 const certificatesPath = '/apis/cert-manager.io/v1/certificates'
 
-/** Also the judge's own: `KCP_BIN=… npx mocha …` runs it against real kcp. */
+/** With `KCP_BIN=… npx mocha …` it runs against kcp. */
 describe('kubectl --as', function () {
   this.timeout(180_000)
   let oriel: Oriel
@@ -66,7 +66,7 @@ describe('kubectl --as', function () {
     return review.status.userInfo
   }
 
-  it('acts with the rights of the other', async () => {
+  it('acts with the permissions of the other user', async () => {
     const as = ['--as', 'bob']
     const read = () => home.kubectl.try(['get', 'configmaps', '-o', 'name', ...as])
     assert.match((await eventually(read, ({ code }) => code === 0)).stdout, /kube-root-ca/)
@@ -83,7 +83,7 @@ describe('kubectl --as', function () {
     )
   })
 
-  it('is confined to the workspace in which it was allowed', async () => {
+  it('is scoped to the workspace in which it was allowed', async () => {
     assert.deepEqual(await whoami(home.kubectl, '--as', 'bob', '--as-group', 'devs', '--as-uid', '7'), {
       username: 'bob',
       uid: '7',
@@ -97,13 +97,13 @@ describe('kubectl --as', function () {
     })
   })
 
-  it('is for those who may, and as those whom they may', async () => {
+  it('requires permission for the impersonated user', async () => {
     const read = () => asRobot(['get', 'configmaps', '-o', 'name', '--as', 'bob'])
     await eventually(read, ({ code }) => code === 0)
     for (const more of [['eve'], ['bob', '--as-group', 'devs'], ['bob', '--as-uid', '7']]) {
       const { code, stderr } = await asRobot(['get', 'configmaps', '--as', ...more])
       assert.equal(code, 1)
-      // kcp names the mode that it has tried first: the one that was good the last time.
+      // kcp names the mode that it tried first: the one that succeeded the last time.
       const mode = isKcp
         ? /cannot impersonate/
         : /configmaps is forbidden: .* cannot impersonate-on:user-info:list/
@@ -141,7 +141,7 @@ describe('kubectl --as', function () {
     )
   })
 
-  it('gives no group of kcp to users who are not in it', async () => {
+  it('refuses groups of kcp to users who are not members', async () => {
     for (const group of ['system:masters', 'system:kcp:logical-cluster-admin']) {
       const { code, stderr } = await home.kubectl.try([
         'get',
@@ -156,7 +156,7 @@ describe('kubectl --as', function () {
     }
   })
 
-  it('decides inside a view by the policy of the logical cluster, and nowhere for all of them', async () => {
+  it('uses the policy of the logical cluster inside a view, and is refused across all clusters', async () => {
     const name = await exportApi(provider, certificates(), [])
     await bind(home, bindingOf(provider, name, []))
     const url = await publishedUrl(provider, name)
@@ -168,7 +168,7 @@ describe('kubectl --as', function () {
       return (await kubectl.at('').try(['get', '--raw', path, '--as', 'bob'])).stderr
     }
     assert.match(await get('*'), isKcp ? /./ : /impersonation is not allowed for the requestor/)
-    // Bob is confined to the consumer's cluster, and so has no content right in the provider's.
+    // Bob is scoped to the consumer's cluster, and so has no content permission in the provider's.
     assert.match(await get(home.cluster), /access denied|Forbidden/)
   })
 })

@@ -64,7 +64,7 @@ describe('reviews', function () {
       false,
     ],
     [
-      'a user scoped elsewhere',
+      'a user scoped to another workspace',
       () => ({ user: 'user', groups: admin, extra: { [scopes]: ['cluster:root'] } }),
       false,
     ],
@@ -97,13 +97,13 @@ describe('reviews', function () {
       assert.equal(status.reason, allowed ? 'access granted' : 'access denied')
     })
 
-  it('tell a refusal from no opinion', async () => {
+  it('distinguish denied from no opinion', async () => {
     const status = { verb: 'get', group: 'apis.kcp.io', resource: 'apibindings', subresource: 'status' }
     assert.equal((await review({ user: 'user', groups: admin }, status)).denied, true)
     assert.equal((await review({ user: 'nobody', groups: [] })).denied, undefined)
   })
 
-  it('know the workspace of a user, once the workspace gives access', async () => {
+  it('evaluate the scopes of a user, once the workspace grants access', async () => {
     const scoped = {
       user: 'user',
       groups: ['system:authenticated'],

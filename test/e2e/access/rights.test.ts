@@ -12,7 +12,7 @@ const workspaces = ['team', 'other'].map(name => ({
   metadata: { name },
 }))
 
-describe('rights of ordinary users', function () {
+describe('permissions of ordinary users', function () {
   this.slow(20_000)
   let oriel: Oriel
   let admin: Kubectl
@@ -27,7 +27,7 @@ describe('rights of ordinary users', function () {
   })
   after(() => discard(oriel))
 
-  /** kubectl as a user of the token file; the outcome as it is. */
+  /** kubectl as a user of the token file; returns the outcome. */
   const as = (user: string, path: string, args: readonly string[], input = '') => {
     const server = [
       '--kubeconfig',
@@ -49,7 +49,7 @@ describe('rights of ordinary users', function () {
     assert.match(stderr, why)
   }
 
-  it('begin with nothing, and end at the borders of a workspace that one administers', async () => {
+  it('are empty at first, and end at the border of an administered workspace', async () => {
     await refuses('alice', ['get', '--raw', `${team}/api/v1/namespaces`], /Forbidden/)
     await admin.at(team)([
       'create',
@@ -74,7 +74,7 @@ describe('rights of ordinary users', function () {
     assert.equal((await as('bob', '', ['get', '--raw', '/version'])).code, 0)
   })
 
-  it('reach into a namespace by a role binding, once the workspace is open', async () => {
+  it('include a namespace by a RoleBinding, with access to the workspace', async () => {
     await does('alice', ['create', 'rolebinding', 'bob', '--clusterrole=view', '--user=bob', '-n', 'mine'])
     await refuses('bob', ['get', 'configmaps', '-n', 'mine'], /access denied|unknown/)
     const access = '--clusterrole=system:kcp:workspace:access'

@@ -22,7 +22,7 @@ interface Review {
   }
 }
 
-/** Also the judge's own: `KCP_BIN=… npx mocha …` runs it against real kcp. */
+/** With `KCP_BIN=… npx mocha …` it runs against kcp. */
 describe('service accounts', function () {
   this.timeout(180_000)
   let oriel: Oriel
@@ -40,7 +40,7 @@ describe('service accounts', function () {
 
   const tokenOf = async (kubectl: Kubectl, ...more: string[]): Promise<string> =>
     (await kubectl(['create', 'token', 'robot', ...more])).trim()
-  /** kubectl with nothing but a token; without a path as clients inside workspaces do it. */
+  /** kubectl with a token only; without a path as clients inside workspaces use it. */
   const as = (token: string, path: string, args: readonly string[], input = '') =>
     run(
       'kubectl',
@@ -70,7 +70,7 @@ describe('service accounts', function () {
     return (JSON.parse(made) as Review).status
   }
 
-  /** At once; kcp remembers for some seconds whose a token was. */
+  /** At once; kcp caches the user of a token for some seconds. */
   const refused = async (token: string): Promise<void> => {
     const ask = () => as(token, '', ['auth', 'whoami'])
     const { stderr } = process.env.KCP_BIN
@@ -79,7 +79,7 @@ describe('service accounts', function () {
     assert.match(stderr, /Unauthorized|You must be logged in/)
   }
 
-  it('get tokens that say where they are at home', async () => {
+  it('get tokens with their logical cluster', async () => {
     const token = await tokenOf(home.kubectl, '--duration', '10m')
     const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
     assert.deepEqual(
@@ -114,7 +114,7 @@ describe('service accounts', function () {
     }
   })
 
-  it('reach their workspace without naming it', async () => {
+  it('use their workspace without its path', async () => {
     const token = await tokenOf(home.kubectl)
     const { stderr } = await as(token, '', ['get', 'configmaps'])
     assert.match(stderr, /User "system:serviceaccount:default:robot" cannot list resource "configmaps"/)
@@ -128,7 +128,7 @@ describe('service accounts', function () {
     assert.equal((await whoami(token, ''))?.username, 'system:serviceaccount:default:robot')
   })
 
-  it('are strangers in other workspaces, also to those of their name there', async () => {
+  it('have no permissions in other workspaces, also not those of the same name there', async () => {
     const token = await tokenOf(home.kubectl)
     const read = () => as(token, `/clusters/${other.path}`, ['get', 'configmaps', '-o', 'name'])
     await other.kubectl(['create', 'role', 'reader', '--verb=list', '--resource=configmaps'])
@@ -148,7 +148,7 @@ describe('service accounts', function () {
     await eventually(read, ({ code }) => code === 0)
   })
 
-  it('lose their tokens with what these are bound to', async () => {
+  it('lose tokens whose bound object is deleted', async () => {
     await home.kubectl(['create', 'secret', 'generic', 'bond'])
     const bound = await tokenOf(home.kubectl, '--bound-object-kind', 'Secret', '--bound-object-name', 'bond')
     await whoami(bound, '')
@@ -156,7 +156,7 @@ describe('service accounts', function () {
     await refused(bound)
   })
 
-  it('keep tokens in secrets of their type', async () => {
+  it('have tokens in secrets of their type', async () => {
     const nobodys = JSON.stringify({ ...secret, metadata: { name: 'nobodys' } })
     assert.match(
       (await home.kubectl.try(['create', '-f', '-'], nobodys)).stderr,
@@ -186,13 +186,13 @@ describe('service accounts', function () {
     assert.deepEqual(await review(home.kubectl, 'nope'), { user: {}, error: 'invalid bearer token' })
   })
 
-  it('have tokens for others, which are not for the server', async () => {
+  it('get tokens for other audiences, which the server does not accept', async () => {
     const token = await tokenOf(home.kubectl, '--audience', 'elsewhere')
     await refused(token)
     assert.deepEqual((await review(home.kubectl, token, ['elsewhere'])).audiences, ['elsewhere'])
   })
 
-  it('can be verified by others', async () => {
+  it('can be verified by other servers', async () => {
     const raw = (path: string) => home.kubectl(['get', '--raw', `/clusters/${home.path}${path}`])
     const config = JSON.parse(await raw('/.well-known/openid-configuration'))
     assert.deepEqual([config.issuer, config.response_types_supported], [issuer, ['id_token']])
@@ -227,7 +227,7 @@ describe('service accounts', function () {
   })
 })
 
-/** With the flags of kcp about them; also the judge's own. */
+/** With the flags of kcp for service accounts; with `KCP_BIN=…` against kcp. */
 describe('service accounts of a server with other audiences', function () {
   this.timeout(180_000)
   let oriel: Oriel
@@ -254,7 +254,7 @@ describe('service accounts of a server with other audiences', function () {
     return (await run('kubectl', [...base, '--token', token, 'auth', 'whoami'])).code === 0
   }
 
-  it('have tokens for all of them, and are known by any', async () => {
+  it('have tokens for all of them, and are authenticated by any', async () => {
     const token = await tokenFor()
     assert.deepEqual(claimsIn(token).aud, [issuer, 'robots'])
     assert.ok(await isKnown(token))

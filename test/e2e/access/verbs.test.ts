@@ -30,7 +30,7 @@ const role = (name: string, rules: readonly object[]): KubeObject =>
     rules,
   }) as KubeObject
 
-/** Tries every verb on a widget that is there, changing nothing. */
+/** Tries every verb on an existing widget, without changes. */
 async function tried(client: Client, object: KubeObject, subresource = ''): Promise<Record<Verb, number>> {
   const status = async (path: string, sent = {}): Promise<number> => {
     const response = await client.open(path, sent)
@@ -53,7 +53,7 @@ async function tried(client: Client, object: KubeObject, subresource = ''): Prom
 const granted = (statuses: Record<Verb, number>): readonly string[] =>
   verbs.filter(verb => statuses[verb] >= 200 && statuses[verb] < 300)
 
-/** The assertions of kcp's TestAPIExportVirtualWorkspace, verb by verb; with KCP_BIN, about kcp. */
+/** The assertions of kcp's TestAPIExportVirtualWorkspace, verb by verb; with KCP_BIN for kcp. */
 describe('an ordinary user', function () {
   this.timeout(180_000)
   let oriel: Oriel
@@ -89,7 +89,7 @@ describe('an ordinary user', function () {
   })
   after(() => discard(oriel))
 
-  /** Grants each verb alone and asks for all of them: only that one is allowed, everything else is refused. */
+  /** Grants each verb alone and tries all of them: only that one is allowed. */
   async function exactly(
     grant: (verbs: readonly string[]) => Promise<unknown>,
     ask: () => Promise<Record<Verb, number>>,
@@ -104,7 +104,7 @@ describe('an ordinary user', function () {
     await eventually(ask, found => granted(found).length === 0)
   }
 
-  it('does in a workspace what a role says, verb by verb', async () => {
+  it('may use in a workspace the verbs of a role', async () => {
     const grant = (verbs: readonly string[]) =>
       apply(
         consumer.kubectl,
@@ -128,7 +128,7 @@ describe('an ordinary user', function () {
     )
   const inView = () => user.at(`${view}/clusters/${consumer.cluster}`)
 
-  it('does through a view what a role on its content says, verb by verb', () =>
+  it('may use through a view the verbs of a role on its content', () =>
     exactly(content, () => tried(inView(), object)))
 
   it('lists and watches all of it with the same role', async () => {
@@ -160,14 +160,14 @@ describe('an ordinary user', function () {
     )
   })
 
-  it('needs the same verbs for a status', async () => {
+  it('requires the same verbs for a status', async () => {
     await content(['get', 'update'])
     const status = () => tried(inView(), object, '/status')
     const found = await eventually(status, ({ get, update }) => get === 200 && update === 200)
     assert.equal(found.patch, 403)
   })
 
-  it('has no right to one export by a role that names another', async () => {
+  it('has no permission for one export by a role that names another', async () => {
     await content(['*'], { resourceNames: ['other'] })
     await eventually(
       () => tried(inView(), object),

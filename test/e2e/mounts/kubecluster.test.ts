@@ -65,9 +65,9 @@ describe('clusters by kubeconfig', function () {
   const through = (name: string): Kubectl => fleet.kubectl.at(`/clusters/root:fleet:${name}`)
 
   before(async () => {
-    // The process at that address serves other views; it is not running here.
-    const elsewhere = ['--shard-virtual-workspace-url', 'https://127.0.0.1:1']
-    const args = ['--mount-allow', '127.0.0.1', ...elsewhere]
+    // The process at that address serves other views; it does not run in this test.
+    const otherViewUrl = ['--shard-virtual-workspace-url', 'https://127.0.0.1:1']
+    const args = ['--mount-allow', '127.0.0.1', ...otherViewUrl]
     ;[oriel, peer] = await Promise.all([startOriel({ args }), startPeer()])
     const [made] = await createWorkspaces(oriel, ['fleet'])
     assert.ok(made)
@@ -89,7 +89,7 @@ describe('clusters by kubeconfig', function () {
   const message = ({ status }: KubeCluster, type: string) =>
     status.conditions?.find(condition => condition.type === type)?.message
 
-  it('are not looked at before the workspace lets their secret be read', async () => {
+  it('are not probed before the workspace accepts the claim on secrets', async () => {
     const found = await at(
       'shared',
       ({ status }) => message({ status } as KubeCluster, 'ClusterSecretReady') !== undefined,
@@ -119,7 +119,7 @@ describe('clusters by kubeconfig', function () {
     const outcome = await through('acting').try(whoami)
     const own = await through('shared')(whoami)
     assert.ok(!own.startsWith('oriel:'), own)
-    // Where the peer's user may not act for others, it says for whom it would have.
+    // If the peer's user may not impersonate, the error names the impersonated user.
     assert.match(outcome.stdout + outcome.stderr, /oriel:kcp-admin/)
   })
 
@@ -150,7 +150,7 @@ describe('clusters by kubeconfig', function () {
     )
   })
 
-  it('are refused where a kubeconfig reaches into this server', async () => {
+  it('are refused when the kubeconfig points to this server', async () => {
     for (const [from, to, problem] of [
       ['"token":', '"tokenFile":', /must not set tokenFile: set token instead/],
       [
@@ -175,7 +175,7 @@ describe('clusters by kubeconfig', function () {
     await at('shared', ({ status }) => status.phase === 'Ready')
   })
 
-  it('need the verb proxy', async () => {
+  it('require the verb proxy', async () => {
     const { code, stdout } = await fleet.kubectl.try([
       'auth',
       'can-i',
@@ -193,7 +193,7 @@ describe('clusters by kubeconfig', function () {
     )
   })
 
-  it('go with their object', async () => {
+  it('are deleted with their object', async () => {
     await fleet.kubectl(['delete', 'kubecluster', 'shared'])
     await eventually(
       () => client('/clusters/root:fleet:shared/api'),

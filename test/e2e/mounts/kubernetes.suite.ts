@@ -7,7 +7,7 @@ import { condition, type Mounts, workspace } from './scene.ts'
 
 export const toKubernetes = (scene: Mounts): void => {
   describe('as the documentation has it', () => {
-    it('says where it leads', async () => {
+    it('reports its URL', async () => {
       const found = await workspace(scene, 'remote-workspace')
       assert.equal(found.spec.URL, scene.service.url)
       assert.equal(condition(found)?.status, 'True')
@@ -21,7 +21,7 @@ export const toKubernetes = (scene: Mounts): void => {
       const { code } = await scene.root.try(['get', 'configmap', 'from-afar'])
       assert.equal(code, 1, 'it is not here')
     })
-    it('answers kubectl get pods as the other cluster does', async () => {
+    it('returns the pods of the other cluster to kubectl', async () => {
       const kubeconfig = join(await temporaryDirectory('peer'), 'peer.kubeconfig')
       await writeFile(kubeconfig, scene.peer.kubeconfig)
       const direct = kubectlFor({ ...scene.oriel, kubeconfig }, 'peer')
@@ -33,7 +33,7 @@ export const toKubernetes = (scene: Mounts): void => {
       ])
         assert.deepEqual(await there.try(args), await direct.try(args), args.join(' '))
     })
-    it('watches through', async () => {
+    it('forwards watches', async () => {
       const watch = await scene.client.watch(
         '/clusters/root:remote-workspace/api/v1/namespaces/default/configmaps?watch=true',
       )
@@ -50,7 +50,7 @@ export const toKubernetes = (scene: Mounts): void => {
       const { authorization, 'x-remote-user': user } = scene.service.seen()
       assert.deepEqual([authorization, user], [undefined, undefined])
     })
-    it('is listed among its siblings as what it is', async () => {
+    it('is listed among its siblings as a mount', async () => {
       const lines = await scene.root(['get', 'workspaces', '--no-headers'])
       assert.match(lines, /^remote-workspace +Ready +https:\/\/127\.0\.0\.1:\d+/m)
     })

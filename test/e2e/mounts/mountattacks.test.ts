@@ -13,7 +13,7 @@ import { apply } from '../../support/tenants.ts'
 import { configAt } from '../../support/watcher.ts'
 import { testCertificates } from '../../support/wire.ts'
 
-/** What a hostile server says, byte for byte, by what it is asked for. */
+/** The responses of a hostile server, as bytes, by path. */
 const answers: Readonly<Record<string, string>> = {
   '/fine': 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\nSet-Cookie: a=b\r\n\r\nfine',
   '/half': 'HTTP/1.1 200 OK\r\nContent-Length: 400\r\n\r\nhalf',
@@ -30,7 +30,7 @@ const answers: Readonly<Record<string, string>> = {
 
 interface Hostile {
   readonly url: string
-  /** The heads of the requests that it got. */
+  /** The request heads that it received. */
   readonly asked: string[]
   stop(): void
 }
@@ -146,15 +146,15 @@ describe('a hostile server that is mounted', function () {
           assert.doesNotMatch(reply.text, /127\.0\.0\.1/)
         })
 
-      it('cannot make half an answer a whole one', () => assert.rejects(clientBy(way)(`${at}/half`)))
+      it('cannot make a truncated response look complete', () => assert.rejects(clientBy(way)(`${at}/half`)))
 
-      it('cannot put a header into an answer', async () => {
+      it('cannot add a header to a response', async () => {
         const reply = await clientBy(way)(`${at}/split`)
         assert.equal(reply.headers.b, undefined)
       })
 
       for (const path of ['/metadata', '/inside'])
-        it(`sends nobody elsewhere (${path})`, async () => {
+        it(`cannot redirect clients (${path})`, async () => {
           const reply = await clientBy(way)(at + path)
           assert.deepEqual([reply.status, reply.headers.location], [302, undefined])
         })

@@ -42,10 +42,10 @@ function* pieces(): Generator<Buffer> {
   for (let i = 0; i < total; i++) yield piece
 }
 
-/** An event, after which there is silence. */
+/** An event, followed by silence. */
 const watched = '{"type":"BOOKMARK","object":{}}\n'
 
-/** Answers with a gibibyte, takes as much, and echoes over any other protocol. */
+/** Sends a gibibyte, accepts a gibibyte, and echoes over any other protocol. */
 async function startTarget(): Promise<Server> {
   const { tls } = testCertificates()
   const server = createServer({ cert: tls.cert, key: tls.key }, async (asked, response) => {
@@ -65,7 +65,7 @@ async function startTarget(): Promise<Server> {
   return server
 }
 
-/** A server by which the mounted one is reached, and the administrator's credentials there. */
+/** A server through which the mounted one is used, and the administrator's credentials there. */
 interface Entrance {
   readonly url: string
   readonly options: RequestOptions
@@ -141,13 +141,13 @@ describe('streams through a mounted workspace', function () {
         return answer
       }
 
-      /** Of the process that passes everything on, in MiB. */
+      /** Memory of the forwarding process, in MiB. */
       async function memory(): Promise<number> {
         const text = Buffer.concat(await (await answerTo('/metrics')).toArray()).toString()
         return Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1]) / (1 << 20)
       }
 
-      it('take a gibibyte in either direction without keeping it', async () => {
+      it('transfer a gibibyte in either direction without buffering it', async () => {
         const before = await memory()
         const upload = ask(`${at}/log`, { method: 'POST' })
         await pipeline(Readable.from(pieces()), upload)
@@ -164,7 +164,7 @@ describe('streams through a mounted workspace', function () {
         ['POST', 'SPDY/3.1'],
         ['GET', 'websocket'],
       ] as const)
-        it(`speak ${protocol} with the other side, as exec does`, async () => {
+        it(`forward ${protocol}, as exec uses it`, async () => {
           const headers = { connection: 'Upgrade', upgrade: protocol }
           const sent = ask(`${at}/exec?command=cat`, { method, headers }).end()
           const [answer, socket] = (await once(sent, 'upgrade')) as [IncomingMessage, Socket]

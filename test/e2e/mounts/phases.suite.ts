@@ -26,11 +26,11 @@ export const ofAnything = (scene: Mounts): void => {
     }
   })
 
-  it('has nothing below it', async () => {
+  it('has no children', async () => {
     assert.equal((await scene.client('/clusters/root:remote-workspace:child/api')).status, 404)
   })
 
-  it('goes with the phase of its object, and ends watches cleanly', async () => {
+  it('follows the phase of its object, and ends watches cleanly', async () => {
     const path = '/clusters/root:remote-workspace/api/v1/namespaces/default/configmaps'
     const watch = await scene.client.watch(`${path}?watch=true&resourceVersion=0`)
     await watch.next()
@@ -60,7 +60,7 @@ export const ofAnything = (scene: Mounts): void => {
     assert.equal((await scene.client(path)).status, 200)
   })
 
-  it('says when its object is missing, and comes back with it', async () => {
+  it('reports a missing object, and is Ready when it is back', async () => {
     await scene.root(['delete', 'remotecluster', 'my-remote-k8s'])
     const found = await settled(scene, 'remote-workspace', 'Unavailable')
     assert.deepEqual(
@@ -71,7 +71,7 @@ export const ofAnything = (scene: Mounts): void => {
     await settled(scene, 'remote-workspace', 'Ready')
   })
 
-  it('waits for a kind that is not there yet', async () => {
+  it('waits for a kind that is not served yet', async () => {
     const later = { ...remoteClusters, metadata: { name: 'latecomers.example.io' } }
     const names = { plural: 'latecomers', singular: 'latecomer', kind: 'Latecomer' }
     await scene.root(['apply', '-f', '-'], mounted('late').replace('kind: RemoteCluster', 'kind: Latecomer'))
@@ -89,7 +89,7 @@ export const ofAnything = (scene: Mounts): void => {
     await settled(scene, 'late', 'Ready')
   })
 
-  it('never changes where it leads by itself', async () => {
+  it('never changes its target by itself', async () => {
     const patch = (text: string) =>
       scene.root.try(['patch', 'workspace', 'remote-workspace', '--type=merge', '-p', text])
     for (const [text, message] of [
@@ -131,7 +131,7 @@ export const ofAnything = (scene: Mounts): void => {
     ],
     ['nobody at the address', 'https://127.0.0.1:1', 502, /connection refused/],
   ] as const)
-    it(`is clear about ${what}`, async () => {
+    it(`reports ${what}`, async () => {
       await scene.root(['apply', '-f', '-'], remote(url, 'Ready', 'bad'))
       await scene.root(['apply', '-f', '-'], mounted('bad', 'bad'))
       if (status === 0) {
@@ -158,7 +158,7 @@ export const ofAnything = (scene: Mounts): void => {
 
 export const thatGoes = (scene: Mounts): void => {
   describe('that is deleted', () => {
-    it('goes at once, and leaves its object alone', async () => {
+    it('is deleted at once, and its object is kept', async () => {
       await scene.root(['delete', 'workspace', 'remote-workspace'])
       assert.equal((await scene.client('/clusters/root:remote-workspace/api')).status, 404)
       await scene.root(['get', 'remotecluster', 'my-remote-k8s'])

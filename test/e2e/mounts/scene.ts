@@ -48,7 +48,9 @@ interface Workspace extends KubeObject {
 export const condition = ({ status }: Workspace) =>
   status.conditions?.find(({ type }) => type === 'WorkspaceMountReady')
 
-/** A workspace `remote-workspace` that leads to a Kubernetes server, through a service that says who asks. */
+/**
+ * A workspace `remote-workspace` that mounts a Kubernetes server, through a service that adds the identity of the user.
+ */
 export interface Mounts {
   readonly oriel: Oriel
   readonly peer: Peer

@@ -40,7 +40,7 @@ export const toWorkspaces = (scene: Mounts): void => {
         assert.equal((await scene.client(`/clusters/root:${name}:child/api`)).status, 200)
         assert.equal((await scene.client(`/clusters/root:${name}:unknown/api`)).status, 404)
       })
-    it('sends clients there', async () => {
+    it('redirects clients', async () => {
       const reply = await scene.client('/clusters/root:moved:child/api/v1/namespaces?limit=1')
       assert.equal(reply.status, 307)
       const { origin } = new URL((await workspace(scene, 'target')).spec.URL ?? '')
@@ -60,7 +60,7 @@ export const toWorkspaces = (scene: Mounts): void => {
       assert.deepEqual([through.status, through.text], [direct.status, direct.text])
       stranger.close()
     })
-    it('does not run in circles', async () => {
+    it('detects cycles', async () => {
       const base = (await workspace(scene, 'target')).spec.URL?.replace(/:target$/, '') ?? ''
       for (const [name, other] of [
         ['one', 'two'],
@@ -83,7 +83,7 @@ export const toWorkspaces = (scene: Mounts): void => {
       await Promise.all([settled(scene, 'one', 'Ready'), settled(scene, 'two', 'Ready')])
       assert.equal((await scene.client('/clusters/root:one/api')).status, 200)
     })
-    it('says that a workspace mounts itself', async () => {
+    it('reports a workspace that mounts itself', async () => {
       const itself = mounted('itself', 'itself').replace('example.io/v1alpha1', 'tenancy.kcp.io/v1alpha1')
       await scene.root(['apply', '-f', '-'], itself.replace('RemoteCluster', 'Workspace'))
       const found = await settled(scene, 'itself', 'Unavailable')
@@ -92,7 +92,7 @@ export const toWorkspaces = (scene: Mounts): void => {
         ['MountLoop', 'Workspace "itself" is part of a loop of mounts'],
       )
     })
-    it('says that a link leads out of the tree', async () => {
+    it('reports a link out of the tree', async () => {
       await scene.root(['apply', '-f', '-'], remote(scene.service.url, 'Ready', 'outside'))
       await scene.root(['apply', '-f', '-'], mounted('outside', 'outside', 'Workspace'))
       const found = await settled(scene, 'outside', 'Unavailable')
@@ -102,7 +102,7 @@ export const toWorkspaces = (scene: Mounts): void => {
         /^The URL of RemoteCluster "outside" is not that of a workspace here, as spec.mount.type "Workspace" requires: it must begin with https:.*\/clusters\/$/,
       )
     })
-    it('says when nothing is where a link leads, and goes with what is', async () => {
+    it('reports a missing target, and follows the phase of an existing one', async () => {
       const base = (await workspace(scene, 'target')).spec.URL?.replace(/:target$/, '') ?? ''
       await scene.root(['apply', '-f', '-'], remote(`${base}:later`, 'Ready', 'early'))
       await scene.root(['apply', '-f', '-'], mounted('early', 'early', 'Workspace'))

@@ -110,7 +110,7 @@ describe('two front proxies before two shards', function () {
       }
     }))
 
-  it('find new workspaces, and lose deleted ones, at once', async () => {
+  it('serve new workspaces, and refuse deleted ones, at once', async () => {
     const [first] = shards
     assert.ok(first)
     await createWorkspaces(first, ['brief'])
@@ -129,7 +129,7 @@ describe('two front proxies before two shards', function () {
     )
   })
 
-  it('say of unknown workspaces only that they are not permitted', () =>
+  it('refuse unknown workspaces like those without permission', () =>
     each(async client => {
       for (const path of [
         'root:unknown',
@@ -165,7 +165,7 @@ describe('two front proxies before two shards', function () {
     for (const client of [nobody, stranger, none]) client.close()
   })
 
-  it('pass watches on', () =>
+  it('forward watches', () =>
     each(async client => {
       const path = '/clusters/root:alpha/api/v1/namespaces/default/configmaps'
       const watch = await client.watch(`${path}?watch=true`)
@@ -224,7 +224,7 @@ describe('two front proxies before two shards', function () {
     })
   })
 
-  it('pass the views on, and nothing else', () =>
+  it('forward requests for views, and no other paths', () =>
     each(async client => {
       const view = await client(
         `/services/mounts/clusters/${alpha.cluster}/apis/mounts.contrib.kcp.io/v1alpha1`,
@@ -258,7 +258,7 @@ describe('two front proxies before two shards', function () {
     none.close()
   })
 
-  it('forget a shard that is gone, and find it again', async () => {
+  it('remove a deleted shard, and serve it again when it is back', async () => {
     const [first, second] = shards
     assert.ok(first && second)
     const system = kubectlFor(first, 'shard-base').at('/clusters/root')
@@ -278,7 +278,7 @@ describe('two front proxies before two shards', function () {
     )
   })
 
-  it('answer 502 for a shard that does not', async () => {
+  it('return 502 for a shard that does not respond', async () => {
     const [, second] = shards
     await second?.kill()
     await each(async client => {

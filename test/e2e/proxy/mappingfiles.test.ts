@@ -19,13 +19,13 @@ describe('a front proxy with a bad mapping file', () => {
       'line 2: field "backend" is "http://a", which is not an https URL',
     ],
     [
-      'a path that is none',
+      'an invalid path',
       '- path: clusters\n',
       'line 1: field "path" is "clusters", which is not a path such as /services/',
     ],
     ['a broken document', '- path: [\n', 'error converting YAML to JSON'],
   ] as const)
-    it(`says where it has ${what}`, async () => {
+    it(`reports the line of ${what}`, async () => {
       const folder = await mkdtemp(join(tmpdir(), 'oriel-mapping-'))
       const file = join(folder, 'mapping.yaml')
       await writeFile(file, text)

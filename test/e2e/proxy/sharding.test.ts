@@ -99,7 +99,7 @@ describe('one tree over two shards', function () {
   let far: Tenant
   let near: Tenant
 
-  it('knows both shards', async () => {
+  it('lists both shards', async () => {
     const local = ({ url }: Oriel) => url.replace('127.0.0.1', 'localhost')
     for (const [name, oriel] of Object.entries({ root: shards.root, beta })) {
       const { metadata, spec } = await root.json<KubeObject>(['get', 'shard', name])
@@ -109,7 +109,7 @@ describe('one tree over two shards', function () {
     }
   })
 
-  it('puts workspaces on the shard that they ask for, and reaches them by either proxy', async () => {
+  it('schedules workspaces on the selected shard, and serves them by either proxy', async () => {
     far = await create('root', 'far', 'beta')
     near = await create('root', 'near', 'root')
     for (const { path, cluster, kubectl } of [far, near]) {
@@ -123,7 +123,7 @@ describe('one tree over two shards', function () {
     assert.equal((await kubectlFor(beta, 'base').at(`/clusters/${near.cluster}`).try(['get', 'ns'])).code, 1)
   })
 
-  it('says where no shard will do', async () => {
+  it('reports when no shard matches', async () => {
     await apply(root, workspace('nowhere', 'gamma'))
     const { status } = await root.json<Workspace>(['get', 'workspace', 'nowhere'])
     const scheduled = status.conditions?.find(({ type }) => type === 'WorkspaceScheduled')
@@ -131,7 +131,7 @@ describe('one tree over two shards', function () {
     await root(['delete', 'workspace', 'nowhere'])
   })
 
-  it('grows over the shards in either direction', async () => {
+  it('may have a parent and child on different shards', async () => {
     const back = await create(far.path, 'back', 'root')
     const again = await create(back.path, 'again', 'beta')
     assert.equal(again.path, 'root:far:back:again')
@@ -216,7 +216,7 @@ describe('one tree over two shards', function () {
     }
   })
 
-  it('loses deleted workspaces at once', async () => {
+  it('refuses deleted workspaces at once', async () => {
     const brief = await create('root', 'brief', 'beta')
     await root(['delete', 'workspace', 'brief'])
     await answers(`/clusters/${brief.path}/api`, 403)
@@ -225,7 +225,7 @@ describe('one tree over two shards', function () {
     assert.match(left.stderr, /No resources found/)
   })
 
-  it('goes on without a shard that is away, and finds it where it has moved', async () => {
+  it('continues without an unreachable shard, and uses its new address', async () => {
     await beta.stop()
     await answers(`/clusters/${far.path}/api`, 502)
     const late = await startFrontProxy({ folder, name: 'late', shards: [shards.root, beta] })
@@ -247,7 +247,7 @@ describe('one tree over two shards', function () {
     await late.stop()
   })
 
-  it('is not joined by what has a tree of its own', async () => {
+  it('is not joined by a shard with another root workspace', async () => {
     await shards.root.stop()
     const args = ['--shard-name', 'gamma', '--root-shard-kubeconfig-file', join(folder, 'root.kubeconfig')]
     const data = ['--data-directory', join(folder, 'root'), '--port', '0']
@@ -271,7 +271,7 @@ describe('a shard that cannot join', () => {
     ['a name that is none', ['--shard-name', 'A b'], /A shard name is a DNS label/],
     ['a URL without TLS', ['--shard-base-url', 'http://a'], /Give an https URL/],
   ] as const)
-    it(`says that it has ${what}`, async () => {
+    it(`reports that it has ${what}`, async () => {
       const folder = await mkdtemp(join(tmpdir(), 'oriel-join-'))
       const { code, stderr } = await run(process.execPath, [
         compiled,

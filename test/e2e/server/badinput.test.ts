@@ -9,10 +9,10 @@ import { configAt } from '../../support/watcher.ts'
 import { badRequests } from './badrequests/all.ts'
 import type { BadRequest } from './badrequests/request.ts'
 
-/** With KCP_BIN the table is tried on kcp, except for what kcp is known to answer worse. */
+/** With KCP_BIN the table is tried on kcp, except where kcp's response is known to be worse. */
 const isKcp = process.env.KCP_BIN !== undefined
 
-describe('requests that nobody should send', function () {
+describe('invalid requests', function () {
   this.timeout(120_000)
   let oriel: Oriel
   let base: Client
@@ -46,7 +46,7 @@ describe('requests that nobody should send', function () {
         })
     })
 
-  it('are those that need one logical cluster and name all of them', async function () {
+  it('are those that need one logical cluster and name all clusters', async function () {
     if (isKcp) skip(this, kcpDiffers)
     const workspaces = '/apis/tenancy.kcp.io/v1alpha1/workspaces'
     for (const prefix of ['/clusters/*', '/services/apiexport/root/tenancy.kcp.io/clusters/*'])
@@ -65,7 +65,7 @@ describe('requests that nobody should send', function () {
         }
   })
 
-  it('are those to workspaces and views that there are not', async () => {
+  it('are those to missing workspaces and views', async () => {
     for (const [path, code] of [
       ['/clusters/root:nothing/api/v1/configmaps', 404],
       ['/clusters/ROOT/api/v1/configmaps', 400],

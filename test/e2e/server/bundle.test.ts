@@ -13,7 +13,7 @@ describe('the bundle that bin names', function () {
   })
   after(() => rm(folder, { recursive: true }))
 
-  it('knows its version', async () => {
+  it('prints its version', async () => {
     const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
     assert.equal((await run(process.execPath, [compiled, '--version'])).stdout, `${version}\n`)
   })
@@ -30,7 +30,7 @@ describe('the bundle that bin names', function () {
     }
   })
 
-  it('serves views of one’s own', async () => {
+  it('serves views of plugins', async () => {
     const oriel = await startOriel({
       args: ['--view', join(root, 'dist/examples/views/catalog.js')],
     })
@@ -45,7 +45,7 @@ describe('the bundle that bin names', function () {
     }
   })
 
-  it('names sources where it fails', async () => {
+  it('names sources in stack traces', async () => {
     const view = join(folder, 'broken.mjs')
     const definition = "() => ({ apis() { throw new Error('a broken view') } })"
     await writeFile(

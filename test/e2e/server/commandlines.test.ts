@@ -9,7 +9,10 @@ import { compiled, discard, endOf, eventually, type Oriel, startOriel } from '..
 import { freePort } from '../../support/servers/kcp.ts'
 import { readiness } from '../../support/servers/readiness.ts'
 
-/** What kcp-operator (406169b3, August 2026) gives its Deployment of virtual workspaces; `-v` by `spec.logging.level`. */
+/**
+ * The arguments that kcp-operator (406169b3, August 2026) uses in its Deployment of virtual workspaces; `-v` by
+ * `spec.logging.level`.
+ */
 const operator = [
   '--client-ca-file=/etc/kcp/tls/ca/client/tls.crt',
   '--tls-private-key-file=/etc/kcp/tls/server/tls.key',
@@ -27,7 +30,7 @@ const operator = [
   '-v=4',
 ]
 
-/** What kcp's sharded test server starts `virtual-workspaces` with; the files lie where the operator has them. */
+/** The arguments that kcp's sharded test server uses for `virtual-workspaces`; the paths are those of the operator. */
 const testServer = [
   '--kubeconfig=/etc/kcp/logical-cluster-admin-kubeconfig/kubeconfig',
   '--external-logical-cluster-admin-kubeconfig=/etc/kcp/logical-cluster-admin-kubeconfig/kubeconfig',
@@ -59,7 +62,7 @@ const testServer = [
 const policy = 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{ level: Metadata }]\n'
 const adminKubeconfig = '/etc/kcp/logical-cluster-admin-kubeconfig/kubeconfig'
 
-/** As the operator writes them: everything that they name lies in other mounted Secrets. */
+/** A kubeconfig of the operator: its files are in other mounted Secrets. */
 const kubeconfig = (server: string, directory: string): string =>
   JSON.stringify({
     'current-context': 'shard-base',
@@ -81,7 +84,7 @@ const kubeconfig = (server: string, directory: string): string =>
     ],
   })
 
-describe("other people's command lines", function () {
+describe('command lines of other programs', function () {
   this.timeout(60_000)
   let directory: string
   let shard: Oriel
@@ -134,7 +137,7 @@ describe("other people's command lines", function () {
     ],
   ]
   for (const [who, args, ignored] of cases)
-    it(`serves all views with the arguments of ${who}, and says which of them mean nothing here`, async () => {
+    it(`serves all views with the arguments of ${who}, and warns of ignored ones`, async () => {
       const port = await freePort()
       const rewritten = args.map(arg =>
         arg.replace(/^--secure-port=.*/, `--secure-port=${port}`).replace('/etc/', `${directory}/etc/`),

@@ -13,7 +13,7 @@ describe('kept connections', function () {
   })
   after(() => discard(oriel))
 
-  // The server must be another process: its answers are then read while it still waits to be told that they were sent.
+  // The server must be another process, so that its responses are read while it waits for the write to complete.
   it('carry large objects there and back, one after the other', async () => {
     const client = await clientOf(configAt(oriel, oriel.url))
     for (let i = 0; i < 100; i++) {

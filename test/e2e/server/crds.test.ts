@@ -80,7 +80,7 @@ function servesForeignCrds(this: Mocha.Suite): void {
       )
     })
 
-    it('refuse what their schemas refuse', async () => {
+    it('refuse objects that do not match their schemas', async () => {
       for (const crd of crds) {
         const { group, names, scope } = specOf(crd)
         const version = storageVersion(crd)
@@ -150,7 +150,7 @@ function servesForeignCrds(this: Mocha.Suite): void {
       })
     }
 
-    it('are there for kubectl', async function () {
+    it('are usable with kubectl', async function () {
       if (process.env.KCP_BIN) skip(this, "kcp's views list a version v1 that they do not serve")
       const url = await publishedUrl(provider, 'everything')
       const kubectl = kubectlFor(oriel, 'base').at(`${url}/clusters/${consumer.cluster}`)

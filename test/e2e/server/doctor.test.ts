@@ -6,7 +6,7 @@ import { startStandalone } from '../../support/servers/standalone.ts'
 const examine = ({ kubeconfig }: Oriel) =>
   run(process.execPath, [compiled, 'doctor', '--kubeconfig', kubeconfig, '--context', 'shard-base'])
 
-/** `KCP_BIN=…` has it look at real kcp, alone and with Oriel's views in front. */
+/** With `KCP_BIN=…` it examines kcp, alone and with Oriel's views in front. */
 for (const [where, start] of [
   ['a shard with its views', () => startServer()],
   ['views in front of a shard', () => startStandalone()],
@@ -19,8 +19,8 @@ for (const [where, start] of [
     })
     after(() => discard(oriel))
 
-    it('finds nothing wrong', async () => {
-      // Views take a moment until they have read everything.
+    it('reports no problem', async () => {
+      // Views are ready when they have listed their resources.
       const { code, stdout } = await eventually(
         () => examine(oriel),
         found => found.stdout.includes('all views are ready'),

@@ -20,21 +20,21 @@ import { type Standalone, startStandalone, startViews } from '../../support/serv
 const nowhere = 'https://127.0.0.1:1'
 const minutesLater = 'data:text/javascript,const now = Date.now; Date.now = () => now() + 600_000'
 
-/** What the doctor looks at, where it is not as it should be. */
+/** The options of the doctor that differ from a correct installation. */
 interface Place extends Partial<ClientCertificateOptions> {
   readonly server?: string
-  /** PEM: instead of the right authority. */
+  /** PEM: instead of the right certificate authority. */
   readonly ca?: string
   /** Instead of a client certificate. */
   readonly token?: string
 }
 
-/** Everything that can go wrong at a real shard, done to it: with `KCP_BIN=…` to kcp. */
+/** Defects of a real shard; with `KCP_BIN=…` of kcp. */
 describe('oriel doctor in front of a shard', function () {
   this.timeout(240_000)
   let folder: string
   let standalone: Standalone
-  /** Whose client certificates the shard and its views know. */
+  /** The authority of client certificates that the shard and its views accept. */
   let users: KeyPair
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'oriel-doctor-'))
@@ -88,7 +88,7 @@ describe('oriel doctor in front of a shard', function () {
     for (const line of lines) assert.match(stdout, line)
   }
 
-  it('finds nothing wrong where nothing is', async () => {
+  it('reports no problem of a correct installation', async () => {
     const outcome = await examine({})
     assert.equal(outcome.code, 0, outcome.stdout)
     shows(
@@ -176,7 +176,7 @@ describe('oriel doctor in front of a shard', function () {
     await look().finally(() => advertise(standalone.viewsUrl))
   }
 
-  it('says that nothing listens where the views are said to be, and which URLs are left over', () =>
+  it('reports an advertised URL without a server, and outdated URLs', () =>
     advertising(nowhere, async () => {
       shows(await examine({}), [
         /^\[FAIL\] views of root: https:\/\/127\.0\.0\.1:1 is advertised: connection refused\n +-> start the server, or correct --shard-virtual-workspace-url/m,
@@ -184,7 +184,7 @@ describe('oriel doctor in front of a shard', function () {
       ])
     }))
 
-  it('says what of the views is not ready', async () => {
+  it('names the views that are not ready', async () => {
     const port = await freePort()
     const kubeconfig = await kubeconfigOf({ server: nowhere }, 'cache')
     const { shard, files } = standalone

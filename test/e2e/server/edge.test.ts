@@ -47,7 +47,7 @@ const workspace = (name: string, shard: string, type?: string) => ({
   },
 })
 
-describe('who is known at the edge', function () {
+describe('authentication at front proxies', function () {
   this.timeout(180_000)
   let folder: string
   let shards: Shards
@@ -153,7 +153,7 @@ describe('who is known at the edge', function () {
     })
   })
 
-  it('are users that a front proxy names, and no other client', async () => {
+  it('are users in headers of another front proxy, and of no other client', async () => {
     const client = await issueClient(authorities.proxies, { subject: 'CN=outer' })
     const headers = { 'X-Outer-User': 'dave', 'X-Remote-Group': 'ops' }
     const { username, groups } = await userOf('/clusters/root:near', { client, headers })
@@ -165,7 +165,7 @@ describe('who is known at the edge', function () {
     assert.equal((await userOf('/clusters/root', { client: carol, headers })).username, 'carol')
   })
 
-  it('are service accounts of any shard, in their own workspace and abroad', async () => {
+  it('are service accounts of any shard, in their own and in other workspaces', async () => {
     for (const [home, abroad] of [
       ['far', 'near'],
       ['near', 'far'],
@@ -184,7 +184,7 @@ describe('who is known at the edge', function () {
     }
   })
 
-  it('are users of a workspace’s own issuers, in that workspace alone', async () => {
+  it('are users of the issuers of a workspace, in that workspace only', async () => {
     const token = await issuers.team.token({ sub: 'eve', groups: ['a'] })
     const { username, extra } = await userOf('/clusters/root:far', bearer(token))
     assert.equal(username, 'team:eve')
@@ -192,7 +192,7 @@ describe('who is known at the edge', function () {
     await refused('/clusters/root:near', bearer(token))
   })
 
-  it('are never the users that headers name, whatever Connection lists', async () => {
+  it('are never the users in headers of clients, for every Connection header', async () => {
     const token = await issuers.team.token({ sub: 'eve', groups: ['a'] })
     const scopes = 'X-Remote-Extra-Authentication.kcp.io%2fscopes'
     const plain = await userOf('/clusters/root:far', bearer(token))
@@ -239,7 +239,7 @@ describe('who is known at the edge', function () {
       stream.leave()
     })
 
-    it('knows the users of new authorities', async () => {
+    it('accepts users of new certificate authorities', async () => {
       const next = issueAuthority()
       const client = await issueClient(next, { subject: 'CN=frank' })
       await refused('/clusters/root', { client })
@@ -251,7 +251,7 @@ describe('who is known at the edge', function () {
       )
     })
 
-    it('goes where the mapping file says, as long as that can be read', async () => {
+    it('uses the new mapping file if it is valid', async () => {
       const before = await readText(file('edge-mapping.yaml'))
       const token = await issuers.company.token({ sub: 'bob', groups: [] })
       const status = async () =>

@@ -59,7 +59,7 @@ describe('informers of @kubernetes/client-node', function () {
   let consumers: readonly Tenant[]
   let url: string
   let clusters: Readonly<Record<string, string>>
-  /** The provider's controller is an ordinary user: the token of kcp-admin changes with every start. */
+  /** The provider's controller is an ordinary user, because the token of kcp-admin changes with every start. */
   const start = (directory: string, ...args: readonly string[]) =>
     startOriel({ directory, args: ['--token-auth-file', join(directory, 'tokens.csv'), ...args] })
   const walkthrough = (file: string) => ['apply', '-f', join(root, 'examples/walkthrough', file)]
@@ -117,7 +117,7 @@ describe('informers of @kubernetes/client-node', function () {
   const one = () => consumers[0] as Tenant
   const two = () => consumers[1] as Tenant
 
-  /** What a list says, in the informer's terms. */
+  /** The objects of a list, as the informer keys them. */
   const truth = async (): Promise<readonly string[]> => {
     const client = await clientOf(here())
     const { items = [] } = (await client(path)).json()
@@ -133,7 +133,7 @@ describe('informers of @kubernetes/client-node', function () {
     )
   }
 
-  it('end up with what a list says, whatever happens meanwhile', async () => {
+  it('have the objects of a list in the end, with any failures in between', async () => {
     const following = follow(here())
     await following.informer.start()
     const client = await clientOf(configAt(oriel, `${url}/clusters/${one().cluster}`))
@@ -174,7 +174,7 @@ describe('informers of @kubernetes/client-node', function () {
     await informer.stop()
   })
 
-  it('go on where they were after the server was killed', async () => {
+  it('resume after the server was killed', async () => {
     const following = follow(here())
     await following.informer.start()
     await converged(following)

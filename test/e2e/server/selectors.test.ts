@@ -9,7 +9,7 @@ import { temporaryDirectory } from '../../support/temporary.ts'
 import { apply, createWorkspaces, type Tenant } from '../../support/tenants.ts'
 import { configAt } from '../../support/watcher.ts'
 
-// Authorizers are told which objects a request is limited to (KEP-4601), here against kcp, too, where KCP_BIN names it.
+// Authorizers receive the selectors of a request (KEP-4601); with KCP_BIN also on kcp.
 
 interface Attributes {
   readonly resource?: string
@@ -37,7 +37,7 @@ describe('selectors in authorization', function () {
 
   before(async () => {
     const directory = await temporaryDirectory('selectors')
-    // Carol sees what is limited to her team.
+    // Carol may read the objects of her team.
     hook = await startWebhook(body => {
       const isHers = JSON.stringify(attributesOf(body).labelSelector ?? {}).includes('carols')
       const { resource } = attributesOf(body)
@@ -92,7 +92,7 @@ describe('selectors in authorization', function () {
     kind,
     spec: { resourceAttributes: { verb: 'list', resource: 'configmaps', ...attributes }, ...more },
   })
-  /** What the webhook was asked about config maps meanwhile. */
+  /** The reviews of ConfigMaps that the webhook received during `run`. */
   async function asked(run: () => Promise<unknown>): Promise<readonly Attributes[]> {
     const before = hook.got.length
     await run()
@@ -126,14 +126,14 @@ describe('selectors in authorization', function () {
       )
     })
 
-  it('that cannot be read limit nothing', async () => {
+  it('that cannot be parsed are ignored', async () => {
     const [attributes] = await asked(async () => {
       assert.equal((await asCarol('GET', `${configMaps}?labelSelector=team%20in%20(carols`)).status, 403)
     })
     assert.deepEqual([attributes?.labelSelector, attributes?.fieldSelector], [undefined, undefined])
   })
 
-  it('are not those of anything else', async () => {
+  it('are not sent for other verbs', async () => {
     const [attributes] = await asked(async () => {
       assert.equal((await asCarol('GET', `${configMaps}/x?labelSelector=team%3Dcarols`)).status, 403)
     })
@@ -143,7 +143,7 @@ describe('selectors in authorization', function () {
   const labelSelector = { requirements: [field('team', 'In', 'carols')] }
   const fieldSelector = { rawSelector: 'metadata.name=x' }
 
-  it('are those of a review of oneself', async () => {
+  it('are those of a SelfSubjectAccessReview', async () => {
     const body = review({ fieldSelector, labelSelector })
     const [attributes] = await asked(async () => {
       const { status } = (await asCarol('POST', `${reviews}/selfsubjectaccessreviews`, body)).json()
@@ -153,7 +153,7 @@ describe('selectors in authorization', function () {
     assert.deepEqual(attributes?.fieldSelector, { requirements: [field('metadata.name', 'In', 'x')] })
   })
 
-  it('are those of a review of somebody', async () => {
+  it('are those of a SubjectAccessReview', async () => {
     const body = review({ labelSelector: { rawSelector: 'team=carols,x=y' } }, 'SubjectAccessReview', {
       user: 'carol',
     })
@@ -165,7 +165,7 @@ describe('selectors in authorization', function () {
     assert.equal(requirements.length, 2)
   })
 
-  it('are those that expressions ask about', async () => {
+  it('are those of authorizer checks in expressions', async () => {
     const check = (selectors: string): string =>
       `authorizer.serviceAccount('default', 'default').group('').resource('configmaps').namespace('default')${selectors}.check('list')`
     const limited = check(".fieldSelector('metadata.name=x').labelSelector('team=carols')")
@@ -201,7 +201,7 @@ describe('selectors in authorization', function () {
       () => asked(create),
       ({ length }) => length > 0,
     )
-    // kcp may ask about the same more than once.
+    // kcp may send the same review more than once.
     const questions = about.map(each => JSON.stringify([each.labelSelector, each.fieldSelector]))
     const named = { requirements: [field('metadata.name', 'In', 'x')] }
     assert.deepEqual([...new Set(questions)], [JSON.stringify([labelSelector, named]), '[null,null]'])
@@ -210,7 +210,7 @@ describe('selectors in authorization', function () {
   const selfReview = async (attributes: object) =>
     (await client(`${reviews}/selfsubjectaccessreviews`, { method: 'POST', body: review(attributes) })).json()
 
-  it('say what of a review was not read', async () => {
+  it('report the ignored parts of a review', async () => {
     const requirements = [{ key: 'a', operator: 'Exists' }, field('b', 'In', 'c')]
     const { status } = await selfReview({
       fieldSelector: { requirements },
@@ -224,7 +224,7 @@ describe('selectors in authorization', function () {
     })
   })
 
-  it('are refused where they say nothing, or cannot be meant', async () => {
+  it('are refused when they are empty or contradictory', async () => {
     const empty = await selfReview({ fieldSelector: {} })
     assert.equal(
       empty.details?.causes?.[0]?.message,

@@ -9,7 +9,7 @@ import { configAt } from '../../support/watcher.ts'
 
 const path = '/clusters/root/api/v1/namespaces/default/configmaps'
 
-/** Larger than the buffers of sockets: a client that does not read blocks the answer. */
+/** Larger than the buffers of sockets: a client that does not read blocks the response. */
 const large = Array.from({ length: 40 }, (_, i) => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
@@ -17,7 +17,7 @@ const large = Array.from({ length: 40 }, (_, i) => ({
   data: { text: 'x'.repeat(500_000) },
 }))
 
-/** A watch over HTTP/2: what came, and the code with which its stream ended. */
+/** A watch over HTTP/2: its data, and the code with which its stream ended. */
 async function watchH2(oriel: Oriel) {
   const options: RequestOptions = {}
   const config = configAt(oriel, oriel.url)
@@ -38,7 +38,7 @@ async function watchH2(oriel: Oriel) {
   return { ended, first: once(stream, 'data') }
 }
 
-describe('a server that is told to stop', function () {
+describe('a server that gets SIGTERM', function () {
   this.timeout(60_000)
   let oriel: Oriel
   let client: Client
@@ -49,7 +49,7 @@ describe('a server that is told to stop', function () {
   })
   after(() => discard(oriel))
 
-  it('ends watches and lists whole, and leaves with 0', async () => {
+  it('completes watches and lists, and exits with 0', async () => {
     const list = await client.open(path)
     const watch = await client.watch(`${path}?watch=1&fieldSelector=metadata.name%3Dlarge-1`)
     const h2 = await watchH2(oriel)

@@ -60,7 +60,7 @@ interface List {
   readonly items: readonly KubernetesObject[]
 }
 
-/** What the view does, wherever it runs. */
+/** The tests of the view, for the embedded and the separate process. */
 export const apiexportFlows = (start: () => Promise<Oriel>) =>
   function (this: Mocha.Suite): void {
     this.timeout(180_000)
@@ -179,7 +179,7 @@ export const apiexportFlows = (start: () => Promise<Oriel>) =>
       )
     })
 
-    it('shows bindings to the export, and nothing else that is not claimed', async () => {
+    it('serves bindings to the export, and no other unclaimed objects', async () => {
       assert.deepEqual(
         await names(all, 'apibindings'),
         consumers.map(c => `${c.cluster}/cert-manager.io`).sort(),
@@ -207,12 +207,12 @@ export const apiexportFlows = (start: () => Promise<Oriel>) =>
       const set = (state: 'Accepted' | 'Rejected', selector?: object) =>
         apply(one.kubectl, bindingOf(provider, 'cert-manager.io', [claim(state, selector)]))
 
-      it('shows them where the claim is accepted', async () => {
+      it('serves them where the claim is accepted', async () => {
         for (const consumer of consumers) await watcher.next(about('ADDED', 'settings', consumer.cluster))
         assert.ok((await names(all, 'configmaps')).includes(`${one.cluster}/settings`))
       })
 
-      it('takes them from a running watch when it is rejected, and brings them back', async () => {
+      it('removes them from a running watch when it is rejected, and adds them again', async () => {
         await set('Rejected')
         await watcher.next(about('DELETED', 'settings', one.cluster))
         assert.deepEqual(
@@ -228,12 +228,12 @@ export const apiexportFlows = (start: () => Promise<Oriel>) =>
         )
       })
 
-      it('shows other consumers unchanged meanwhile', () => {
+      it('does not change other consumers meanwhile', () => {
         const others = consumers.filter(c => c !== one).map(c => c.cluster)
         assert.ok(!watcher.seen.some(s => s.type === 'DELETED' && others.includes(clusterOf(s.object) ?? '')))
       })
 
-      it('writes the labels that a selector asks for, and refuses others', async () => {
+      it('adds the labels of a selector, and refuses other values', async () => {
         const selective = consumers[1] as Tenant
         await selective.kubectl(['delete', 'apibinding', 'cert-manager.io'])
         const selector = { matchLabels: { shared: 'yes' } }
@@ -258,7 +258,7 @@ export const apiexportFlows = (start: () => Promise<Oriel>) =>
       })
     })
 
-    it('shows what is claimed by identity of another export, where that is accepted', async () => {
+    it('serves resources of another export, claimed by identity, where accepted', async () => {
       const [claimer] = (await createWorkspaces(oriel, ['claimer'])) as [Tenant]
       const identityHash = await provider.kubectl([
         ...['get', 'apiexport', 'cert-manager.io', '-o', 'jsonpath={.status.identityHash}'],
@@ -277,7 +277,7 @@ export const apiexportFlows = (start: () => Promise<Oriel>) =>
       assert.deepEqual(found, [`${one.cluster}/web`])
     })
 
-    it('never shows another provider of the same API', async () => {
+    it('does not serve objects of another provider of the same API', async () => {
       const [other, guest] = (await createWorkspaces(oriel, ['other', 'guest'])) as [Tenant, Tenant]
       const name = await exportApi(other, certificates(), [])
       await bind(guest, bindingOf(other, name, []))

@@ -1,5 +1,5 @@
 import { startServer } from '../../support/servers/kcp.ts'
 import { apiexportFlows } from './apiexport.suite.ts'
 
-/** Also the judge's own: `KCP_BIN=… npx mocha …` runs it against real kcp. */
+/** With `KCP_BIN=… npx mocha …` it runs against kcp. */
 describe('the apiexport view', apiexportFlows(startServer))

@@ -61,9 +61,9 @@ export const schemaFlows = (start: (args: readonly string[]) => Promise<Oriel>) 
     })
     after(() => discard(oriel))
 
-    it('shows the schemas behind the consumer’s bindings, and no others', async () => {
+    it('serves the schemas of the consumer’s bindings only', async () => {
       const names = ['v1.certificates.cert-manager.io', 'v1.widgets.example.com']
-      // Every workspace binds root's exports, too.
+      // Every workspace also binds the exports of root.
       const roots = [
         'partitions.topology',
         'partitionsets.topology',
@@ -103,7 +103,7 @@ export const schemaFlows = (start: (args: readonly string[]) => Promise<Oriel>) 
         )
     })
 
-    it('belongs to one consumer: another cluster below it, `*` or a path are no URL', async () => {
+    it('belongs to one consumer: URLs with another cluster, `*` or a path are 404', async () => {
       const mallory = await as('mallory')
       const { cluster } = consumer
       const urls = [
@@ -121,7 +121,7 @@ export const schemaFlows = (start: (args: readonly string[]) => Promise<Oriel>) 
       }
     })
 
-    it('serves nothing, not even discovery, where nothing is bound', async () => {
+    it('serves nothing, not even discovery, without bindings', async () => {
       const path = `/services/apiresourceschema/${certs.cluster}/clusters/*/apis/apis.kcp.io/v1alpha1`
       assert.equal((await admin(`/services/apiresourceschema/nobody/clusters/*${schemas}`)).status, 404)
       assert.equal((await admin(path.replace(certs.cluster, 'nobody'))).status, 404)
@@ -168,7 +168,7 @@ export const schemaFlows = (start: (args: readonly string[]) => Promise<Oriel>) 
     })
 
     if (!process.env.KCP_BIN)
-      it('watches what comes and goes with bindings', async () => {
+      it('sends schemas of new and deleted bindings in a watch', async () => {
         const listed = (await admin(pathOf(consumer) + schemas)).json<List>()
         const watcher = await watch(configAt(oriel, `${urlOf(consumer)}/clusters/*`), schemas, {
           resourceVersion: listed.metadata.resourceVersion,

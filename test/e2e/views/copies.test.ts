@@ -29,15 +29,15 @@ const text = ({ type, object }: Seen): string => `${type} ${object.metadata?.nam
 const arrival = (watcher: Watcher, wanted: string): Promise<Seen> =>
   watcher.next(seen => text(seen) === wanted)
 
-/** Names in a list that may be old. */
+/** Names in a list that may be stale. */
 async function listed(config: KubeConfig): Promise<readonly string[]> {
   const { body } = await request(config, `${path}?resourceVersion=0`)
   const { items } = JSON.parse(body) as { items: readonly { metadata: { name: string } }[] }
   return items.map(({ metadata }) => metadata.name)
 }
 
-/** Views over all logical clusters read a copy: it has to follow what providers and consumers do. */
-describe('what views copy of a shard', function () {
+/** Views over all logical clusters read copies, which must follow changes of providers and consumers. */
+describe('copies in front of a shard', function () {
   this.timeout(240_000)
   let standalone: Standalone
   let provider: Tenant
@@ -83,7 +83,7 @@ describe('what views copy of a shard', function () {
     }
   })
 
-  it('is another one when the export is another one', async () => {
+  it('is separate for each export', async () => {
     const before = await watch(config, path, any)
     await arrival(before, 'ADDED b')
     await leave()

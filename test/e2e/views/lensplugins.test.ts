@@ -68,7 +68,7 @@ describe('lenses of plugins', function () {
   })
   after(async () => void (ended || (await discard(oriel))))
 
-  it('show what they mask, and do not change what is stored', async () => {
+  it('mask objects, and do not change stored objects', async () => {
     for (const path of [`${maps('masked')}/a`, maps('masked')]) {
       const { status, text } = await user(path)
       assert.equal(status, 200, text)

@@ -39,13 +39,13 @@ export const migrationFlows = (start: (args: readonly string[]) => Promise<Oriel
       )
     })
 
-    it('tells nothing of a logical cluster that does not move', async () => {
+    it('hides logical clusters that do not migrate', async () => {
       assert.equal((await shard(`${view}/root${dumps}`, post)).status, 404)
-      // A shard does not tell strangers which logical clusters it has.
+      // A shard does not reveal its logical clusters to other users.
       assert.ok([403, 404].includes((await shard(`${view}/nobody${dumps}`, post)).status))
     })
 
-    it('has nothing else: no discovery, no other resource, no other cluster scope', async () => {
+    it('serves no discovery, no other resource and no other cluster scope', async () => {
       for (const path of ['/api', '/apis', '/version', '/api/v1/secrets', `${dumps}/cluster`, '/openapi/v3'])
         assert.equal((await shard(`${view}/root${path}`)).status, 404, path)
       for (const scope of ['*', 'root:team'])

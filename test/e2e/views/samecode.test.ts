@@ -30,7 +30,7 @@ const send = (method: string, body: object | string, type = 'application/json'):
 })
 const patch = (kind: string, body: object | string): Sent => send('PATCH', body, `application/${kind}`)
 
-/** What no two runs have in common. */
+/** Replaces values that differ between runs. */
 const normal = (text: string): string =>
   text
     .replace(/"resourceVersion":\s*"[^"]*"/g, '"resourceVersion":"…"')
@@ -87,7 +87,7 @@ const reads: readonly Asked[] = [
   [group, asUser()],
 ]
 
-/** In order: each sees what those before it have done. */
+/** In order: each depends on the writes before it. */
 const writes: readonly Asked[] = [
   [`${namespace}/certificates?dryRun=All`, send('POST', certificate('dry'))],
   [`${namespace}/certificates/dry`],
@@ -142,7 +142,7 @@ const writes: readonly Asked[] = [
   [`${namespace}/certificates`, asUser(send('POST', certificate('x')))],
 ]
 
-describe('a view in process and the same one in front of the shard', function () {
+describe('a view in the process of the shard and in front of it', function () {
   this.timeout(180_000)
   let standalone: Standalone
   let inside: Client
@@ -190,18 +190,18 @@ describe('a view in process and the same one in front of the shard', function ()
 
   for (const asked of reads) {
     const [what, { headers = {} } = {}] = asked
-    it(`read the same: ${what} ${Object.values(headers)}`, async () => {
+    it(`return the same: ${what} ${Object.values(headers)}`, async () => {
       await same(asked, '*')
       await same(asked, consumer.cluster)
     })
   }
 
-  it('read the same where there is nothing', async () => {
+  it('return the same for missing objects', async () => {
     for (const cluster of ['none', 'root:none', '', '*/x', '**'])
       await same([`${group}/certificates`], cluster)
   })
 
-  it('write the same, one after the other', async () => {
+  it('write the same, in order', async () => {
     for (const [client, other] of [
       [inside, outside],
       [outside, inside],

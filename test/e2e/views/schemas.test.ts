@@ -50,10 +50,10 @@ const second = schema('second', [
   version('v2', true, { size, shape: shape('round in v2'), weight: { type: 'integer', default: 7 } }),
 ])
 
-/** What is stored as v1 is completed as v1; what v2 has besides is not made up. */
+/** An object stored as v1 gets the defaults of v1, not those of v2. */
 const shown = { size: 1, shape: 'round in v1' }
 
-describe('schemas that are bound', function () {
+describe('bound schemas', function () {
   this.timeout(180_000)
   let oriel: Oriel
   let provider: Tenant
@@ -113,7 +113,7 @@ describe('schemas that are bound', function () {
     })
 
     for (const apiVersion of ['v1', 'v2']) {
-      it(`show objects in ${apiVersion} as they are now`, async () => {
+      it(`serve objects in ${apiVersion} with the new schema`, async () => {
         assert.deepEqual((await workspace(`${pathIn(apiVersion)}/old`)).json().spec, shown)
         assert.deepEqual(await specIn(apiVersion), shown)
         const watch = await workspace.watch(`${pathIn(apiVersion)}?watch=true`)
@@ -122,12 +122,12 @@ describe('schemas that are bound', function () {
         assert.deepEqual(event?.object.spec, shown)
       })
 
-      it(`show them so in ${apiVersion} through the view`, async () => {
+      it(`serve the same in ${apiVersion} through the view`, async () => {
         assert.deepEqual(await specIn(apiVersion, view), shown)
       })
     }
 
-    it('write them anew with the next write, whatever it changes', async () => {
+    it('store the defaults with the next write, for any change', async () => {
       const read = () => consumer.kubectl.json<KubeObject>(['get', 'widgets.v2.example.io', 'old'])
       const { resourceVersion } = (await read()).metadata
       await consumer.kubectl(['patch', 'widgets.v2.example.io', 'old', '--type=merge', '-p', '{}'])
@@ -161,7 +161,7 @@ describe('schemas that are bound', function () {
       assert.deepEqual(await specIn('v1'), shown)
     })
 
-    it('go with the binding, and their objects with them', async () => {
+    it('are deleted with the binding, together with their objects', async () => {
       await consumer.kubectl(['delete', 'apibinding', 'widgets', '--timeout=60s'])
       assert.equal((await workspace(pathIn('v1'))).status, 404)
       await apply(provider.kubectl, second, exportOf('second'))

@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../../support/temporary.ts'
 import { createWorkspaces, type Tenant } from '../../support/tenants.ts'
 import { configAt } from '../../support/watcher.ts'
 
-/** Two views in TypeScript. One of them fails outside of requests, when it is asked to. */
+/** Two views in TypeScript. One of them fails outside of requests, on request of the test. */
 const module = `
 import type { ViewPlugin } from 'oriel/plugin'
 
@@ -66,7 +66,7 @@ const flows = (start: Start) =>
     const output = (): string => oriel.views?.() ?? oriel.output()
     const maps = (view: string, what: string): string =>
       `/services/${view}/${what}/clusters/${tenant.cluster}/api/v1/namespaces/default/configmaps`
-    /** The fields of a log line, when it is there. */
+    /** Resolves with the fields of a log line when it is written. */
     const line = (text: string): Promise<Record<string, unknown>> =>
       eventually(
         async () =>
@@ -139,18 +139,18 @@ const flows = (start: Start) =>
   }
 
 describe(
-  'a plugin that is sick',
+  'a failing plugin',
   flows(views => startOriel({ args: [...views, '--store', 'memory:'] })),
 )
 describe(
-  'a plugin that is sick in front of a shard',
+  'a failing plugin in front of a shard',
   flows(views => startStandalone(views)),
 )
 
 describe('an error of the server', function () {
   this.timeout(60_000)
 
-  it('ends a server with plugins, as it ends one without', async () => {
+  it('ends a server with plugins, too', async () => {
     const directory = await temporaryDirectory('broken')
     const file = join(directory, 'broken.mjs')
     // The stack of an error of the server names its bundle, and no plugin.

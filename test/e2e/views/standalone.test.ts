@@ -14,7 +14,7 @@ import { configAt, type Seen, watch } from '../../support/watcher.ts'
 import { lifecycleFlows } from '../workspaces/lifecycle/flows.suite.ts'
 import { apiexportFlows } from './apiexport.suite.ts'
 
-/** The views in a process of their own: `KCP_BIN=… npm run test:kcp` puts them in front of real kcp. */
+/** The views in a separate process: `KCP_BIN=… npm run test:kcp` starts them in front of kcp. */
 describe('the apiexport view in front of a shard', apiexportFlows(startStandalone))
 describe('a watch in front of a shard', function () {
   this.timeout(240_000)
@@ -24,7 +24,7 @@ describe('a watch in front of a shard', function () {
   })
   after(() => discard(standalone))
 
-  it('goes on when the shard has been killed and started again: nothing is lost, nothing comes twice', async () => {
+  it('continues when the shard was killed and restarted: no event is lost or repeated', async () => {
     const [provider, consumer] = (await createWorkspaces(standalone, ['provider', 'consumer'])) as [
       Tenant,
       Tenant,
@@ -51,10 +51,10 @@ describe('a watch in front of a shard', function () {
     const { type, object } = await arrival('after')
     watcher.stop()
     const seen = watcher.seen.map(each => `${each.type} ${each.object.metadata?.name}`)
-    // kcp forgets its history: clients are told so, and list again.
+    // kcp loses its history: clients get an error, and list again.
     if (type === 'ERROR') assert.equal((object as { code?: number }).code, 410)
     else assert.deepEqual(seen, ['ADDED before', 'ADDED after'])
   })
 })
 
-describe('the views of life cycles in front of a shard', lifecycleFlows(startStandalone))
+describe('the lifecycle views in front of a shard', lifecycleFlows(startStandalone))

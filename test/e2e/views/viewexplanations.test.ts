@@ -23,10 +23,10 @@ interface Asked extends Omit<ViewReview, 'wanted'> {
 }
 
 /**
- * What a process of views explains of its views. `boss` administrates the provider, and `ada` and `bob` have no permissions there:
- * `KCP_BIN=… npm run test:kcp` asks kcp what it thinks of them.
+ * Explanations of a process of views. `boss` administers the provider, and `ada` and `bob` have no permissions there.
+ * `KCP_BIN=… npm run test:kcp` uses kcp as the shard.
  */
-describe('what a view in front of a shard decides is explained', function () {
+describe('explanations of decisions of a view in front of a shard', function () {
   this.timeout(240_000)
   let standalone: Standalone
   let provider: Tenant
@@ -47,7 +47,7 @@ describe('what a view in front of a shard decides is explained', function () {
   })
   after(() => discard(standalone))
 
-  /** The answer to a review about a view, put for the workspace of `where`. */
+  /** The response to a review for a request to a view, for the workspace `where`. */
   async function review(where: string, { who, wanted = certificates, ...asked }: Asked) {
     const { path, body } = viewReview({ ...asked, wanted })
     const client = await as(who)
@@ -65,9 +65,9 @@ describe('what a view in front of a shard decides is explained', function () {
   const stepsOf = ({ steps }: Explanation) =>
     steps.map(({ authorizer, decision }) => `${authorizer.replace('virtual.apiexport.', '')} ${decision}`)
 
-  it('step by step, and what is suggested opens it', async () => {
+  it('have each step, and objects that grant the request', async () => {
     const asked = { who: 'boss', about: 'ada', view: view('*') }
-    // Views know of the export a little later than its shard.
+    // Views see the export a little later than its shard.
     const told = await eventually(
       () => explain(asked),
       ({ steps }) => steps.length > 1,
@@ -88,14 +88,14 @@ describe('what a view in front of a shard decides is explained', function () {
       ({ allowed }) => allowed,
     )
     const ada = await as('ada')
-    // kcp takes a moment until it serves what has just been bound for the first time.
+    // kcp serves a resource some time after it was bound for the first time.
     await eventually(
       () => ada(`${view('*')}/apis/${group}/v1/certificates`),
       ({ status }) => status === 200,
     )
   })
 
-  it('workspace by workspace, to who may ask there', async () => {
+  it('have the steps of workspaces in which the requester has permission', async () => {
     const asked = { about: 'ada', view: view(consumer.cluster), wanted: configMaps }
     const byBoss = await explain({ who: 'boss', ...asked })
     assert.ok(stepsOf(byBoss).includes('boundapi Withheld'))
@@ -111,7 +111,7 @@ describe('what a view in front of a shard decides is explained', function () {
     )
   })
 
-  it('with the reason of the view, if it asks no authorizer', async () => {
+  it('have the reason of a view without authorizer', async () => {
     const url = `/services/apiresourceschema/${provider.cluster}/clusters/*`
     const schemas = { group: 'apis.kcp.io', resource: 'apiresourceschemas' }
     const reading = await explain({ who: 'boss', view: url, wanted: { verb: 'list', ...schemas } })
@@ -123,7 +123,7 @@ describe('what a view in front of a shard decides is explained', function () {
     )
   })
 
-  it('for a user about himself, as far as he has access', async () => {
+  it('are limited for users who ask about themselves', async () => {
     assert.equal((await review(provider.cluster, { who: 'bob', view: view('*') })).status, 403)
     assert.equal((await review(provider.cluster, { who: 'bob', about: 'ada', view: view('*') })).status, 403)
     await apply(provider.kubectl, bound('system:kcp:workspace:access', 'bob'))
@@ -145,7 +145,7 @@ describe('what a view in front of a shard decides is explained', function () {
     ])
   })
 
-  it('where it is decided, and nowhere else', async () => {
+  it('are served in the deciding workspace only', async () => {
     const elsewhere = await review(consumer.cluster, { who: 'boss', view: view('*') })
     assert.equal(elsewhere.status, 400)
     assert.match(elsewhere.json().message ?? '', /is decided in another workspace/)
@@ -158,7 +158,7 @@ describe('what a view in front of a shard decides is explained', function () {
     assert.ok([401, 403].includes((await anybody(path, { method: 'POST', body: {} })).status))
   })
 
-  it('without listing workspaces', async () => {
+  it('do not list workspaces', async () => {
     const bodies = [stranger.cluster, 'nosuchcluster'].map(async cluster => {
       const asked = { about: 'bob', view: view(cluster), wanted: configMaps }
       const { status, json } = await review(provider.cluster, { who: 'boss', ...asked })
@@ -178,7 +178,7 @@ describe('what a view in front of a shard decides is explained', function () {
     assert.match(isClosed ?? '', /^403 /)
   })
 
-  it('by `oriel explain`, at the URL of the view', async () => {
+  it('are printed by `oriel explain`, with the URL of the view', async () => {
     const file = join(await temporaryDirectory('explainer'), 'kubeconfig')
     await writeFile(file, userAt(standalone, standalone.viewsUrl, 'boss-token').exportConfig())
     const args = ['explain', 'list', 'certificates.cert-manager.io', '--as', 'carol', '--kubeconfig', file]

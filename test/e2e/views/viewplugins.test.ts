@@ -51,7 +51,7 @@ const inventory: readonly KubeObject[] = [
 
 type Start = (shardArgs: readonly string[]) => Promise<Oriel>
 
-/** The examples do the same in the server itself and in front of a shard. */
+/** The examples behave the same in the server and in front of a shard. */
 const pluginFlows = (start: Start) =>
   function (this: Mocha.Suite): void {
     this.timeout(180_000)
@@ -79,7 +79,7 @@ const pluginFlows = (start: Start) =>
     })
     after(() => discard(oriel))
 
-    it('show a team its config maps of all logical clusters, and others nothing', async () => {
+    it('serve a team its ConfigMaps of all logical clusters, and other users none', async () => {
       const path = `/services/team/blue/clusters/*${maps}`
       const found = await list(blue, path)
       assert.deepEqual(
@@ -94,7 +94,7 @@ const pluginFlows = (start: Start) =>
       assert.equal((await blue(`${inside}/a`, { method: 'DELETE' })).status, 405)
     })
 
-    it('show what secrets there are, and nothing of what is in them', async () => {
+    it('list secrets without their values', async () => {
       const path = `/services/redacted/clusters/${one.cluster}${secrets}`
       const reply = await eventually(
         () => auditor(path),
@@ -120,11 +120,11 @@ const pluginFlows = (start: Start) =>
   }
 
 describe(
-  'views of one’s own',
+  'views of plugins',
   pluginFlows(args => startOriel({ args: [...args, ...views] })),
 )
 describe(
-  'views of one’s own in front of a shard',
+  'views of plugins in front of a shard',
   pluginFlows(args => startStandalone(views, args)),
 )
 
@@ -159,12 +159,12 @@ describe('a view that cannot be loaded', function () {
     ['that does not parse', 'export default', /^oriel: Loading --view .* failed: Unexpected/m],
     ['that exports no function', 'export const view = 1', /the default export is not a function\.$/m],
     [
-      'that returns no view',
+      'that does not return a view',
       'export default () => ({})',
       /^oriel: Loading --view .* failed: \/.*\.mjs:1:16: the plugin must return a view made by defineVirtualWorkspace\(\), or a list of such views, but it returned an object\.$/m,
     ],
     [
-      'that is a promise',
+      'that returns a promise',
       'export default async () => []',
       /\.mjs:1:16: the plugin must return .*, but it returned a promise: use await outside of the function\.$/m,
     ],
@@ -184,22 +184,22 @@ describe('a view that cannot be loaded', function () {
       /^oriel: Creating the views failed: \/.*\.mjs:3:11: the view "x" has the unknown member "autorize": the members are apis, authorize,/m,
     ],
     [
-      'whose path is malformed',
+      'with a malformed path',
       own('x', 'services/x'),
       /failed: \/.*\.mjs:1:23: path pattern "services\/x" must start with "\/"\.$/m,
     ],
     [
-      'whose name is taken',
+      'with a duplicate name',
       own('apiexport', '/services/x'),
       /^oriel: Creating the views failed: duplicate virtual workspace "apiexport"\.$/m,
     ],
     [
-      'whose URLs are taken',
+      'with ambiguous URLs',
       own('x', '/services/:any'),
       /^oriel: Creating the views failed: virtual workspaces .* have ambiguous paths/m,
     ],
     [
-      'that cannot be built',
+      'that fails at creation',
       `export default f => f.defineVirtualWorkspace('x', '/services/x', () => { throw new Error('no luck') })`,
       /^oriel: Creating the views failed: \/.*\.mjs:1:80: no luck\.$/m,
     ],

@@ -39,8 +39,8 @@ const bindingOf = (role: string, user: string): KubeObject => ({
   subjects: [{ kind: 'User', name: user }],
 })
 
-/** The server remembers what it has found out. These requests are equal to the byte, on one connection. */
-describe('what is withdrawn', () => {
+/** The server caches decisions. These requests are equal to the byte, on one connection. */
+describe('permissions that are revoked', () => {
   let shard: TestShard
   let server: Server
   let agent: Agent
@@ -97,7 +97,7 @@ describe('what is withdrawn', () => {
     return first
   }
 
-  it('as a role is not there at the next request', async () => {
+  it('with a role are refused at the next request', async () => {
     assert.equal(await twice(configMaps), 200)
     await remove(rbac('clusterrolebindings'), 'one', 'alice-edit')
     assert.equal(await twice(configMaps), 403)
@@ -107,13 +107,13 @@ describe('what is withdrawn', () => {
     assert.equal(await twice(configMaps), 403)
   })
 
-  it('as a workspace is not there at the next request', async () => {
+  it('with a workspace are refused at the next request', async () => {
     assert.equal(await twice(configMaps), 200)
     await remove(logicalClusters, 'one', 'cluster')
     assert.equal(await twice(configMaps), 403)
   })
 
-  it('as a binding of an export is not there at the next request', async () => {
+  it('with a binding of an export are refused at the next request', async () => {
     await put('one', bindingOf('cluster-admin', 'alice'))
     const schemas = { ...clusterScoped('apis.kcp.io', 'apiresourceschemas'), version: 'v1alpha1' }
     const name = 'v1.widgets.example.com'
@@ -125,7 +125,7 @@ describe('what is withdrawn', () => {
     assert.equal(await twice(widgets), 404)
   })
 
-  it('is for one user: users, workspaces and verbs are kept apart on one connection', async () => {
+  it('are cached per user, workspace and verb on one connection', async () => {
     await put('one', bindingOf('system:kcp:workspace:access', 'bob'))
     for (let time = 0; time < 3; time++) {
       assert.equal(await get(configMaps), 200)
@@ -138,7 +138,7 @@ describe('what is withdrawn', () => {
     }
   })
 
-  it('cannot be kept by acting for somebody else', async () => {
+  it('cannot be kept by impersonation', async () => {
     await put('one', bindingOf('cluster-admin', 'alice'))
     const asBob = { 'impersonate-user': 'bob' }
     assert.equal(await twice(configMaps), 200)

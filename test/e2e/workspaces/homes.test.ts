@@ -9,7 +9,7 @@ interface Home {
   readonly status: { readonly phase: string }
 }
 
-/** Also the judge's own: `KCP_BIN=… npx mocha …` runs it against real kcp. */
+/** With `KCP_BIN=… npx mocha …` it runs against kcp. */
 describe('home workspaces', function () {
   this.timeout(180_000)
   let oriel: Oriel
@@ -20,7 +20,7 @@ describe('home workspaces', function () {
   })
   after(() => discard(oriel))
 
-  it('are made when somebody asks for his own, and always the same', async () => {
+  it('are created at the first request for `~`, and stay the same', async () => {
     const home = await root.json<Home>(['get', 'workspace', '~'])
     assert.equal(home.metadata.name, 'cluster')
     assert.equal(home.metadata.uid, undefined)
@@ -31,7 +31,7 @@ describe('home workspaces', function () {
     assert.deepEqual(await root.json(['get', 'workspace', '~']), home)
   })
 
-  it('are administrated by their owners, and have a path', async () => {
+  it('are administered by their owners, and have a path', async () => {
     const { spec } = await root.json<Home>(['get', 'workspace', '~'])
     const home = root.at(`/clusters/${spec.cluster}`)
     const admin = await home([

@@ -16,8 +16,8 @@ const quota: KubeObject = {
   spec: { hard: { [counted]: '3' } },
 }
 
-/** Also the judge's own: `KCP_BIN=… npx mocha …` runs it against real kcp. */
-describe('limits on what is in a workspace', function () {
+/** With `KCP_BIN=… npx mocha …` it runs against kcp. */
+describe('quotas in a workspace', function () {
   this.timeout(240_000)
   let oriel: Oriel
   let one: Tenant
@@ -41,7 +41,7 @@ describe('limits on what is in a workspace', function () {
   const create = ({ kubectl }: Tenant, name: string) =>
     kubectl.try(['create', 'configmap', name, '-n', 'default'])
 
-  it('hold in a namespace, for each workspace of its own', async () => {
+  it('apply in a namespace, for each workspace separately', async () => {
     for (const { kubectl } of [one, other]) await used(kubectl, '1')
     await eventually(
       () => create(one, 'a'),
@@ -57,13 +57,13 @@ describe('limits on what is in a workspace', function () {
     assert.equal((await create(one, 'c')).code, 0)
   })
 
-  it('let only as many pass as there is room for, however many ask at once', async () => {
+  it('are not exceeded by concurrent requests', async () => {
     await used(other.kubectl, '2')
     const outcomes = await Promise.all(['b', 'c', 'd', 'e'].map(name => create(other, name)))
     assert.equal(outcomes.filter(({ code }) => code === 0).length, 1)
   })
 
-  it('hold for all objects of a logical cluster', async function () {
+  it('apply to all objects of a logical cluster', async function () {
     if (process.env.KCP_BIN) skip(this, 'kcp counts once a minute')
     const system = kubectlFor(oriel, 'shard-base').at(`/clusters/${third.cluster}`)
     await system(['annotate', 'logicalcluster', 'cluster', 'core.kcp.io/max-total-objects=5'])

@@ -52,7 +52,7 @@ describe('the tree of workspaces with mounts and links', function () {
   })
   after(() => discard(oriel))
 
-  it('is shown with everything as what it is', async () => {
+  it('is printed with workspaces, mounts and links', async () => {
     const { code, stdout, stderr } = await run(process.execPath, [
       ...[compiled, 'tree', '--kubeconfig', oriel.kubeconfig, '--context', 'root'],
     ])
@@ -72,7 +72,7 @@ describe('the tree of workspaces with mounts and links', function () {
     ])
   })
 
-  it('says what is no workspace, and what one may not look into', async () => {
+  it('reports invalid servers, and workspaces without permission', async () => {
     for (const [path, problem] of [
       ['', /is not the URL of a workspace: give --server a URL such as/],
       ['/clusters/root:nothing', /Listing the workspaces of root:nothing failed: /],

@@ -21,7 +21,7 @@ const letIn = (user: string) => ({
   subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
 })
 
-describe('the workspaces that are one’s own', function () {
+describe('the workspaces of the user', function () {
   this.timeout(120_000)
   let oriel: Oriel
   let folder: string
@@ -53,7 +53,7 @@ describe('the workspaces that are one’s own', function () {
       version: list.metadata.resourceVersion ?? '',
     }
   }
-  /** The next event about a workspace; what the controllers write in between is skipped. */
+  /** The next event of a workspace; writes of controllers in between are skipped. */
   const next = async (watch: Stream, type: string): Promise<string | undefined> => {
     for (;;) {
       const event = await watch.next()
@@ -62,14 +62,14 @@ describe('the workspaces that are one’s own', function () {
     }
   }
 
-  it('are all for who manages the parent, and none for who is in no one', async () => {
+  it('are all for administrators of the parent, and none for users without access', async () => {
     assert.deepEqual((await names(admin)).names, ['blue', 'green', 'red'])
     assert.deepEqual((await names(alice)).names, [])
     const plain = (await alice('/clusters/root/apis/tenancy.kcp.io/v1alpha1/workspaces')).json()
     assert.equal(plain.items?.length, 3, 'the plain endpoint shows all')
   })
 
-  it('come and go in a running watch when access does', async () => {
+  it('are added and removed in a running watch when access changes', async () => {
     const { version } = await names(alice)
     const watch = await alice.watch(`${view}?watch=true&resourceVersion=${version}`)
     await apply(red.kubectl, letIn('alice'))
@@ -87,7 +87,7 @@ describe('the workspaces that are one’s own', function () {
     watch.leave()
   })
 
-  it('change in a watch as they do', async () => {
+  it('have changes in a watch', async () => {
     const { version } = await names(alice)
     const watch = await alice.watch(`${view}?watch=true&resourceVersion=${version}`)
     const root = kubectlFor(oriel, 'root')
@@ -97,7 +97,7 @@ describe('the workspaces that are one’s own', function () {
     watch.leave()
   })
 
-  it('begin anew where access has changed since', async () => {
+  it('expire a resumed watch when access has changed since', async () => {
     const { version } = await names(alice)
     await apply(red.kubectl, letIn('alice'))
     const watch = await alice.watch(`${view}?watch=true&resourceVersion=${version}`)
@@ -106,16 +106,16 @@ describe('the workspaces that are one’s own', function () {
     watch.leave()
   })
 
-  it('can be made, and are at once', async () => {
+  it('can be created, and are listed at once', async () => {
     const body = { apiVersion: 'tenancy.kcp.io/v1alpha1', kind: 'Workspace', metadata: { name: 'mine' } }
     const headers = { 'content-type': 'application/json' }
     const made = await alice(view, { method: 'POST', headers, body })
-    if (made.status === 403) return // Where not everybody may make workspaces below root.
+    if (made.status === 403) return // Where users may not create workspaces below root.
     assert.equal(made.status, 201)
     assert.ok((await names(alice)).names.includes('mine'))
   })
 
-  it('are tables to kubectl', async () => {
+  it('are tables for kubectl', async () => {
     const root = kubectlFor(oriel, 'root').at('/services/workspaces/clusters/root')
     assert.match(await root(['get', 'workspaces']), /^NAME +TYPE +REGION +PHASE +URL +AGE\n/)
   })

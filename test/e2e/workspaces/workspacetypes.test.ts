@@ -2,7 +2,7 @@ import { howTheyLive } from './workspacetypes/living.suite.ts'
 import { whoMakesThem } from './workspacetypes/making.suite.ts'
 import { closeTypes, openTypes, type Types } from './workspacetypes/scene.ts'
 
-/** Also the judge's own: `KCP_BIN=… npx mocha …` runs it against real kcp. */
+/** With `KCP_BIN=… npx mocha …` it runs against kcp. */
 describe('workspaces and their types', function () {
   this.timeout(300_000)
   const scene = {} as Types

@@ -4,7 +4,7 @@ import { forgedHeaders } from './headers.ts'
 import { impersonations } from './impersonations.ts'
 import { paths, wildcards } from './paths.ts'
 
-/** All attacks, each on the secrets of the other workspace unless it says otherwise. */
+/** All attacks, by default on the secrets of the other workspace. */
 export const attacksIn = (scene: Scene): readonly Attack[] => [
   ...forgedHeaders(scene),
   ...credentials(scene),

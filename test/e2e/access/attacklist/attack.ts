@@ -2,18 +2,18 @@ import type { KeyPair } from '../../../../cmd/certificates/certificates.ts'
 import type { Tenant } from '../../../support/tenants.ts'
 import type { WireRequest } from '../../../support/wire.ts'
 
-/** What an attacker has: a workspace, and another one that he wants to get into. */
+/** The attacker's workspace and credentials, and the workspace under attack. */
 export interface Scene {
   readonly home: Tenant
   readonly other: Tenant
-  /** Of a user who administrates his own workspace and nothing else. */
+  /** Of a user who administers `home` only. */
   readonly token: string
-  /** Of a service account of `home`, and of one of `other` with the same rights there. */
+  /** Of a service account of `home`, and of one of `other` with the same permissions there. */
   readonly robot: string
   readonly foreignRobot: string
-  /** Where a workspace is: itself, or, for a process that serves views only, what its own export shows of it. */
+  /** The URL of a workspace; for a process that serves views only, that of the view of its own export. */
   at(tenant: Tenant): string
-  /** The attacker's certificate, and some that are not good. */
+  /** The attacker's certificate, and some invalid ones. */
   readonly certificate: KeyPair
   readonly badCertificates: Readonly<Record<string, KeyPair>>
 }
@@ -25,7 +25,7 @@ export interface Attack {
   readonly what: string
   readonly path: string
   readonly request: WireRequest
-  /** What it may be answered with. */
+  /** The accepted status codes. */
   readonly codes: readonly number[]
 }
 

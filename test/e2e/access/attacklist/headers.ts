@@ -7,7 +7,7 @@ export const masters: Headers = {
   'X-Remote-Extra-authentication.kcp.io%2Fscopes': 'cluster:root',
 }
 
-/** 1 to 5: headers that others believe. */
+/** 1 to 5: identity headers. */
 export function forgedHeaders(scene: Scene): readonly Attack[] {
   const { token, certificate } = scene
   const warrant = '{"user":"root","groups":["system:masters"]}'
@@ -56,7 +56,7 @@ export function forgedHeaders(scene: Scene): readonly Attack[] {
   return [...all, ...hops]
 }
 
-/** What only HTTP/1.1 can say: 4, headers that name others as being for one hop only, and 6, one header twice. */
+/** Attacks that only HTTP/1.1 can express: 4, headers that name others as hop-by-hop, and 6, a duplicate header. */
 export function oldAttacksIn(scene: Scene): readonly Attack[] {
   const headers = { ...bearer(scene.token), ...masters }
   const twice = { authorization: [`Bearer ${scene.token}`, 'Bearer admin-token'] }

@@ -1,7 +1,7 @@
 import { type Attack, attackOn, bearer, type Scene, secrets } from './attack.ts'
 import { withCluster } from './credentials.ts'
 
-/** 8 to 12: ways to write where something is. */
+/** 8 to 12: spellings of paths. */
 export function paths(scene: Scene): readonly Attack[] {
   const { home, other, token, robot } = scene
   const codes = [400, 403, 404, 405, 414, 431]
@@ -60,7 +60,7 @@ export function paths(scene: Scene): readonly Attack[] {
   return [...tricks, ...claims, attackOn(scene, 10)('another host', host, { codes: [400, 403, 421] })]
 }
 
-/** Out of one's own place. */
+/** Escapes from the own workspace. */
 const escapes = ({ at, home, other }: Scene): readonly string[] =>
   ['/../', '/%2e%2e/', '/./', '//', '/clusters/', '%2fclusters%2f'].flatMap(way => [
     `${at(home)}${way}${other.cluster}${secrets}`,
@@ -69,7 +69,7 @@ const escapes = ({ at, home, other }: Scene): readonly string[] =>
 
 const shortened = (path: string): string => (path.length > 100 ? `${path.slice(0, 100)}…` : path)
 
-/** 13: all logical clusters at once. */
+/** 13: all logical clusters. */
 export function wildcards(scene: Scene): readonly Attack[] {
   const at = (path: string) => ({ path, codes: [401, 403, 404, 405] })
   const headers = bearer(scene.token)

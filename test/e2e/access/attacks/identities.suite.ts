@@ -5,7 +5,7 @@ import { userAt } from '../../../support/watcher.ts'
 import { at, binding, done, exported, type Lair, refused, secrets, widgets } from './lair.ts'
 
 export const becomesNobodyElse = (scene: Lair): void => {
-  describe('becomes nobody else', () => {
+  describe('cannot become another user', () => {
     const whoami = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
     const review = post({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' })
     const forged = {
@@ -53,7 +53,7 @@ export const becomesNobodyElse = (scene: Lair): void => {
       },
     ]
 
-    it('elsewhere by impersonation', async () => {
+    it('by impersonation in other workspaces', async () => {
       for (const headers of impersonations) {
         for (const url of [
           `${at(scene.victim)}${secrets}`,
@@ -69,7 +69,7 @@ export const becomesNobodyElse = (scene: Lair): void => {
       }
     })
 
-    it('by impersonation at home for what is decided elsewhere', async () => {
+    it('by impersonation in its workspace for decisions of other workspaces', async () => {
       for (const headers of impersonations) {
         const sent = post(binding('other', scene.provider.path), headers as Record<string, string>)
         const reply = await scene.mallory(`${at(scene.lair)}${exported}/apibindings`, sent)

@@ -57,7 +57,9 @@ export const claim = (selector: object, verbs: readonly string[] = ['*']) => ({
   state: 'Accepted',
 })
 
-/** Mallory administers one workspace, `lair`. A provider's export is bound in `victim`, which has shared one config map. */
+/**
+ * Mallory administers one workspace, `lair`. A provider's export is bound in `victim`, which has shared one ConfigMap.
+ */
 export interface Lair {
   readonly oriel: Oriel
   readonly admin: Client

@@ -39,7 +39,7 @@ export const asProvider = (scene: Lair): void => {
     })
     const there = () => `${scene.view}/clusters/${scene.victim.cluster}`
 
-    it('sees what is shared and nothing more', async () => {
+    it('sees only shared objects', async () => {
       const { items = [] } = done(await user(`${scene.view}/clusters/*/api/v1/configmaps`)).json()
       assert.deepEqual(
         items.map(item => item.metadata.name),
@@ -57,7 +57,7 @@ export const asProvider = (scene: Lair): void => {
       }
     })
 
-    it('does with it what the consumer has accepted and nothing more', async () => {
+    it('may use only the verbs that the consumer has accepted', async () => {
       const tries: readonly [string, Sent][] = [
         [configMaps, post(configMap('new', { shared: 'yes' }))],
         [`${configMaps}/open`, merge({ data: { word: '' } })],
@@ -76,7 +76,7 @@ export const asProvider = (scene: Lair): void => {
       }
     })
 
-    it('enters no other way', async () => {
+    it('has no other access', async () => {
       for (const url of [
         `${at(scene.victim)}${widgets}`,
         `${at(scene.victim)}${configMaps}`,
@@ -87,7 +87,7 @@ export const asProvider = (scene: Lair): void => {
       refused(await user(`${scene.view}/clusters/root${configMaps}`))
     })
 
-    it('has no rights of the view’s own behind it', async () => {
+    it('cannot use the permissions of the view', async () => {
       const headers = { 'impersonate-user': 'kcp-admin', 'impersonate-group': 'system:masters' }
       for (const cluster of ['*', scene.victim.cluster])
         refused(await user(`${scene.view}/clusters/${cluster}/api/v1/configmaps`, { headers }))

@@ -4,7 +4,7 @@ import type { Reply, Sent } from '../../../support/client.ts'
 import { at, configMap, configMaps, done, hush, type Lair, refused } from './lair.ts'
 
 export const doesNotStopTheServer = (scene: Lair): void => {
-  describe('does not stop the server', () => {
+  describe('cannot stop the server', () => {
     const target = () => `${at(scene.lair)}${configMaps}`
     const yaml = { 'content-type': 'application/yaml' }
     const levels = (open: string, close: string, count: number) =>
@@ -59,7 +59,7 @@ export const doesNotStopTheServer = (scene: Lair): void => {
         done(await scene.mallory(target()))
       })
 
-    it('with names that JavaScript knows', async () => {
+    it('with names such as __proto__ and constructor', async () => {
       const names = ['constructor', 'prototype', '__proto__', 'toString', 'hasOwnProperty', 'valueOf']
       for (const name of names) {
         for (const url of [
@@ -127,7 +127,7 @@ export const doesNotStopTheServer = (scene: Lair): void => {
       done(await scene.mallory(target()))
     })
 
-    it('with schemas and patterns that take for ever', async () => {
+    it('with expensive schemas and patterns', async () => {
       const crds = `${at(scene.lair)}/apis/apiextensions.k8s.io/v1/customresourcedefinitions`
       const definition = (plural: string, spec: object): object => ({
         ...fixture,

@@ -6,7 +6,7 @@ import { userAt } from '../../../support/watcher.ts'
 import { at, done, exported, type Lair, rbac, refused, secret, secrets } from './lair.ts'
 
 export const takesNothingFromTheSystem = (scene: Lair): void => {
-  describe('takes nothing from the system', () => {
+  describe('cannot take over system objects', () => {
     const workspaces = '/apis/tenancy.kcp.io/v1alpha1/workspaces'
     const logicalClusters = '/apis/core.kcp.io/v1alpha1/logicalclusters'
     const workspace = (name: string, spec: object = {}, annotations: object = {}): KubeObject =>
@@ -109,7 +109,7 @@ export const takesNothingFromTheSystem = (scene: Lair): void => {
       }
     })
 
-    it('by roles that gather the rules of others', async () => {
+    it('by roles that aggregate rules of other roles', async () => {
       const bob = await clientOf(userAt(scene.oriel, scene.oriel.url, 'bob-token'))
       const role = (name: string, more: object) => ({
         apiVersion: 'rbac.authorization.k8s.io/v1',

@@ -17,7 +17,7 @@ import {
 } from './lair.ts'
 
 export const isShownNothingOfOthers = (scene: Lair): void => {
-  describe('is shown no objects of others through a view', () => {
+  describe('cannot read objects of others through a view', () => {
     it('by an export of the same API', async () => {
       const schemaAndExport = await exportApi(scene.lair, fixture, [
         { group: '', resource: 'secrets' },
@@ -65,7 +65,7 @@ export const isShownNothingOfOthers = (scene: Lair): void => {
 }
 
 export const putsNothingIntoViews = (scene: Lair): void => {
-  describe('puts nothing into the view of others', () => {
+  describe('cannot put objects into views of others', () => {
     const seen = async (): Promise<readonly string[]> => {
       const lists = await Promise.all(
         ['/apis/example.com/v1/widgets', '/api/v1/configmaps', `${exported}/apibindings`].map(
@@ -117,7 +117,7 @@ export const putsNothingIntoViews = (scene: Lair): void => {
       assert.ok(reply.status !== 200 || reply.json().metadata.labels?.[identityLabel] !== label, reply.text)
     })
 
-    it('by the annotation that says where an object lives', async () => {
+    it('by the annotation with the logical cluster of an object', async () => {
       const annotations = { 'kcp.io/cluster': scene.victim.cluster }
       const forged = {
         ...configMap('elsewhere', { shared: 'yes' }),
@@ -131,7 +131,7 @@ export const putsNothingIntoViews = (scene: Lair): void => {
       refused(await scene.admin(`${at(scene.victim)}${configMaps}/elsewhere`), 404)
     })
 
-    it('by what a binding says about itself', async () => {
+    it('by the status of a binding', async () => {
       const url = `${at(scene.lair)}${exported}/apibindings/example.com`
       const { status } = (await scene.admin(`${at(scene.victim)}${exported}/apibindings/example.com`)).json()
       refused(await scene.mallory(`${url}/status`, merge({ status })))

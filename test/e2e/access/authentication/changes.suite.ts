@@ -8,7 +8,7 @@ import { bearer, configFor, type Scene, seen } from './scene.ts'
 
 export const afterChanges = (scene: Scene): void => {
   describe('after their files have changed', () => {
-    it('are users of another authority, and no more of the old one', async () => {
+    it('are users of the new certificate authority, and no longer of the old one', async () => {
       const [old, next] = [await issueClient(scene.users, { subject: 'CN=old' }), issueAuthority()]
       await scene.userOf('/clusters/root', { client: old })
       const watches = await Promise.all(protocols.map(scene.watching))

@@ -4,7 +4,7 @@ import { apply } from '../../../support/tenants.ts'
 import { type Asked, bearer, type Scene, wacFor } from './scene.ts'
 
 export const byIssuers = (scene: Scene): void => {
-  describe('by tokens of the company’s issuer', () => {
+  describe('by tokens of an issuer of the server', () => {
     it('are users as its configuration maps them, everywhere', async () => {
       const token = await scene.company.token({ sub: 'bob', roles: 'dev,ops', team: 'blue', jti: 'j' })
       for (const path of ['/clusters/root', '/clusters/root:plain'])
@@ -52,11 +52,11 @@ export const byIssuers = (scene: Scene): void => {
         await scene.refused('/clusters/root', bearer(forged))
     })
 
-    it('are known by its new key soon', async () => {
+    it('are authenticated by its new key', async () => {
       await scene.userOf('/clusters/root', bearer(await scene.company.token({ sub: 'bob', roles: '' })))
       await scene.company.rotate('published')
       const token = await scene.company.token({ sub: 'bob', roles: '' })
-      // Keys are asked for again ten seconds after the last time at the earliest.
+      // Keys are fetched again at the earliest after ten seconds.
       await eventually(
         () => scene.whoami('/clusters/root', bearer(token)),
         ({ status }) => status === 201,
@@ -93,7 +93,7 @@ export const byIssuers = (scene: Scene): void => {
         await scene.refused(path, bearer(token))
     })
 
-    it('have no name of the system', async () => {
+    it('cannot have names of the system', async () => {
       for (const sub of ['system:admin', 'system:serviceaccount:default:default'])
         await scene.refused('/clusters/root:team', bearer(await scene.team.token({ ...claims, sub })))
     })
@@ -125,7 +125,7 @@ export const byIssuers = (scene: Scene): void => {
       await scene.refused('/clusters/root:team', bearer('nothing'))
     })
 
-    it('are known by what the configuration says now', async () => {
+    it('are authenticated by the current configuration', async () => {
       await apply(scene.root, wacFor(scene.team, 'other'))
       await scene.refused('/clusters/root:team', bearer(await scene.team.token(claims)))
       const again = await scene.team.token({ ...claims, aud: 'other' })
@@ -135,8 +135,8 @@ export const byIssuers = (scene: Scene): void => {
     })
   })
 
-  describe('by a server outside', () => {
-    it('are whom it says, asked once', async () => {
+  describe('by a token webhook', () => {
+    it('are the users that it returns, with one request', async () => {
       const hank = await scene.userOf('/clusters/root', bearer('hank-token'))
       const groups = ['hooked', 'system:authenticated']
       assert.deepEqual(hank, { username: 'hank', uid: '7', groups, extra: { 'example.com/floor': ['3'] } })
@@ -144,7 +144,6 @@ export const byIssuers = (scene: Scene): void => {
       assert.equal(scene.hook.got.filter(({ spec }) => (spec as Asked).token === 'hank-token').length, 1)
     })
 
-    it('are unauthenticated if it does not know them', () =>
-      scene.refused('/clusters/root', bearer('other-token')))
+    it('are unauthenticated if it rejects them', () => scene.refused('/clusters/root', bearer('other-token')))
   })
 }

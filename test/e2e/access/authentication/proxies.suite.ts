@@ -103,7 +103,7 @@ export const byProxiesAndCertificates = (scene: Scene): void => {
       await scene.refused('/clusters/root', { client: good, ...bearer('nope') })
     })
 
-    it('have the UID that is in them', async () => {
+    it('have the UID of the certificate', async () => {
       const client = await issueClient(scene.users, { subject: 'CN=a, 1.3.6.1.4.1.57683.2=u-1' })
       assert.equal((await scene.userOf('/clusters/root', { client })).uid, 'u-1')
     })

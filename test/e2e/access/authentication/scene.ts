@@ -75,13 +75,13 @@ export interface Asked {
   readonly token: string
 }
 
-/** A webhook that knows one token. */
+/** A webhook that accepts one token. */
 const reviewed = ({ spec }: Readonly<Record<string, unknown>>): object => {
   const user = { username: 'hank', uid: '7', groups: ['hooked'], extra: { 'example.com/floor': ['3'] } }
   return { status: (spec as Asked).token === 'hank-token' ? { authenticated: true, user } : {} }
 }
 
-/** A server that knows users in every way, and what tests ask it. */
+/** A server with all authentication methods, and requests of tests. */
 export type Scene = Awaited<ReturnType<typeof openScene>>
 
 export async function openScene() {
@@ -129,7 +129,7 @@ export async function openScene() {
   return { ...known, ...asking(oriel, company, ca) }
 }
 
-/** A workspace of a type that trusts the team's issuer, its logical cluster, and one that does not. */
+/** A workspace of a type that trusts the team's issuer, its logical cluster, and one of another type. */
 async function fill(root: Kubectl, team: Issuer): Promise<string> {
   await apply(root, wacFor(team, 'team'), teamType)
   await apply(root, workspace('team', 'federated'), workspace('plain'))
@@ -170,7 +170,7 @@ function asking(oriel: Oriel, company: Issuer, ca: string) {
     assert.equal(reply.status, 201, reply.body)
     return JSON.parse(reply.body).status.userInfo
   }
-  /** Refused over both protocols, in the words that tell nothing. */
+  /** Refused over both protocols, without details. */
   const refused = async (path: string, wanted: WireRequest): Promise<void> => {
     for (const protocol of protocols) {
       const { status, body } = await whoami(path, wanted, protocol)
@@ -190,7 +190,7 @@ function asking(oriel: Oriel, company: Issuer, ca: string) {
   return { whoami, userOf, refused, watching }
 }
 
-/** Until something has come through a watch, which is left then. */
+/** Resolves when data has arrived through a watch, and closes it. */
 export const seen = async (stream: OpenReply, name: string): Promise<void> => {
   for (let text = ''; !text.includes(name); ) {
     const piece = await stream.next()

@@ -20,9 +20,9 @@ export interface BadRequest {
   readonly code: number
   readonly reason?: string
   readonly message?: string | RegExp
-  /** Why kcp answers otherwise, where it does. */
+  /** Why kcp responds differently. */
   readonly better?: string
 }
 
-/** By area and name, with the answer that rules.md demands. */
+/** By area and name, with the response that rules.md requires. */
 export type BadRequests = Readonly<Record<string, Readonly<Record<string, BadRequest>>>>

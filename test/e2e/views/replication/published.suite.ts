@@ -11,7 +11,7 @@ export const whatIsPublished = (scene: Replication): void => {
   it('is published under the name of the slice', () =>
     assert.equal(scene.url, `${scene.oriel.viewsUrl}/services/replication/${scene.provider.cluster}/regions`))
 
-  it('says what is published, and how much', async () => {
+  it('reports the published resource and the number of objects', async () => {
     const published = await eventually(
       () =>
         scene.provider.kubectl.json<{ metadata: KubeObject['metadata']; status: Record<string, unknown> }>([
@@ -35,7 +35,7 @@ export const whatIsPublished = (scene: Replication): void => {
     )
   })
 
-  it('shows what is published, as if it were the consumer’s, in the consumer itself and through the view', async () => {
+  it('serves published objects as the consumer’s, in the consumer and through the view', async () => {
     for (const at of [inside(scene, scene.consumer), path(scene, scene.consumer.cluster)]) {
       const list = (await scene.admin(at)).json<List>()
       assert.deepEqual(
@@ -52,7 +52,7 @@ export const whatIsPublished = (scene: Replication): void => {
     }
   })
 
-  it('watches what comes, changes and goes', async () => {
+  it('sends created, changed and deleted objects in a watch', async () => {
     for (const base of [
       `${scene.oriel.url}/clusters/${scene.consumer.cluster}`,
       `${scene.url}/clusters/${scene.consumer.cluster}`,
@@ -70,7 +70,7 @@ export const whatIsPublished = (scene: Replication): void => {
         await scene.provider.kubectl(['delete', 'region', 'south'])
         await sees('DELETED', 'south')
         if (isKcp) continue
-        // kcp's copies follow what is written, not always what is selected.
+        // kcp's copies follow writes of objects, and not always changes of the selector.
         await scene.provider.kubectl(['label', 'region', 'hidden', 'public=yes'])
         await sees('ADDED', 'hidden')
         await scene.provider.kubectl(['label', 'region', 'hidden', 'public-'])
@@ -120,7 +120,7 @@ export const whatIsPublished = (scene: Replication): void => {
     assert.equal(denied.status, 403)
   })
 
-  it('lists no cluster in particular', async () => {
+  it('serves no single clusters', async () => {
     const refused = await scene.admin(path(scene, '*'))
     assert.equal(refused.status, 400)
     assert.equal(refused.json().message, 'Wildcard request not supported')

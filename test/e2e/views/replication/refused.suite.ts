@@ -19,7 +19,7 @@ interface Status {
 
 const unresolved = 'error resolving resource regions.example.com; please contact APIExport owner to resolve'
 
-/** What an export may refer to in vain, and what its consumers are told. */
+/** Invalid references of an export, and the errors of its consumers. */
 const wrongReferences: readonly (readonly [reference: object, ...reasons: readonly string[]])[] = [
   [
     { apiGroup: 'cache.kcp.io', kind: 'ClusterCachedResourceEndpointSlice', name: 'none' },
@@ -45,13 +45,13 @@ const wrongReferences: readonly (readonly [reference: object, ...reasons: readon
   [
     { apiGroup: 'apis.kcp.io', kind: 'APIExportEndpointSlice', name: 'example.com' },
     'request for regions.example.com has been forwarded 4 times without being served: the virtual workspace advertised for it delegates it back to this shard. Check that the endpoint slice referenced by the APIExport points at a virtual workspace that serves regions.example.com, and that --shard-virtual-workspace-url does not point back at this shard',
-    // Whether kcp has listed the URLs of this export at all by now is a matter of chance.
+    // Whether kcp lists the URLs of this export by now depends on timing.
     ...(isKcp ? [unresolved] : []),
   ],
 ]
 
 export const whoMayRead = (scene: Replication): void => {
-  it('is in the consumer for its members, and in the view for whom the export lets', async () => {
+  it('is served in the consumer for its members, and in the view for users with permission for the export', async () => {
     const closed = await scene.reader(path(scene, scene.consumer.cluster))
     assert.equal(closed.status, 403)
     assert.equal(
@@ -85,7 +85,7 @@ export const whoMayRead = (scene: Replication): void => {
 }
 
 export const whatIsRefused = (scene: Replication): void => {
-  it('keeps its names in the consumer: no definition gets them', async () => {
+  it('reserves its names in the consumer', async () => {
     const { kubectl } = scene.consumer
     await kubectl(['create', '-f', '-'], JSON.stringify(crd))
     const { status } = await eventually(
@@ -99,7 +99,7 @@ export const whatIsRefused = (scene: Replication): void => {
     await kubectl(['delete', 'crd', 'regions.example.com'])
   })
 
-  it('says what is wrong with what an export refers to', async () => {
+  it('reports invalid references of an export', async () => {
     const [exported] = virtualExport(scene.identity, { name: 'regions' })
     const refer = (reference: object): Promise<string> => {
       const storage = { virtual: { identityHash: scene.identity, reference } }
@@ -122,7 +122,7 @@ export const whatIsRefused = (scene: Replication): void => {
     )
   })
 
-  it('publishes only what is in no namespace, and once', async () => {
+  it('publishes cluster-scoped resources only, and each once', async () => {
     const { kubectl } = scene.provider
     const namespaced = cachedResource('maps', { group: '', resource: 'configmaps' })
     const refused = await kubectl.try(['create', '-f', '-'], JSON.stringify(namespaced))
@@ -138,7 +138,7 @@ export const whatIsRefused = (scene: Replication): void => {
   })
 
   if (!isKcp)
-    it('lets only shards read what shards share', async () => {
+    it('lets only shards read the shared cache', async () => {
       const at = (rest: string): string => `${scene.oriel.url}/services/cache/shards/root/clusters/${rest}`
       const published = `${scene.provider.cluster}/apis/example.com/v1/regions:${scene.identity}`
       for (const rest of [
@@ -172,7 +172,7 @@ export const whatIsRefused = (scene: Replication): void => {
     })
 
   if (!isKcp)
-    it('gives nothing for the name of a slice of another workspace', async () => {
+    it('serves nothing for the name of a slice of another workspace', async () => {
       const elsewhere = { path: scene.provider.path, name: 'regions' }
       const own = await publish(scene.lair)
       await apply(scene.lair.kubectl, ...virtualExport(own, elsewhere))
@@ -202,7 +202,7 @@ export const whatIsRefused = (scene: Replication): void => {
 
 export const changes = (scene: Replication): void => {
   if (!isKcp)
-    it('starts again for watches when other objects are published, and ends with what publishes them', async () => {
+    it('expires watches when the selection changes, and ends with the ClusterCachedResource', async () => {
       const stream = await scene.admin.watch(`${path(scene, scene.consumer.cluster)}?watch=true`)
       assert.equal((await stream.next())?.object.metadata.name, 'north')
       const everything = '[{"op":"remove","path":"/spec/labelSelector"}]'

@@ -19,7 +19,7 @@ export interface List {
 export const names = async (client: Client, at: string): Promise<readonly string[]> =>
   (await client(at)).json<List>().items.map(({ metadata }) => metadata.name ?? '')
 
-/** A provider publishes regions, a consumer binds them; `lair` has nothing to do with either. */
+/** A provider publishes regions, a consumer binds them; `lair` is not related to either. */
 export interface Replication {
   readonly oriel: Oriel
   readonly provider: Tenant
@@ -27,7 +27,7 @@ export interface Replication {
   readonly lair: Tenant
   readonly admin: Client
   readonly reader: Client
-  /** Of what is published. */
+  /** The identity hash of the published resource. */
   readonly identity: string
   /** Of the view. */
   readonly url: string

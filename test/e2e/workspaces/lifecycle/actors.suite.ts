@@ -37,7 +37,7 @@ const fails = ({ code, stderr }: Outcome, why: RegExp): void => {
   assert.match(stderr, why)
 }
 
-/** A kubectl that has nothing but a service account's token and a URL. */
+/** A kubectl with only a service account's token and a URL. */
 async function as(
   scene: Lifecycle,
   account: string,
@@ -84,7 +84,7 @@ async function actor(scene: Lifecycle, account: string, url: string) {
 }
 
 export const actors = (scene: Lifecycle): void => {
-  it('wait for a controller that breaks off half-way, until it comes back', async () => {
+  it('wait for a controller that stops halfway, until it is back', async () => {
     const url = await urlOf(scene, 'prepared', 'initializing')
     const robot = await actor(scene, 'robot', url)
     const { cluster } = (await create(scene, 'broken', 'prepared')).spec
@@ -98,7 +98,7 @@ export const actors = (scene: Lifecycle): void => {
     child.kill()
   })
 
-  it('show an initializer what waits for it, until it is done, and let it change nothing else', async () => {
+  it('serve an initializer its waiting workspaces until it is done, and allow no other changes', async () => {
     const url = await urlOf(scene, 'prepared', 'initializing')
     const robot = await actor(scene, 'robot', url)
     const other = await actor(scene, 'other', await urlOf(scene, 'twice', 'initializing'))
@@ -117,7 +117,7 @@ export const actors = (scene: Lifecycle): void => {
       await one(['get', 'secret', 'none', '-n', 'default']),
       new RegExp(`initializer "${own}" denied by initializerPermissions: ${refusal}`),
     )
-    // kcp looks at the length only.
+    // kcp checks the length only.
     for (const left of judged ? [[own]] : [[own], ['root:other', own]])
       fails(
         await robot.leave(cluster, 'initializers', left),
@@ -140,7 +140,7 @@ export const actors = (scene: Lifecycle): void => {
     await get(scene, 'waits', isReady)
   })
 
-  it('show a terminator what waits for it, until it is done, and let it change nothing else', async () => {
+  it('serve a terminator its waiting workspaces until it is done, and allow no other changes', async () => {
     const url = await urlOf(scene, 'cleaned', 'terminating')
     const robot = await actor(scene, 'robot', url)
     const watcher = await watch(configAt(scene.oriel, `${url}/clusters/*`, 'shard-base'), logicalclusters)
@@ -192,7 +192,7 @@ export const actors = (scene: Lifecycle): void => {
     await gone(scene, 'owners')
   })
 
-  it('tell a person who is waited for, since when, and where they should be working', async function () {
+  it('report in a condition which controller is waited for, since when, and at which URL', async function () {
     if (judged) skip(this, 'kcp does not report this')
     await create(scene, 'stuck', 'owned')
     const url = await urlOf(scene, 'owned', 'initializing')

@@ -18,7 +18,7 @@ export const publication = (scene: Lifecycle): void => {
   })
 
   for (const view of ['initializingworkspaces', 'terminatingworkspaces']) {
-    it(`serve logical clusters and nothing else over all clusters: ${view}`, async () => {
+    it(`serve only logical clusters across all clusters: ${view}`, async () => {
       const base = kubectlFor(scene.oriel, 'shard-base').at(scene.oriel.viewsUrl)
       const raw = async (path: string) =>
         JSON.parse(await base(['get', '--raw', `/services/${view}/root:whatever/clusters/*${path}`]))

@@ -54,12 +54,12 @@ export interface Waiting extends KubeObject {
 
 export const isReady = ({ status }: Waiting): boolean => status.phase === 'Ready'
 
-/** A provider of types of workspaces, with service accounts for their initializers and terminators. */
+/** A provider of workspace types, with service accounts for their initializers and terminators. */
 export interface Lifecycle {
   readonly oriel: Oriel
   readonly admin: Kubectl
   readonly provider: Tenant
-  /** Examples that run. */
+  /** Running examples. */
   readonly children: ChildProcess[]
 }
 

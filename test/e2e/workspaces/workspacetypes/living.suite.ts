@@ -19,7 +19,7 @@ import {
 } from './scene.ts'
 
 export const howTheyLive = (scene: Types): void => {
-  it('stay when their type goes, and can be deleted', async () => {
+  it('stay when their type is deleted, and can be deleted', async () => {
     await define(scene, 'steady', { extend: universal })
     await define(scene, 'passing', { extend: universal, initializer: true })
     for (const name of ['steady', 'passing'])
@@ -43,7 +43,7 @@ export const howTheyLive = (scene: Types): void => {
     }
   })
 
-  it('go when they are deleted while they are initialized', async () => {
+  it('can be deleted while they are initialized', async () => {
     await define(scene, 'slow', { extend: universal, initializer: true })
     await make(scene, workspace('half', here('slow')))
     const { spec } = await get(scene, 'half', waitsFor(scene, 'slow'))
@@ -56,7 +56,7 @@ export const howTheyLive = (scene: Types): void => {
     assert.deepEqual(seen.json().items, [])
   })
 
-  it('are made once when two ask at the same time', async () => {
+  it('are created once by two concurrent requests', async () => {
     const replies = await Promise.all(
       [1, 2].map(() => make(scene, workspace('twin', { path: 'root', name: 'universal' }))),
     )
@@ -71,7 +71,7 @@ export const howTheyLive = (scene: Types): void => {
     assert.equal(twins?.length, 1)
   })
 
-  it('are not the system’s, for nobody outside', async () => {
+  it('do not include the system’s logical clusters', async () => {
     for (const cluster of ['system:admin', 'system:shard', 'system:nothing'])
       for (const [who, status] of [
         [scene.alice, 403],
@@ -98,7 +98,7 @@ export const howTheyLive = (scene: Types): void => {
       assert.ok([404, 405, 422].includes((await make(scene, workspace(name))).status), name)
   })
 
-  it('pass through the phases in order, and say how far they are', async () => {
+  it('pass through the phases in order, and report them', async () => {
     await define(scene, 'watched', { extend: universal, initializer: true })
     const watcher = await watch(
       configAt(scene.oriel, `${scene.oriel.url}/clusters/root:org`),
@@ -127,7 +127,7 @@ export const howTheyLive = (scene: Types): void => {
     assert.deepEqual([...new Set(phases)], ['Scheduling', 'Initializing', 'Ready'])
   })
 
-  it('say why they have no place', async () => {
+  it('report why they are not scheduled', async () => {
     const location = { selector: { matchLabels: { tier: 'gold' } } }
     await make(scene, workspace('nowhere', { path: 'root', name: 'universal' }, { location }))
     const { status } = await get(scene, 'nowhere', w => w.status?.conditions !== undefined)

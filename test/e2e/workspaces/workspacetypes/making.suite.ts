@@ -19,7 +19,7 @@ import {
 } from './scene.ts'
 
 export const whoMakesThem = (scene: Types): void => {
-  it('are none without a type that is there', async () => {
+  it('require an existing type', async () => {
     forbidden(
       await make(scene, workspace('a', { name: 'nothing' })),
       'workspaces',
@@ -31,7 +31,7 @@ export const whoMakesThem = (scene: Types): void => {
     if (!judged) assert.match(elsewhere.text, /workspace type \\"root:nothing\\" cannot be resolved/)
   })
 
-  it('are made by those who may use the type', async () => {
+  it('require permission to use the type', async () => {
     await define(scene, 'closed')
     const workspaces = { apiGroups: ['tenancy.kcp.io'], resources: ['workspaces'], verbs: ['create'] }
     await apply(scene.tenant.kubectl, ...rolesFor('alice', workspaces))
@@ -59,7 +59,7 @@ export const whoMakesThem = (scene: Types): void => {
     await get(scene, 'mine', isReady)
   })
 
-  it('are where their types and those of their parents allow', async () => {
+  it('are created only where their types and those of their parents allow', async () => {
     await define(scene, 'top', { limitAllowedParents: { none: true } })
     await define(scene, 'leaf', { extend: universal, limitAllowedChildren: { none: true } })
     await define(scene, 'picky', { limitAllowedParents: { types: [here('leaf')] } })
@@ -90,7 +90,7 @@ export const whoMakesThem = (scene: Types): void => {
     )
   })
 
-  it('have no types that extend themselves, or what is not there', async () => {
+  it('cannot have types that extend themselves, or missing ones', async () => {
     await define(scene, 'one', { extend: { with: [here('other')] } })
     await define(scene, 'other', { extend: { with: [here('one')] } })
     await define(scene, 'orphan', { extend: { with: [{ name: 'nowhere' }] } })
@@ -108,7 +108,7 @@ export const whoMakesThem = (scene: Types): void => {
     )
   })
 
-  it('have no types with names that mean something else', async () => {
+  it('cannot have types with reserved names', async () => {
     for (const name of ['any', 'system']) {
       const reply = await post(scene.admin, `${org}/workspacetypes`, workspaceType(name))
       assert.equal(reply.status, 403)

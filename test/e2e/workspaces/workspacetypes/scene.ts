@@ -55,7 +55,7 @@ export const forbidden = (reply: Reply, resource: string, name: string, text: st
   assert.equal(reply.json().message, `${resource}.tenancy.kcp.io "${name}" is forbidden: ${text}`)
 }
 
-/** A workspace `org` of a type that allows all children, and who asks in it. */
+/** A workspace `org` of a type that allows all children, and its users. */
 export interface Types {
   readonly oriel: Oriel
   readonly tenant: Tenant
