@@ -7,14 +7,18 @@ import type { KcpControllerDeps } from '../host.ts'
 
 const published = 'VirtualWorkspaceURLsReady'
 
-/** Sets `VirtualWorkspaceURLsReady` of workspace types; the views publish the URLs themselves. */
+/** Each view publishes its own URLs, one after the other. */
+const isPublished = ({ status }: WorkspaceType): boolean =>
+  ['initializing', 'terminating'].every(view => status?.virtualWorkspaces?.some(({ type }) => type === view))
+
+/** Sets `VirtualWorkspaceURLsReady` of workspace types when both of their views have published their URLs. */
 export function workspaceTypeController(deps: KcpControllerDeps): Controller {
   const { workspaceTypes } = deps.tenancy
   const types = deps.informers.for(workspaceTypes)
   const reconcile = async (key: string): Promise<undefined> => {
     const { cluster, name } = parseKey(key)
     const type = types.get(cluster, '', name)?.object as WorkspaceType | undefined
-    if (!type?.status?.virtualWorkspaces?.length || isCopy(type)) return
+    if (type === undefined || !isPublished(type) || isCopy(type)) return
     await updateStatus<WorkspaceType>(deps.client, workspaceTypes, clusterScoped(cluster, name), current => {
       const own = setConditions(current.status?.conditions, [isTrue(published)])
       return {
