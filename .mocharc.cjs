@@ -5,7 +5,7 @@ const omitted = require('./scripts/omitted.cjs')
 module.exports = {
   spec: [
     'dist/test/**/*.test.js',
-    'dist/{cmd,openapi,cel,kcp,shard,remote,framework,virtual,authz,proxy,bench,examples}/**/*.test.js',
+    'dist/{cmd,testing,openapi,cel,kcp,shard,remote,framework,virtual,authz,proxy,bench,examples}/**/*.test.js',
   ],
   ignore: omitted.flatMap(({ files }) => (files === undefined ? [] : [`dist/test/${files}`])),
   'enable-source-maps': true,

@@ -25,6 +25,7 @@ const sources = [
   'shard',
   'proxy',
   'cmd',
+  'testing',
   'test',
   'bench',
   'examples',

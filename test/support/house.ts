@@ -9,6 +9,7 @@ export const folders = [
   'proxy',
   'virtual',
   'cmd',
+  'testing',
 ] as const
 
 /** Which folders each folder may import; node: and its own files always. `docs/adr` explains changes of this table. */
@@ -23,6 +24,7 @@ export const allowedFolders: Readonly<Record<string, readonly string[]>> = {
   proxy: ['framework', 'kcp', 'remote'],
   virtual: ['framework', 'kcp', 'authz', 'openapi'],
   cmd: folders,
+  testing: ['framework', 'openapi', 'authz', 'shard', 'cmd'],
 }
 
 /** The rooms of `framework/` that views may import besides its index, for what authors of other views do not need. */

@@ -1,0 +1,9 @@
+// The exports of `oriel/testing`: tests of views, with any test framework.
+
+export { type ContractOptions, type ContractTest, viewContract } from './contract.ts'
+export {
+  type Installation,
+  type InstallationOptions,
+  startInstallation,
+} from './installation.ts'
+export type { Reply, Request, TestUser, WatchedEvent, WatchHistory } from './user.ts'
