@@ -7,6 +7,7 @@ import { addConnectionFlags, type ConnectionFlags } from './flags/connection.ts'
 import { addFrontProxyFlags, type FrontProxyFlags } from './flags/frontproxy.ts'
 import { addStartFlags, type StartFlags } from './flags/start.ts'
 import { addVirtualWorkspacesFlags, type VirtualWorkspacesFlags } from './flags/virtualworkspaces.ts'
+import { newCommand } from './newview/command.ts'
 import { endWithReader } from './process/closedpipe.ts'
 import { backupCommand, restoreCommand, storeCommand } from './store/command.ts'
 
@@ -34,6 +35,7 @@ addVirtualWorkspacesFlags(program.command('virtual-workspaces')).action(
 program.commandsGroup('Tools:').helpCommand('help [command]', 'Print the help of a command.')
 const doctorTool = doctorCommand(program.command('doctor'))
 const explainTool = explainCommand(program.command('explain'))
+newCommand(program.command('new'))
 backupCommand(program.command('backup'))
 restoreCommand(program.command('restore'))
 storeCommand(program.command('store'))

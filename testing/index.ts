@@ -6,4 +6,4 @@ export {
   type InstallationOptions,
   startInstallation,
 } from './installation.ts'
-export type { Reply, Request, TestUser, WatchedEvent, WatchHistory } from './user.ts'
+export type { TestReply, TestRequest, TestUser, WatchedEvent, WatchHistory } from './user.ts'

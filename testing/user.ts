@@ -12,14 +12,14 @@ export const userOfToken: BearerTokenReader = token => ({
 })
 
 /** A request. An object as the body is sent as JSON. */
-export interface Request {
+export interface TestRequest {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: object | string
 }
 
 /** A response. */
-export interface Reply {
+export interface TestReply {
   readonly status: number
   readonly text: string
   /** The body as an object or a Status; undefined if it is not JSON. */
@@ -47,7 +47,7 @@ export class TestUser {
   }
 
   /** Sends a request: GET without a method. */
-  async request(path: string, { method = 'GET', headers = {}, body }: Request = {}): Promise<Reply> {
+  async request(path: string, { method = 'GET', headers = {}, body }: TestRequest = {}): Promise<TestReply> {
     const response = await this.#fetch(path, {
       method,
       headers: { 'content-type': patches[method] ?? 'application/json', ...headers },

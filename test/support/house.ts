@@ -81,7 +81,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   cmd: [
     'files process',
     'certificates flags',
-    'authentication doctor explain store',
+    'authentication doctor explain newview store',
     'authorization',
     'audit',
     'views',

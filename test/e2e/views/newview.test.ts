@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { compiled, discard, run, startOriel } from '../../support/oriel.ts'
+import { root } from '../../support/source.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
+
+const newView = (cwd: string, name: string) => run(process.execPath, [compiled, 'new', 'view', name], { cwd })
+
+describe('oriel new view', function () {
+  this.timeout(120_000)
+  let folder: string
+  before(async () => {
+    folder = await temporaryDirectory('new')
+    await mkdir(join(folder, 'node_modules'))
+    // What `npm install` does.
+    await symlink(root, join(folder, 'node_modules/oriel'))
+    await symlink(join(root, 'node_modules/jiti'), join(folder, 'node_modules/jiti'))
+  })
+
+  it('writes a view that passes its test', async () => {
+    const { code, stdout, stderr } = await newView(folder, 'team')
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /^Wrote team\/team\.ts\nWrote team\/team\.test\.ts\nWrote team\/package\.json\n/)
+    const cwd = join(folder, 'team')
+    const test = await run('npm', ['test', '--silent'], { cwd })
+    assert.equal(test.code, 0, test.stdout + test.stderr)
+    assert.match(test.stdout, /^# pass 8$/m)
+    assert.match(test.stdout, /^# fail 0$/m)
+  })
+
+  it('writes a view whose types are right', async () => {
+    const options = {
+      ...{ strict: true, noEmit: true, module: 'nodenext', target: 'es2023', skipLibCheck: true },
+      ...{
+        allowImportingTsExtensions: true,
+        types: ['node'],
+        typeRoots: [join(root, 'node_modules/@types')],
+      },
+    }
+    const files = ['team/team.ts', 'team/team.test.ts']
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files }))
+    const tsc = join(root, 'node_modules/typescript/bin/tsc')
+    const { code, stdout } = await run(process.execPath, [tsc, '-p', folder])
+    assert.equal(code, 0, stdout)
+  })
+
+  it('writes a view that is served', async () => {
+    const args = ['--store', 'memory:', '--view', join(folder, 'team/team.ts')]
+    await discard(await startOriel({ args }))
+  })
+
+  it('refuses other names, and directories that exist', async () => {
+    const bad = await newView(folder, 'Team!')
+    assert.deepEqual([bad.code, bad.stdout], [1, ''])
+    assert.match(
+      bad.stderr,
+      /^oriel: "Team!" is not the name of a view: use lower-case letters, digits and "-", e\.g\. team\.\n$/,
+    )
+    const again = await newView(folder, 'team')
+    assert.equal(again.code, 1)
+    assert.match(
+      again.stderr,
+      /^oriel: The directory team cannot be created \(EEXIST\): choose another name\.\n$/,
+    )
+  })
+})
