@@ -41,7 +41,7 @@ export class YamlReader {
     this.#thread = start
   }
 
-  /** Throws, or rejects with, what `parseYaml` throws; 413 after ten seconds, and 429 if too many documents wait. */
+  /** Throws, or rejects with, what `parseYaml` throws; 413 after thirty seconds, and 429 if too many documents wait. */
   read(text: string): Awaitable<YamlContent> {
     if (text.length <= short) {
       const { value, duplicates } = parseYaml(text)

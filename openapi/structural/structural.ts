@@ -3,7 +3,7 @@ import { type FieldError, fieldErrorBody } from '../../framework/meta/errors.ts'
 import { child, forbidden, invalidValue } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { ruleErrors } from '../expressions/ruleerrors.ts'
-import { DefaultsAllowance, DefaultsLimitError, defaultLimits } from '../validation/defaulting.ts'
+import { costOf, DefaultsAllowance, DefaultsLimitError, defaultLimits } from '../validation/defaulting.ts'
 import { compilePruning, type Decodes, UnreadableError } from '../validation/pruning.ts'
 import { type CompiledChecks, compileCheck, validate } from '../validation/schema.ts'
 import { completenessErrors, invariantErrors } from './invariants.ts'
@@ -86,6 +86,7 @@ function valueErrors(schema: JSONSchemaProps, path: string, known: Known): reado
   if (known.allowance.isSpent) return []
   const value = schema.default
   try {
+    known.allowance.takes(costOf(value), () => path)
     const { unknown } = compilePruning(schema, { known: known.decodes, allowance: known.allowance })(value)
     const errors = validate(compileCheck(schema, known.checks), value)
     return [

@@ -94,6 +94,12 @@ describe('the limit of defaults in one object', () => {
     assert.deepEqual(checkStructural(levels(2), 'schema'), [])
   })
 
+  it('refuses a schema with a default that no object may have', () => {
+    const [error, ...others] = checkStructural(schemaWith(keys(100_001)), 'schema')
+    assert.deepEqual(others, [])
+    assert.match(error?.field ?? '', /\[m\]\.default$/)
+  })
+
   it('compiles such a schema from an earlier version of the server without all of its defaults', () => {
     const schema = compileSchema({ type: 'object', properties: { spec: levels(8) } })
     const text = JSON.stringify(schema.decode({ ...objectWith(0), spec: {} }, { stored: true }).object)
