@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { run } from './support/oriel.ts'
 import { root } from './support/source.ts'
 
-describe('making a checkout runnable', () => {
+describe('preparing a checkout', () => {
   let folder: string
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'oriel-prepare-'))
@@ -19,13 +19,13 @@ describe('making a checkout runnable', () => {
     return run(process.execPath, [join(folder, 'scripts/prepare.mjs')], { env })
   }
 
-  it('says in a sentence that Node is too old', async () => {
+  it('reports in one sentence that Node is too old', async () => {
     const { code, stderr } = await prepare({ engines: { node: '>=99.1' } })
     assert.equal(code, 1)
     assert.equal(stderr, `oriel: Node.js 99.1 or newer is needed, and this is ${process.versions.node}.\n`)
   })
 
-  it('says in a sentence that there is no registry', async () => {
+  it('reports in one sentence that there is no registry', async () => {
     const { code, stderr } = await prepare(
       { engines: { node: '>=20.19' }, dependencies: { koa: '*' } },
       { npm_config_registry: 'http://127.0.0.1:1', npm_config_cache: join(folder, 'cache') },

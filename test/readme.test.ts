@@ -7,7 +7,7 @@ import { discard, type Oriel, readText, run, startOriel } from './support/oriel.
 import { freePort } from './support/servers/kcp.ts'
 import { root } from './support/source.ts'
 
-/** The README's own words for what differs from machine to machine. */
+/** The README with values for this machine. */
 const adapted = (text: string, oriel: Oriel, viewsPort: number): string =>
   text
     .replaceAll('https://localhost:6443', oriel.url)
@@ -19,11 +19,11 @@ const adapted = (text: string, oriel: Oriel, viewsPort: number): string =>
     )
     .replaceAll('127.0.0.1:6444', `127.0.0.1:${viewsPort}`)
 
-/** `npm start` and `npm test` are not for the middle of a test: the server runs already, and this is the test. */
+/** `npm start` and `npm test` are skipped: the server runs already, and this is the test. */
 const commands = (blocks: readonly Block[]): readonly Block[] =>
   blocks.filter(block => block.language === 'bash' && !/^npm (start|test)/m.test(block.text))
 
-/** The output a reader is promised after a block: each line, white space and order aside. */
+/** The output that the page shows after a block: each line, in any order and white space. */
 function assertShows(stdout: string, promised: string): void {
   const lines = stdout.split('\n').map(squeeze)
   for (const line of promised.trim().split('\n').map(squeeze))
@@ -40,7 +40,7 @@ async function viewPages(): Promise<readonly string[]> {
   return folders.map(name => `virtual/${name}/README.md`).filter(file => existsSync(join(root, file)))
 }
 
-/** Pages that go on where the README ends. */
+/** Pages that continue the README. */
 const guides = [
   'authentication',
   'authorization',
@@ -57,7 +57,7 @@ const allPages = async (): Promise<readonly string[]> => {
   return ['README.md', 'CONTRIBUTING.md', 'THREAT_MODEL.md', ...(await viewPages()), ...pages]
 }
 
-/** `framework/server/pipeline.ts`, in the text of a page. */
+/** `framework/server/pipeline.ts` in the text of a page. */
 const sourceFile =
   /`((?:framework|virtual|authz|openapi|shard|proxy|cmd|test|bench|examples|scripts)\/[\w./-]+\.(?:ts|mjs|sh|md))`/g
 
@@ -70,13 +70,13 @@ describe('the README', function () {
   this.timeout(180_000)
   let oriel: Oriel
   before(async () => {
-    // The page of the mounts mounts the server itself; the one about writing views loads one.
+    // The page of the mounts mounts the server itself; that about writing views loads a view.
     const view = join(root, 'dist/examples/views/team.js')
     oriel = await startOriel({ args: ['--mount-allow', 'localhost', '--view', view] })
   })
   after(() => discard(oriel))
 
-  it('does what it says, command by command, and so do the pages of the views and the guides after it', async () => {
+  it('has working commands, and so do the pages of the views and the guides', async () => {
     const blocks: Block[] = []
     for (const file of ['README.md', ...(await viewPages()), ...guides])
       blocks.push(...blocksOf(await textOf(file)))
@@ -94,7 +94,7 @@ describe('the README', function () {
     })
   })
 
-  it('is followed by pages of the views that are all built alike', async () => {
+  it('has pages of the views with the same structure', async () => {
     for (const file of await viewPages()) {
       const headings = [...(await textOf(file)).matchAll(/^## (.*)$/gm)].map(([, heading]) => heading)
       assert.deepEqual(headings, ['Name', 'URL', 'APIs', 'Authorization', 'Example'], file)

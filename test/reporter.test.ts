@@ -45,7 +45,7 @@ describe('the end of npm test', () => {
         assert.ok(lines.includes(`    ${what}: needs ${needs}\n      ${command}\n`), what)
     })
 
-  it('names commands that there are', async () => {
+  it('names existing commands', async () => {
     const { scripts } = JSON.parse(await readText(join(root, 'package.json'))) as {
       readonly scripts: Readonly<Record<string, string>>
     }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { readText, run } from './support/oriel.ts'
 import { root } from './support/source.ts'
 
-describe('what npm test looks for first', () => {
+describe('the tools that npm test requires', () => {
   let folder: string
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'oriel-tools-'))
@@ -17,7 +17,7 @@ describe('what npm test looks for first', () => {
 
   const program = (name: string) => writeFile(join(folder, name), '#!/bin/sh\n', { mode: 0o755 })
 
-  it('are kubectl and curl: it says in a line what is not there, and where it is from', async () => {
+  it('are kubectl and curl: it reports in one line which is missing, and where to get it', async () => {
     await writeFile(join(folder, 'kubectl'), 'no program')
     const { code, stderr } = await look()
     assert.equal(code, 1)
@@ -29,7 +29,7 @@ describe('what npm test looks for first', () => {
     assert.match((await look()).stderr, /^npm test needs kubectl on the PATH\. scripts/)
   })
 
-  it('are not mentioned when they are there', async () => {
+  it('are not mentioned when they are installed', async () => {
     await program('kubectl')
     assert.deepEqual(await look(), { code: 1, stdout: '', stderr: 'npm test needs curl on the PATH.\n' })
     await program('curl')
@@ -46,7 +46,7 @@ describe('npm run test:kcp', () => {
     const command = `node_modules/.bin/mocha --dry-run ${args}`
     const { code, stdout, stderr } = await run('sh', ['-c', command])
     assert.equal(code, 0, stderr)
-    assert.match(stdout, /the views of life cycles in front of a shard/)
+    assert.match(stdout, /the lifecycle views in front of a shard/)
     assert.doesNotMatch(stderr, /Cannot find any files/)
   })
 })

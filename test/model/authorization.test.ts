@@ -12,7 +12,7 @@ import { everywhere, type World } from './world.ts'
 
 const perWorld = 10_000
 
-/** What happened to requests, so that the model is known to have tried both answers often. */
+/** Counts of decisions, to prove that the model tried both outcomes often. */
 interface Tally {
   allowed: number
   refused: number
@@ -49,10 +49,10 @@ describe('authorization, against a model', function () {
   this.timeout(0)
   this.slow(600_000)
 
-  // The views' own model looks at as many again, over HTTP too.
+  // The model of views takes the other half, also over HTTP.
   const times = decisions / 2
 
-  it(`decides ${times} times as an oracle that looks at everything, deep reviews among them`, async () => {
+  it(`decides ${times} requests like an oracle that scans all objects, deep reviews included`, async () => {
     const tally: Tally = { allowed: 0, refused: 0 }
     for (let seed = firstSeed; tally.allowed + tally.refused < times; seed++) await compare(seed, tally)
     const share = tally.allowed / times

@@ -65,7 +65,7 @@ function claimedPoliciesAllow(world: World, of: Export, user: UserInfo, action: 
   )
 }
 
-/** The config maps that an export's view shows: those of claims that were accepted, and that the selectors take. */
+/** The ConfigMaps that an export's view serves: those of accepted claims, within their selectors. */
 export const claimedConfigMaps = (world: World, of: Export): readonly ConfigMap[] =>
   world.configMaps.filter(({ cluster, labels }) =>
     world.apiBindings.some(

@@ -58,7 +58,7 @@ const worldwide = (user: UserInfo): UserInfo => ({
   groups: [...user.groups.filter(group => group === 'system:authenticated'), ...agreed(user)],
 })
 
-/** `system:cluster:<name>` for what all scopes agree on. */
+/** `system:cluster:<name>` for clusters in all scopes. */
 function agreed(user: UserInfo): readonly string[] {
   const scopes = listed(user, scopeKey).map(value => value.split(','))
   const all = [...new Set(scopes.flat())].filter(scope => scopes.every(each => each.includes(scope)))

@@ -10,7 +10,7 @@ import { offerOf, type Publication, publicationManifests } from './publications.
 import type { Child } from './tree.ts'
 import { type Bound, type Export, namespaces, systemAdmin, type World } from './world.ts'
 
-/** All objects of a world, as they are stored, beside what every server starts with. */
+/** All objects of a world as stored, without those that every server creates. */
 export const manifestsOf = (world: World, informers: Informers): readonly Manifest[] => [
   ...[systemAdmin, ...Object.keys(world.clusters)].flatMap(namespacesIn),
   ...Object.keys(world.clusters)
@@ -109,7 +109,7 @@ function bindingOf({ cluster, name, to, claims, resources: bound }: Bound): Mani
   return { cluster, resource: resources.apiBindings, object }
 }
 
-/** Bindings of what `root` offers: workspaces and their types, and mounts. */
+/** Bindings of the exports of `root`: workspaces and their types, and mounts. */
 function rootBindings(informers: Informers, cluster: string): readonly Manifest[] {
   return ['tenancy.kcp.io', 'mounts.contrib.kcp.io'].map(name => {
     const found = rootExport(informers, name)

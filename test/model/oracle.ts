@@ -5,8 +5,8 @@ import type { UserInfo } from '../../framework/request/user.ts'
 import { identitiesOf, isLocalRobot, marked } from './identities.ts'
 import { type Export, systemAdmin, type World } from './world.ts'
 
-// Computes who may do what from the whole world, as kcp's `pkg/authorization` and `pkg/virtual/apiexport/authorizer` decide.
-// It shares no code with what it checks, and is not written for speed.
+// Decides requests from all objects of the world, as kcp's `pkg/authorization` and `pkg/virtual/apiexport/authorizer` do.
+// It shares no code with the checked implementation, and is not optimized.
 /** At the plain endpoint. */
 export function mayPlainly(world: World, user: UserInfo, action: Action): boolean {
   if (user.groups.includes('system:masters')) return true
@@ -43,7 +43,7 @@ function isMember(world: World, user: UserInfo, cluster: string): boolean {
   return state.required.split(';').some(all => all.split(',').every(has))
 }
 
-/** 02: may he be in this workspace at all? */
+/** 02: access to the workspace. */
 function inside(world: World, user: UserInfo, action: Action, deep: boolean): 'yes' | 'no' | 'go on' {
   const { cluster } = action
   if (action.resource === undefined && action.path === '/metrics') return 'go on'
@@ -72,7 +72,7 @@ const tenancyExport: Export = {
 
 const ofTenancy = ['workspaces', 'workspacetypes', 'workspaceauthenticationconfigurations']
 
-/** 04: every export whose resource this is. Every logical cluster binds root's tenancy. */
+/** 04: every export of the resource. Every logical cluster binds root's tenancy export. */
 function policiesAllow(world: World, user: UserInfo, action: Action): boolean {
   const { resource, cluster } = action
   if (resource === undefined) return true
@@ -98,7 +98,7 @@ function policyAllows(world: World, each: Export, user: UserInfo, action: Action
   )
 }
 
-/** Is there a binding in this cluster, to one of these identities, of a role with a rule that allows it? */
+/** Whether a binding in this cluster grants one of these identities a role with a rule that allows the action. */
 function rbacAllows(world: World, identities: readonly UserInfo[], where: string, action: Action): boolean {
   const namespace = action.resource?.namespace ?? ''
   for (const binding of [...world.policy.bindings, ...world.bindings]) {

@@ -37,7 +37,7 @@ export function ruleOf(random: Random): PolicyRule {
 }
 
 export function rbacIn(random: Random, cluster: string): Rbac {
-  // `view` of the system is what it is; a workspace may have one of its own besides.
+  // The ClusterRole `view` of the system is fixed; a workspace may add another one of the same name.
   const possible = cluster === systemAdmin ? ['r1', 'r2', 'later'] : ['r1', 'r2', 'view', 'later']
   const clusterRoles = possible.filter(() => random.chance(0.6))
   const roles = namespaces.flatMap(namespace => ['l1', 'l2'].map(name => ({ namespace, name })))

@@ -4,15 +4,15 @@ import { resources } from '../../kcp/resources.ts'
 import type { Manifest } from '../../shard/manifests/manifest.ts'
 import type { Random } from './random.ts'
 
-/** What one provider publishes for reading: its `regions`, as an export with `storage.virtual` offers them. */
+/** The published `regions` of one provider, as an export with `storage.virtual` offers them. */
 export interface Publication {
   readonly cluster: string
-  /** Whether slice and resource are what they say. */
+  /** Whether slice and resource are valid. */
   readonly isValid: boolean
-  /** Of what is published, and what the export names. */
+  /** The identity hash of the published resource, and the one that the export names. */
   readonly identity: string
   readonly named: string
-  /** Only the objects of this tier; all of them otherwise. */
+  /** Only the objects of this tier; default: all. */
   readonly tier?: string
   readonly regions: readonly { readonly name: string; readonly tier: string }[]
 }
@@ -38,7 +38,7 @@ const version = { name: 'v1', served: true, storage: true }
 const schema = { type: 'object' }
 const sliceName = 'regions'
 
-/** What an export says to offer it. */
+/** The part of an export that offers it. */
 export const offerOf = ({ named }: Publication): object => {
   const reference = { apiGroup: 'cache.kcp.io', kind: 'ClusterCachedResourceEndpointSlice', name: sliceName }
   const storage = { virtual: { identityHash: named, reference } }
@@ -48,10 +48,10 @@ export const offerOf = ({ named }: Publication): object => {
 const conditions = (status: boolean, ...types: readonly string[]): readonly object[] =>
   types.map(type => ({ type, status: status ? 'True' : 'False', lastTransitionTime: '2026-01-01T00:00:00Z' }))
 
-/** Manifests are of kinds that the server itself makes, unless they say otherwise. */
+/** Manifests of the server's own kinds by default. */
 const custom = (resource: ResourceRef): ResourceRef => ({ ...resource, identity: 'customresources' })
 
-/** All objects of a publication but its export. */
+/** All objects of a publication except its export. */
 export function publicationManifests(publication: Publication): readonly Manifest[] {
   const { cluster } = publication
   const made = (resource: ResourceRef, object: KubeObject): Manifest => ({ cluster, resource, object })

@@ -1,10 +1,10 @@
-/** Everything random of one run: the same seed gives the same world, and a failure can be looked at again. */
+/** Random values of one run: the same seed gives the same world, so that a failure can be repeated. */
 export interface Random {
   /** From 0 to `below` - 1. */
   number(below: number): number
   chance(of: number): boolean
   pick<T>(from: readonly T[]): T
-  /** Up to `most` of them, in no order; perhaps the same ones again. */
+  /** Up to `most` of them, in any order, possibly with repetitions. */
   some<T>(from: readonly T[], most: number): readonly T[]
 }
 

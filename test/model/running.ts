@@ -6,7 +6,7 @@ import { createOpenApiDocuments } from '../../openapi/index.ts'
 import type { Served } from './served.ts'
 import type { World } from './world.ts'
 
-// `npm run test:model` looks at millions; `MODEL_SEED=7` looks at others.
+// `npm run test:model` makes millions of decisions; `MODEL_SEED=7` selects others.
 export const decisions = Number(process.env.MODEL_DECISIONS ?? 100_000)
 export const firstSeed = Number(process.env.MODEL_SEED ?? 1)
 

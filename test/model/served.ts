@@ -14,7 +14,7 @@ import { workspaces } from '../../virtual/index.ts'
 import { manifestsOf } from './manifests.ts'
 import type { Export, World } from './world.ts'
 
-/** The real thing: a shard with the objects of a world, its authorizer and its views. */
+/** The implementation under test: a shard with the objects of a world, its authorizer and its views. */
 export interface Served {
   readonly shard: TestShard
   /** All of them, and the plain endpoint. */
@@ -67,7 +67,7 @@ interface Asking extends Asked {
   readonly signal: AbortSignal
 }
 
-/** What the kernel asks a view before it answers. */
+/** The checks of the kernel before a view answers. */
 async function admits(
   view: VirtualWorkspace,
   authorizer: Authorizer,

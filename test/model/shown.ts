@@ -2,7 +2,7 @@ import { claimedConfigMaps } from './content.ts'
 import { exportNamed, isOwn, publicationNamed, type ViewRequest, waitingFor } from './viewsoracle.ts'
 import type { World } from './world.ts'
 
-/** Where the objects are that a request may see at most, as `cluster/namespace/name`; undefined where no view chooses. */
+/** The objects that a request can see, as `cluster/namespace/name`; undefined for views without a selection. */
 export function shownTo(world: World, request: ViewRequest): readonly string[] | undefined {
   const { resource, cluster } = request.action
   if (resource === undefined || resource.subresource !== '') return undefined
@@ -53,7 +53,7 @@ function claimed(world: World, identifier: string): readonly Place[] | undefined
   return of && isServed ? claimedConfigMaps(world, of) : undefined
 }
 
-/** The provider's, as if they were the consumer's own. */
+/** The provider's objects, in the consumer. */
 function published(world: World, { identifier, action }: ViewRequest): readonly Place[] | undefined {
   const found = publicationNamed(world, identifier)
   const { cluster } = action

@@ -6,10 +6,10 @@ import type { Random } from './random.ts'
 import { createUser } from './users.ts'
 import { consumers, providers, type Rbac } from './world.ts'
 
-/** What the views other than an export's show of a world: the tree of workspaces, and who is waited for in it. */
+/** The tree of workspaces, and the initializers and terminators that are waited for. */
 export interface Tree {
   readonly types: readonly WorkspaceType[]
-  /** Of the logical clusters that exist, by name. */
+  /** Of the existing logical clusters, by name. */
   readonly lives: Readonly<Record<string, Life>>
   readonly workspaces: readonly Child[]
   readonly kubeClusters: readonly { readonly cluster: string; readonly name: string }[]
@@ -18,11 +18,11 @@ export interface Tree {
 export interface WorkspaceType {
   readonly cluster: string
   readonly name: string
-  /** What initializers and terminators may do, where the type says it. */
+  /** The permissions of initializers and terminators, where the type declares them. */
   readonly permissions: Readonly<Record<'initializer' | 'terminator', readonly PolicyRule[]>>
 }
 
-/** Where a logical cluster is between its beginning and its end. */
+/** The lifecycle state of a logical cluster. */
 export interface Life {
   readonly initializers: readonly string[]
   readonly terminators: readonly string[]
@@ -30,11 +30,11 @@ export interface Life {
   readonly owner?: UserInfo
 }
 
-/** A workspace as its parent has it. */
+/** A workspace in its parent. */
 export interface Child {
   readonly cluster: string
   readonly name: string
-  /** Its logical cluster; '' while it has none. */
+  /** Its logical cluster; '' before it has one. */
   readonly inside: string
   readonly phase: string
   readonly isMount: boolean
@@ -42,7 +42,7 @@ export interface Child {
 }
 
 export const childNames = ['w1', 'w2', 'w3'] as const
-/** Types that there are, one that there is not, one of the server itself, and one that means nothing. */
+/** Existing types, a missing one, one of the server, and an invalid one. */
 export const identifiers = [
   ...['maker:team', 'seller:team', 'maker:other', 'system:apibindings', 'nothing'],
   ...['maker:team', 'seller:team', 'maker:team', 'seller:team'],
@@ -100,7 +100,7 @@ const treeRights = [
   ],
 ] as const
 
-/** Rights that have to do with the tree, which would be rare among all that are thinkable; and often enough to be there. */
+/** RBAC for the tree, which would be rare among random rules. */
 export const treeRbac = (random: Random, cluster: string): readonly Rbac[] => [
   ...['t1', 't2', 't3'].map(name => rbacNamed(cluster, name, treeRule(random), subjectOf(random))),
   ...(random.chance(0.6) ? [openTo(random, cluster)] : []),

@@ -17,11 +17,11 @@ export const viewNames: readonly ViewName[] = [
   ...(['migratingworkspaces', 'mounts', 'replication', 'terminatingworkspaces', 'workspaces'] as const),
 ]
 
-/** Exports that there are and one that there is not, and slices likewise. */
+/** Existing exports and a missing one; the same for slices. */
 const exportNames = ['maker:widgets', 'seller:widgets', 'maker:widgets', 'seller:none']
 const sliceNames = ['maker:regions', 'seller:regions', 'maker:regions', 'seller:none']
 
-/** Somebody's try at one of the views. `isHttp`: only what a URL can ask for. */
+/** A request of a user to one of the views. `isHttp`: only requests that a URL can express. */
 export function createViewRequest(random: Random, user: UserInfo, isHttp: boolean): ViewRequest {
   const view = random.pick(viewNames)
   const action = actionIn(view, random, random.pick([...consumers, ...consumers, ...everywhere]), isHttp)
@@ -48,7 +48,7 @@ const kinds = {
 } as const
 type Plural = keyof typeof kinds
 
-/** What each view is asked for. */
+/** The resources that are requested from each view. */
 const shown: Readonly<Record<Exclude<ViewName, 'migratingworkspaces'>, readonly Plural[]>> = {
   '': ['configmaps', 'configmaps', 'secrets', 'regions', 'workspaces'],
   apiexport: ['configmaps', 'configmaps', 'secrets', 'apibindings'],
@@ -61,7 +61,7 @@ const shown: Readonly<Record<Exclude<ViewName, 'migratingworkspaces'>, readonly 
   workspaces: ['workspaces'],
 }
 
-/** Views that have content of every kind are asked for all of it, as far as no URL is needed. */
+/** Views with content of every kind get requests for all resources that need no special URL. */
 const broad: readonly ViewName[] = ['', 'apiexport', 'initializingworkspaces', 'terminatingworkspaces']
 
 function actionIn(view: ViewName, random: Random, cluster: string, isHttp: boolean): Action {
@@ -92,7 +92,7 @@ function about(random: Random, cluster: string, plural: Plural): Action {
   const [group, version, resource] = kinds[plural]
   const verb = random.pick([...verbs, 'list', 'watch', 'get'])
   const isNamed = named.includes(verb)
-  // What needs one namespace, and one cluster, is not asked of all of them: that is another error.
+  // Requests that need one namespace and one cluster do not name all of them, which is another error.
   const isWrite = !['list', 'watch'].includes(verb)
   const namespace = group !== '' ? '' : random.pick(isWrite ? namespaces : ['', ...namespaces])
   const name = isNamed ? random.pick(names[plural] ?? ['a', 'b', 'c']) : ''
@@ -108,7 +108,7 @@ function useOf(random: Random, { cluster, resource, ...action }: Action): Action
   return { verb, cluster: oneOf(cluster), resource: { ...resource, subresource: 'proxy', name: 'a' } }
 }
 
-/** What is sent for an action; nothing that is sent changes anything. */
+/** The HTTP request for an action; none of them changes an object. */
 export interface Sent {
   readonly method: string
   readonly path: string
@@ -129,14 +129,14 @@ const methods: Readonly<Record<string, string>> = {
 
 const hasBody: readonly string[] = ['create', 'update', 'patch']
 
-/** A watch begins with what is there, and says when that was all. */
+/** A watch with initial events, and a bookmark at their end. */
 const watching =
   '?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'
 
 const queryFor = (verb: string, method: string): string =>
   verb === 'watch' ? watching : method === 'GET' ? '' : '?dryRun=All'
 
-/** The part of a view's URL that is its own. */
+/** The prefix of a view's URL. */
 function prefixOf({ view, identifier }: ViewRequest): string {
   if (view === '') return ''
   if (['migratingworkspaces', 'mounts', 'workspaces'].includes(view)) return `/services/${view}`

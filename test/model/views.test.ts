@@ -13,7 +13,7 @@ import type { World } from './world.ts'
 const perWorld = 10_000
 const requestsPerWorld = 500
 
-/** What happened, so that it is known that everything was tried often. */
+/** Counts of outcomes, to prove that each occurred often. */
 type Tally = Map<string, number>
 const count = (tally: Tally, what: string): void => void tally.set(what, (tally.get(what) ?? 0) + 1)
 const timesOf = (tally: Tally, what: string): number => tally.get(what) ?? 0
@@ -49,7 +49,7 @@ async function decide(seed: number, tally: Tally): Promise<void> {
   await served.stop()
 }
 
-/** Statuses that an answer may have. Whoever is served may still hear that something is missing, or cannot be done. */
+/** Possible status codes of an outcome. An allowed request may still fail, for instance with 404. */
 const statuses: Readonly<Record<Answer, (status: number, body: string) => boolean>> = {
   refused: status => status === 403,
   absent: status => [404, 405].includes(status),
@@ -58,7 +58,7 @@ const statuses: Readonly<Record<Answer, (status: number, body: string) => boolea
   served: (status, body) => ![401, 500].includes(status) && !(status === 403 && isRefusal(body)),
 }
 
-/** Admission refuses, too, in words of its own. */
+/** Admission also refuses, with other messages. */
 const isRefusal = (body: string): boolean =>
   /: access denied"|cannot access this workspace"|denied by (initializer|terminator)Permissions/.test(body)
 
@@ -97,7 +97,7 @@ async function ask({ seed, url, world, users, tally }: Asking, random: Random): 
   count(tally, `${request.view} shown`)
 }
 
-/** The lines of a watch up to the bookmark that ends what was there. */
+/** The lines of a watch up to the bookmark after the initial events. */
 async function initialEvents(reply: Response): Promise<string> {
   let text = ''
   for await (const piece of reply.body?.pipeThrough(new TextDecoderStream()) ?? []) {
@@ -136,9 +136,12 @@ interface Comparison {
   readonly failure: () => string
 }
 
-/** Lists and watches have exactly what is shown; one object is there exactly when it is; nothing else can be changed. */
+/**
+ * Lists and watches have exactly the visible objects; a single object exists exactly when it is visible; other objects
+ * cannot be changed.
+ */
 function compareShown({ verb, status, text, shown, request, failure }: Comparison): void {
-  // The view has not got the verb.
+  // The view does not support the verb.
   if (status === 405) return
   if (verb === 'list' || verb === 'watch') {
     assert.equal(status, 200, failure())
@@ -170,10 +173,10 @@ describe('views, against a model', function () {
   const worlds = Math.ceil(decisions / perWorld)
   const wasTried = (tally: Tally, what: string, times: number): void =>
     assert.ok(timesOf(tally, what) >= times, `${what}: ${JSON.stringify([...tally].sort())}`)
-  /** A URL that is only ever read. */
+  /** Whether the view has only reads. */
   const isRead = (view: string): boolean => view === 'migratingworkspaces'
 
-  it(`let in whom an oracle lets in that looks at everything, ${worlds * perWorld} times`, async () => {
+  it(`allow the same requests as an oracle that scans all objects, ${worlds * perWorld} times`, async () => {
     const tally: Tally = new Map()
     for (let seed = firstSeed; seed < firstSeed + worlds; seed++) await decide(seed, tally)
     for (const view of viewNames) {
@@ -182,7 +185,7 @@ describe('views, against a model', function () {
     }
   })
 
-  it('answer every verb as the oracle says, and show exactly the objects that it says, over HTTP', async () => {
+  it('respond to every verb like the oracle, with exactly its objects, over HTTP', async () => {
     const tally: Tally = new Map()
     for (let seed = firstSeed; seed < firstSeed + worlds; seed++) await askMany(seed, tally)
     for (const verb of verbs)
@@ -194,5 +197,5 @@ describe('views, against a model', function () {
   })
 })
 
-/** What they show is compared where they have tests of their own. */
+/** Views whose objects are compared in their own tests. */
 const unseen = new Set(['apiresourceschema', 'cache', 'migratingworkspaces'])

@@ -7,9 +7,9 @@ import type { Publication } from './publications.ts'
 import type { Child, Life } from './tree.ts'
 import { type Export, systemAdmin, type World } from './world.ts'
 
-// Computes from the whole world what the views initializingworkspaces, terminatingworkspaces, mounts and workspaces answer,
-// as kcp's `pkg/virtual/initializingworkspaces` and `pkg/virtual/terminatingworkspaces` decide. Like oracle.ts it shares no
-// code with what it checks.
+// Computes from all objects of the world the responses of the views initializingworkspaces, terminatingworkspaces, mounts
+// and workspaces, as kcp's `pkg/virtual/initializingworkspaces` and `pkg/virtual/terminatingworkspaces` decide. Like
+// oracle.ts it shares no code with the checked implementation.
 
 /** '' is the plain endpoint. */
 export type ViewName =
@@ -27,7 +27,7 @@ export type ViewName =
 /** One request to a view. */
 export interface ViewRequest {
   readonly view: ViewName
-  /** What is in the view's URL: an initializer, an export, a slice. */
+  /** The parameter in the view's URL: an initializer, an export, a slice. */
   readonly identifier: string
   readonly user: UserInfo
   readonly action: Action
@@ -81,14 +81,17 @@ function exportAnswer(world: World, { identifier, user, action }: ViewRequest): 
 export const exportNamed = ({ exports }: World, identifier: string): Export | undefined =>
   exports.find(({ cluster, name }) => `${cluster}:${name}` === identifier)
 
-/** What is published, where slice, resource and export mean each other. */
+/** The publication whose slice, resource and export refer to each other. */
 export const publicationNamed = ({ publications }: World, identifier: string): Publication | undefined =>
   publications.find(
     ({ cluster, isValid, identity, named }) =>
       `${cluster}:regions` === identifier && isValid && named === identity,
   )
 
-/** Reads, in a logical cluster that has bound it from this export, for who may read the export's content. */
+/**
+ * Reads, in a logical cluster that has bound the resource from this export, for users with permission for the export's
+ * content.
+ */
 function publicationAnswer(world: World, { identifier, user, action }: ViewRequest): Answer {
   if (isMaster(user)) return 'served'
   const found = publicationNamed(world, identifier)
@@ -122,7 +125,7 @@ function schemaAnswer(world: World, { user, action }: ViewRequest): Answer {
 
 export const dumps = '/apis/migration.kcp.io/v1alpha1/logicalclusterdumps'
 
-/** What moves is for shards, and nothing else is there. */
+/** Migrating logical clusters are served to shards only. */
 function movingAnswer({ user, action }: ViewRequest): Answer {
   if (!isMaster(user) && !user.groups.includes('system:kcp:external-logical-cluster-admin')) return 'refused'
   return action.path === dumps ? 'served' : 'nothing'
@@ -160,7 +163,7 @@ function withoutWarrants({ extra = {}, ...user }: UserInfo): UserInfo {
   return { ...user, extra: kept }
 }
 
-/** What the type says; nothing for the server's own, undefined where there is no type. */
+/** The permissions of the type; none for the server's own types, undefined without a type. */
 function permissionsOf({ tree }: World, identifier: string, role: Role): readonly PolicyRule[] | undefined {
   if (identifier.startsWith('system:')) return []
   return tree.types.find(({ cluster, name }) => `${cluster}:${name}` === identifier)?.permissions[role]
@@ -186,7 +189,7 @@ function mountAnswer(world: World, { user, action }: ViewRequest): Answer {
 
 function workspaceAnswer(world: World, { user, action }: ViewRequest): Answer {
   if (!mayPlainly(world, user, action)) return 'refused'
-  // The system's own clusters have no workspaces.
+  // System clusters have no workspaces.
   if (!exists(world, action.cluster) || action.cluster === systemAdmin) return 'absent'
   const { name } = action.resource ?? { name: '' }
   if (name === '') return 'served'

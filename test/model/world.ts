@@ -3,13 +3,13 @@ import type { RbacSubject } from '../../authz/rbac/rbacsource.ts'
 import type { Publication } from './publications.ts'
 import type { Tree } from './tree.ts'
 
-/** A few logical clusters and everything that says who may do what in them, as plain lists. */
+/** A few logical clusters and their RBAC and policies, as plain lists. */
 export interface World {
-  /** Those that exist, by name. */
+  /** The existing ones, by name. */
   readonly clusters: Readonly<Record<string, { readonly phase: string; readonly required?: string }>>
   readonly roles: readonly Role[]
   readonly bindings: readonly RoleBinding[]
-  /** What every server starts with. */
+  /** The bootstrap policy of every server. */
   readonly policy: Rbac
   readonly exports: readonly Export[]
   readonly apiBindings: readonly Bound[]

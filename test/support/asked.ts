@@ -5,7 +5,7 @@ import { memoryStorage } from './storage/memorystorage.ts'
 import { type Asked, ask, jsonOf, type Told, widget, widgets } from './widgets.ts'
 
 const kind = { group: 'example.com', version: 'v1', resource: 'widgets', kind: 'Widget' }
-/** Widgets in memory, none yet. */
+/** Widgets in memory, empty. */
 export const fresh = (more: Partial<ApiResource> = {}): ApiResource => widgets(memoryStorage(kind), more)
 
 /** Red widgets with these names. */

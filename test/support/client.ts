@@ -5,16 +5,16 @@ import { createInterface } from 'node:readline'
 import type { KubeConfig } from '@kubernetes/client-node'
 import type { KubeObject } from '../../framework/index.ts'
 
-/** An answer as it came over the wire. */
+/** A response as received. */
 export interface Reply {
   readonly status: number
   readonly headers: IncomingMessage['headers']
   readonly text: string
-  /** The body as JSON; fails the test when it is none. */
+  /** The body as JSON; fails the test for other bodies. */
   json<T = Answered>(): T
 }
 
-/** What tests read of JSON answers. */
+/** The fields that tests read of JSON responses. */
 export interface Answered extends Partial<KubeObject> {
   readonly metadata: KubeObject['metadata'] & {
     readonly continue?: string
@@ -37,7 +37,7 @@ export interface Answered extends Partial<KubeObject> {
   }
 }
 
-/** A request: an object becomes JSON; a path is sent exactly as written. */
+/** The body, headers and method of a request: an object is sent as JSON; a path is sent exactly as written. */
 export interface Sent {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string | readonly string[]>>
@@ -53,7 +53,7 @@ export interface Frame {
 export interface Stream {
   readonly status: number
   readonly headers: IncomingMessage['headers']
-  /** The next event; undefined after the clean end of the answer. Rejects when it is cut off. */
+  /** The next event; undefined after the clean end of the response. Rejects when it is truncated. */
   next(): Promise<Frame | undefined>
   leave(): void
 }
@@ -62,7 +62,7 @@ export interface Stream {
 export interface Client {
   (path: string, sent?: Sent): Promise<Reply>
   watch(path: string, sent?: Sent): Promise<Stream>
-  /** An answer of which nothing has been read. */
+  /** A response whose body is not read yet. */
   open(path: string, sent?: Sent): Promise<IncomingMessage>
   /** The same credentials below another URL. */
   at(url: string): Client
@@ -111,7 +111,7 @@ async function open(url: string, options: RequestOptions, sent: Sent): Promise<I
   return response
 }
 
-/** Reads an answer to its end. Rejects when it is cut off. */
+/** Reads a response to its end. Rejects when it is truncated. */
 export async function readReply(response: IncomingMessage): Promise<Reply> {
   const chunks: Buffer[] = []
   for await (const chunk of response) chunks.push(chunk)

@@ -15,10 +15,10 @@ const hour = 60 * 60 * 1000
 export interface ClientCertificateOptions {
   /** Such as `CN=alice, O=devs, O=admins`. */
   readonly subject: string
-  /** Hours from now; negative: expired. */
+  /** Hours of validity from now; negative: expired. */
   readonly hours?: number
   readonly serverOnly?: boolean
-  /** Names and addresses that it is for, as a serving certificate. */
+  /** Subject alternative names, as in a serving certificate. */
   readonly hosts?: readonly string[]
 }
 

@@ -4,7 +4,7 @@ import type { ClusterScope } from '../../framework/meta/object.ts'
 import type { ResourceRequest } from '../../framework/request/requestinfo.ts'
 import { loopback, type UserInfo } from '../../framework/request/user.ts'
 
-/** A request's context as the server would build it; `warnings` are collected. */
+/** A request context as the server would create it; `warnings` are collected. */
 export interface TestContext extends RequestContext {
   readonly warnings: string[]
 }
@@ -16,7 +16,7 @@ export interface TestRequest {
   readonly user?: UserInfo
 }
 
-/** A context of the server's own user, about `widgets` in `example.com/v1` unless told otherwise. */
+/** A context of the server's own user, for `widgets` in `example.com/v1` by default. */
 export function testContext({
   cluster = 'one',
   info,

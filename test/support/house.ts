@@ -12,7 +12,10 @@ export const folders = [
   'testing',
 ] as const
 
-/** Which folders each folder may import; node: and its own files always. `docs/adr` explains changes of this table. */
+/**
+ * Allowed imports between folders; node: and the folder's own files are always allowed. `docs/adr` explains changes of
+ * this table.
+ */
 export const allowedFolders: Readonly<Record<string, readonly string[]>> = {
   framework: [],
   kcp: ['framework'],
@@ -27,7 +30,7 @@ export const allowedFolders: Readonly<Record<string, readonly string[]>> = {
   testing: ['framework', 'openapi', 'authz', 'shard', 'cmd'],
 }
 
-/** The rooms of `framework/` that views may import besides its index, for what authors of other views do not need. */
+/** Rooms of `framework/` that views may import besides its index, with names that authors of other views do not need. */
 export const roomsForViews = [
   'async',
   'contract',
@@ -111,5 +114,5 @@ export const allowedPackages: Readonly<Record<string, RegExp>> = {
 
 export const budgets = { room: 25, file: 300, function: 40, median: 10, parameters: 4, viewIndex: 60 }
 
-/** What runs beside the program: tests, and the folders that have nothing else. */
+/** Folders beside the program: tests, benchmarks and examples. */
 export const beside = { folders: ['test', 'bench', 'examples'], file: 300, function: 60, parameters: 5 }

@@ -25,7 +25,7 @@ interface CrdSpec {
   }[]
 }
 
-/** What only rules and patterns ask for, by kind. */
+/** Fields that only rules and patterns require, by kind. */
 const asked: Readonly<Record<string, object>> = {
   GatewayClass: { controllerName: 'example.com/controller' },
   TLSRoute: {
@@ -35,7 +35,7 @@ const asked: Readonly<Record<string, object>> = {
   },
 }
 
-/** The smallest object that a CRD takes: what is required, and the smallest values of that. */
+/** The smallest valid object of a CRD: its required fields with the smallest values. */
 export function minimalObject(crd: KubeObject, version: string, name: string): KubeObject {
   const { group, scope, names, versions } = crd.spec as CrdSpec
   const schema = versions.find(each => each.name === version)?.schema.openAPIV3Schema ?? {}

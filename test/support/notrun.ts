@@ -1,8 +1,11 @@
-// Tests that do not run say why in their titles, which reach scripts/reporter.cjs from every process of mocha.
+// Tests that do not run have the reason in their titles, which reach scripts/reporter.cjs from every process of mocha.
 
 const marked = (title: string, reason: string): string => `${title} (not run: ${reason})`
 
-/** Declares a test that does not run. `npm test` ends with the reason: what is missing, and the command that would run it. */
+/**
+ * Declares a test that does not run. `npm test` ends with the reason: the missing prerequisite, and the command that
+ * would run the test.
+ */
 export const notRun = (title: string, reason: string): void => void it.skip(marked(title, reason))
 
 /** Ends the current test, or in a hook all tests of its suite, without a result. */

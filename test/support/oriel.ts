@@ -6,29 +6,29 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { root } from './source.ts'
 
-/** A running `oriel start`, as a user runs it: the built program in a process of its own. */
+/** A running `oriel start`: the built program in a separate process. */
 export interface Oriel {
   readonly directory: string
   readonly kubeconfig: string
   /** `https://127.0.0.1:<port>` */
   readonly url: string
-  /** What the URLs of its views start with. */
+  /** The prefix of the URLs of its views. */
   readonly viewsUrl: string
-  /** What it has printed so far, for messages of failed tests. */
+  /** Its output so far, for messages of failed tests. */
   output(): string
-  /** SIGTERM, and waits for the end. */
+  /** Sends SIGTERM, and waits for the end. */
   stop(): Promise<number | null>
-  /** SIGKILL, and waits for the end. */
+  /** Sends SIGKILL, and waits for the end. */
   kill(): Promise<void>
-  /** SIGKILL, and starts again with the same data at the same port. */
+  /** Sends SIGKILL, and starts again with the same data at the same port. */
   restart(): Promise<void>
 }
 
 export interface OrielOptions {
-  /** Keep the data of an earlier run; a fresh temporary directory otherwise. */
+  /** Data of an earlier run; default: a new temporary directory. */
   readonly directory?: string
   readonly args?: readonly string[]
-  /** Half kibibytes that a file may have, where the disk is to be full. */
+  /** The maximum size of a file in units of 512 bytes, to simulate a full disk. */
   readonly largestFile?: number
 }
 
@@ -68,7 +68,7 @@ export async function startOriel(options: OrielOptions = {}): Promise<Oriel> {
   }
 }
 
-/** Ends a process, and waits for it; its exit code. */
+/** Ends a process, and waits for it; returns its exit code. */
 export async function endOf(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
   if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
   child.kill(signal)
@@ -107,7 +107,7 @@ export interface Outcome {
   readonly stderr: string
 }
 
-/** Runs a program and returns how it ended; never rejects for a non-zero exit. */
+/** Runs a program and returns its outcome; never rejects for a non-zero exit code. */
 export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const env = { ...process.env, ...options.env }
@@ -120,7 +120,7 @@ export function run(command: string, args: readonly string[], options: RunOption
         else resolve({ code: Number(error?.code ?? 0), stdout, stderr })
       },
     )
-    // A program may end without reading; how it ended says why.
+    // A program may end without reading its input; its exit code tells why.
     child.stdin?.on('error', () => undefined).end(options.input ?? '')
   })
 }
@@ -131,19 +131,19 @@ export interface RunOptions {
   readonly cwd?: string
 }
 
-/** kubectl against one context of a server: fails the test, with its whole output, on a non-zero exit. */
+/** kubectl with one context of a server: fails the test, with the whole output, on a non-zero exit code. */
 export interface Kubectl {
   (args: readonly string[], input?: string): Promise<string>
-  /** The outcome as it is, for refusals. */
+  /** The outcome, for refusals. */
   try(args: readonly string[], input?: string): Promise<Outcome>
-  /** What it prints until that is enough: for commands that do not end by themselves. */
+  /** The output until it satisfies the condition: for commands that do not end by themselves. */
   until(args: readonly string[], isEnough: (printed: string) => boolean | Promise<boolean>): Promise<string>
   /** The same user at another URL below the server, such as `/clusters/root:org`. */
   at(path: string): Kubectl
   json<T = unknown>(args: readonly string[]): Promise<T>
 }
 
-/** What kubectl needs of a server. */
+/** The connection data that kubectl needs. */
 export type Reachable = Pick<Oriel, 'kubeconfig' | 'directory' | 'url'>
 
 export function kubectlFor(oriel: Reachable, context: string): Kubectl {
@@ -151,7 +151,7 @@ export function kubectlFor(oriel: Reachable, context: string): Kubectl {
 }
 
 function kubectlAt(oriel: Reachable, base: readonly string[]): Kubectl {
-  // Collecting garbage is a quarter of what a short run of kubectl takes.
+  // Garbage collection is a quarter of the time of a short run of kubectl.
   const env = { KUBECACHEDIR: join(oriel.directory, 'kubectl-cache'), GOGC: 'off' }
   const attempt = (args: readonly string[], input?: string) =>
     run(process.env.KUBECTL ?? 'kubectl', [...base, ...args], { env, ...(input !== undefined && { input }) })
@@ -186,7 +186,10 @@ function kubectlAt(oriel: Reachable, base: readonly string[]): Kubectl {
   })
 }
 
-/** Asks until the answer satisfies; for state that controllers bring about. The limit only ends a test that hangs. */
+/**
+ * Retries until the response satisfies the condition, for state that controllers write. The limit only ends a test that
+ * hangs.
+ */
 export async function eventually<T>(
   ask: () => Promise<T>,
   satisfied: (answer: T) => boolean,

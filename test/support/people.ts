@@ -5,21 +5,21 @@ import { startServer } from './servers/kcp.ts'
 import { temporaryDirectory } from './temporary.ts'
 import { ask, type WireRequest } from './wire.ts'
 
-/** An answer, and its body as far as tests look at it. */
+/** A response, with the parts of its body that tests read. */
 export interface Told {
   readonly status: number
   readonly body: string
   json<T = Spoken>(): T
 }
 
-/** What tests read of JSON answers. */
+/** The fields that tests read of JSON responses. */
 export interface Spoken {
   readonly message?: string
   readonly items?: readonly { readonly metadata: { readonly name: string } }[]
   readonly status?: Readonly<Record<string, unknown>>
 }
 
-/** A server, and the users of kcp's tests: `user-1` to `user-5`, of no rights, each in a group `team-<n>`. */
+/** A server, and the users of kcp's tests: `user-1` to `user-5`, without permissions, each in a group `team-<n>`. */
 export interface People {
   readonly oriel: Oriel
   readonly admin: Kubectl
@@ -32,7 +32,7 @@ export interface People {
 
 export const masters = 'system:masters'
 
-/** `args` are Oriel's own. With KCP_BIN it is real kcp that answers, and judges the test itself. */
+/** `args` are for Oriel only. With KCP_BIN the server is kcp. */
 export async function startWithPeople(args: readonly string[] = []): Promise<People> {
   const directory = await temporaryDirectory('people')
   const file = join(directory, 'people.csv')

@@ -57,7 +57,7 @@ export async function publish(provider: Tenant, spec: object = publicOnes): Prom
   return kubectl(['get', 'clustercachedresource', 'regions', '-o', 'jsonpath={.status.identityHash}'])
 }
 
-/** An export of what is published under an identity, and its slice. */
+/** An export of the published objects of an identity, and its slice. */
 export const virtualExport = (identityHash: string, published: object): readonly KubeObject[] => [
   {
     apiVersion: 'apis.kcp.io/v1alpha2',

@@ -4,10 +4,10 @@ import { basename, dirname, extname, join, relative, resolve, sep } from 'node:p
 import { type EcmaScriptModule, parseSync, Visitor } from 'oxc-parser'
 
 const above = resolve(import.meta.dirname, '../..')
-/** The repository, also from what was compiled. */
+/** The root of the repository, also for compiled files. */
 export const root = basename(above) === 'dist' ? dirname(above) : above
 
-/** What Node needs to run a module that lies beside this one: as TypeScript, or compiled, as this one runs. */
+/** Arguments of Node to run a module in this folder, as TypeScript or compiled, like this one. */
 export const beside = ({ dirname, filename }: ImportMeta, name: string): readonly string[] => [
   ...process.execArgv,
   join(dirname, name + extname(filename)),
@@ -17,7 +17,7 @@ export const beside = ({ dirname, filename }: ImportMeta, name: string): readonl
 export interface Import {
   readonly specifier: string
   readonly target?: string
-  /** Nothing is loaded: it is gone when the program runs. */
+  /** A type-only import, which loads nothing. */
   readonly isType: boolean
 }
 
@@ -27,7 +27,7 @@ export interface MeasuredFunction {
   readonly line: number
   readonly lines: number
   readonly parameters: number
-  /** Holds tests of mocha's. */
+  /** Contains tests of mocha. */
   readonly isSuite: boolean
 }
 
@@ -50,7 +50,7 @@ export async function readSources(folders: readonly string[]): Promise<readonly 
   return paths.sort().map(readSource)
 }
 
-/** A file of the repository and what is in it. */
+/** A file of the repository and its text. */
 export interface TextFile {
   readonly path: string
   readonly text: string
@@ -59,7 +59,7 @@ export interface TextFile {
 /** Folders that builds, tests and package managers write. */
 const generated = new Set(['node_modules', 'dist', '.git', '.kubectl'])
 
-/** The files of the repository with these extensions, and its scripts that have none. */
+/** The files of the repository with these extensions, and scripts without one. */
 export function readTexts(extensions: readonly string[]): readonly TextFile[] {
   const within = (folder: string): readonly string[] =>
     readdirSync(join(root, folder), { withFileTypes: true }).flatMap(entry => {
@@ -94,7 +94,7 @@ const typesOf = ({ body }: Program): readonly string[] =>
       : []
   })
 
-/** What is imported by a name that is only known when it runs is no part of the program. */
+/** Dynamic imports with computed names are ignored. */
 const literal = (expression: string): readonly string[] =>
   /^(['"`])[^'"`$]*\1$/.test(expression) ? [expression.slice(1, -1)] : []
 

@@ -9,7 +9,7 @@ process.once('exit', () => {
   for (const directory of made) rmSync(directory, { recursive: true, force: true })
 })
 
-/** A new folder for the files of tests, which goes when their process ends. */
+/** Creates a directory for files of tests, which is removed when their process ends. */
 export async function temporaryDirectory(name: string): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), `oriel-${name}-`))
   made.push(directory)

@@ -37,11 +37,11 @@ export interface Claim {
   readonly group: string
   readonly resource: string
   readonly verbs?: readonly string[]
-  /** Of the export whose resource this is, unless every logical cluster has it. */
+  /** Of the export of the resource; absent for resources of every logical cluster. */
   readonly identityHash?: string
 }
 
-/** A provider's schema and export, with its identity. */
+/** A provider's schema and export, with its identity hash. */
 export async function exportApi(
   provider: Tenant,
   crd: KubeObject,
@@ -97,7 +97,7 @@ export interface Rule {
   readonly resourceNames?: readonly string[]
 }
 
-/** Lets a user into a workspace, to do there what the rules say. */
+/** Gives a user access to a workspace, with these rules. */
 export function rolesFor(user: string, ...rules: readonly Rule[]): readonly KubeObject[] {
   const apiVersion = 'rbac.authorization.k8s.io/v1'
   const name = `${user}-in-tests`

@@ -23,7 +23,7 @@ import {
 } from '../../framework/index.ts'
 import { alreadyExists, notServed } from '../../framework/meta/errors.ts'
 
-/** The smallest backend that is one: objects in a Map, a revision, and watchers that are told everything. */
+/** A minimal backend: objects in a Map, a revision, and watchers that get every event. */
 export interface TinyShard extends Backend {
   /** Ends all running watches with this error, or cleanly. */
   breakWatches(error?: Error): void
@@ -31,7 +31,7 @@ export interface TinyShard extends Backend {
   readonly lists: number
   /** `root:team` → `team`. */
   readonly paths: Map<string, string>
-  /** Watches that have not ended. */
+  /** The number of open watches. */
   readonly watchers: number
   /** Watches from before this revision are refused as expired. */
   compacted: number
@@ -49,7 +49,7 @@ const keyText = (key: ObjectKey): string => `${key.cluster}/${key.namespace}/${k
 interface State {
   readonly objects: Map<string, Item>
   readonly watchers: Set<Watcher>
-  /** Everything that ever happened: watches start anywhere. */
+  /** All events: watches may start anywhere. */
   readonly history: ItemEvent[]
   revision: number
   lists: number
@@ -175,7 +175,7 @@ const selects = ({ cluster, namespace = '', labels }: Selection, { key, meta }: 
   (namespace === '' || namespace === key.namespace) &&
   matchesLabels(labels, meta.labels)
 
-/** Everybody may see health, users named `reader…` may read, and `crash` makes it fail. */
+/** All users may read health, users named `reader…` may read, and `crash` makes it fail. */
 const alphabetical: Authorizer = {
   authorize: async (user, { verb, path }) => {
     if (path === '/healthz') return allow('health is public')
@@ -224,7 +224,7 @@ const widgets = (storage: ResourceStorage): ApiResource => ({
   openapi: { type: 'object' },
 })
 
-/** A widget as a client writes it. */
+/** A widget as a client sends it. */
 export const widget = (namespace: string, name: string, more: object = {}): KubeObject => ({
   apiVersion: 'example.com/v1',
   kind: 'Widget',

@@ -3,7 +3,9 @@ import type { Issuer } from './servers/issuer.ts'
 
 const apiVersion = 'tenancy.kcp.io/v1alpha1'
 
-/** A WorkspaceType in root whose workspaces know users of an issuer, as `oidc:<email>`, in groups `oidc:<group>`. */
+/**
+ * A WorkspaceType in root whose workspaces authenticate users of an issuer, as `oidc:<email>`, in groups `oidc:<group>`.
+ */
 export const trusting = (name: string, { url, ca }: Pick<Issuer, 'url' | 'ca'>): readonly KubeObject[] => [
   {
     apiVersion,

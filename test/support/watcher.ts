@@ -2,7 +2,7 @@ import { get, type RequestOptions } from 'node:https'
 import { KubeConfig, type KubernetesObject, Watch } from '@kubernetes/client-node'
 import type { Oriel } from './oriel.ts'
 
-/** An event as the client library delivers it. */
+/** An event of the client library. */
 export interface Seen {
   readonly type: string
   readonly object: KubernetesObject
@@ -32,10 +32,10 @@ export function userAt(oriel: Oriel, url: string, token?: string): KubeConfig {
   return config
 }
 
-/** A watch by @kubernetes/client-node that remembers what it saw. */
+/** A watch by @kubernetes/client-node that records its events. */
 export interface Watcher {
   readonly seen: readonly Seen[]
-  /** Resolves with the first event that satisfies, past or future. */
+  /** Resolves with the first event, past or future, that satisfies the condition. */
   next(satisfies: (event: Seen) => boolean): Promise<Seen>
   stop(): void
 }

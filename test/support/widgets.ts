@@ -11,7 +11,7 @@ import { testContext } from './context.ts'
 
 const known = ['apiVersion', 'kind', 'metadata', 'spec', 'status']
 
-/** Knows `spec` and `status` with anything inside, except for `spec.unknown`. */
+/** A schema with any `spec` and `status`, except for `spec.unknown`. */
 const schema: ObjectSchema = {
   decode(object) {
     const extra = Object.keys(object).filter(key => !known.includes(key))
@@ -66,7 +66,7 @@ export const widgets = (storage: ResourceStorage, more: Partial<ApiResource> = {
   ...more,
 })
 
-/** A request as tests write it. */
+/** A request of a test. */
 export interface Asked {
   readonly verb: Verb
   readonly name?: string
@@ -77,10 +77,10 @@ export interface Asked {
   readonly body?: string | object
   readonly signal?: AbortSignal
   readonly cluster?: string
-  /** The server's own when absent. */
+  /** Default: the server's own user. */
   readonly user?: UserInfo
   readonly admission?: readonly AdmissionPlugin[]
-  /** Throws unless what is missing may be created. */
+  /** Throws unless the user may create a missing object. */
   readonly mayCreate?: () => Promise<void>
   /** The resource in its other versions. */
   readonly versions?: Readonly<Record<string, ApiResource>>
@@ -122,7 +122,7 @@ export async function ask(resource: ApiResource, asked: Asked): Promise<Told> {
   return { ...answer, warnings: ctx.warnings }
 }
 
-/** The whole body of an answer. */
+/** The whole body of a response. */
 export async function bodyOf({ body }: Answer): Promise<string> {
   if (Buffer.isBuffer(body)) return body.toString()
   const chunks: Buffer[] = []
@@ -130,7 +130,7 @@ export async function bodyOf({ body }: Answer): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** The body of an answer as JSON. */
+/** The body of a response as JSON. */
 export const jsonOf = async (answer: Answer | Promise<Answer>): Promise<Record<string, unknown>> =>
   JSON.parse(await bodyOf(await answer))
 

@@ -3,18 +3,18 @@ import { connect } from 'node:http2'
 import { request } from 'node:https'
 import { issueAuthority, issueServing, type KeyPair } from '../../cmd/certificates/certificates.ts'
 
-/** Answers and clients of a server under test, over HTTP/1.1 and HTTP/2 alike. */
+/** Responses and clients of a server under test, over HTTP/1.1 and HTTP/2. */
 export interface WireReply {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: string
 }
 
-/** An answer whose body is read by hand. */
+/** A response whose body the test reads. */
 export interface OpenReply extends Omit<WireReply, 'body'> {
-  /** The next piece; undefined after the last. Rejects when the answer is cut off. */
+  /** The next chunk; undefined after the last. Rejects when the response is truncated. */
   next(): Promise<string | undefined>
-  /** Leaves without reading on. */
+  /** Closes the stream without reading on. */
   leave(): void
 }
 
@@ -23,7 +23,7 @@ export interface WireRequest {
   readonly headers?: Readonly<Record<string, string | readonly string[]>>
   readonly body?: string | Buffer
   readonly client?: KeyPair
-  /** PEM: what the server is verified by; the authority of these tests by default. */
+  /** PEM of the server's certificate authority; default: that of these tests. */
   readonly ca?: string
 }
 
@@ -32,7 +32,9 @@ export const protocols: readonly Protocol[] = ['HTTP/1.1', 'HTTP/2']
 
 let certificates: { authority: KeyPair; tls: { cert: string; key: string; clientCA: string } } | undefined
 
-/** One authority and one serving certificate for all tests of a process; clients of the authority are believed. */
+/**
+ * One certificate authority and one serving certificate for all tests of a process; its client certificates are accepted.
+ */
 export function testCertificates() {
   if (certificates === undefined) {
     const authority = issueAuthority()
@@ -42,7 +44,7 @@ export function testCertificates() {
   return certificates
 }
 
-/** One request, the whole answer. */
+/** Sends one request; returns the whole response. */
 export async function ask(protocol: Protocol, url: string, wanted: WireRequest = {}): Promise<WireReply> {
   const reply = await open(protocol, url, wanted)
   const pieces: string[] = []
@@ -50,14 +52,14 @@ export async function ask(protocol: Protocol, url: string, wanted: WireRequest =
   return { status: reply.status, headers: reply.headers, body: pieces.join('') }
 }
 
-/** One request; resolves with the head of the answer. */
+/** Sends one request; resolves with the head of the response. */
 export function open(protocol: Protocol, url: string, wanted: WireRequest = {}): Promise<OpenReply> {
   return protocol === 'HTTP/2' ? openH2(url, wanted) : openH1(url, wanted)
 }
 
 async function tlsOptions({ client, ca }: WireRequest) {
   const { tls } = testCertificates()
-  // The address that is connected to, whatever the Host header says.
+  // The address of the connection, for every Host header.
   const servername = ''
   return { servername, ca: ca ?? tls.clientCA, ...(client && { cert: client.certificate, key: client.key }) }
 }
@@ -67,7 +69,7 @@ async function openH1(url: string, wanted: WireRequest): Promise<OpenReply> {
   const { method = 'GET', headers = {}, body } = wanted
   const sent = request(origin, {
     ...(await tlsOptions(wanted)),
-    // The path as written: a URL object would tidy it up.
+    // The path as written: a URL object would normalize it.
     path: url.slice(origin.length),
     method,
     headers: Object.fromEntries(

@@ -9,8 +9,8 @@ import { testShard } from '../../shard/testing/shard.ts'
 import { serveShard } from '../support/servers/servedshard.ts'
 
 /**
- * A server with one watch on ConfigMaps, which is its own client: each message `commit` of the parent process is one
- * commit to the store and nothing else, answered by `seen` when the event has come out of the socket.
+ * A server with one watch on ConfigMaps, whose client it is itself: each message `commit` of the parent process makes
+ * exactly one commit to the store, and is answered by `seen` when the event has arrived at the client.
  */
 const [directory = ''] = process.argv.slice(2)
 const store = await openLmdbStore(directory)
@@ -30,7 +30,7 @@ const call = request(`${access.server}${path}`, {
 call.end()
 const [response] = (await once(call, 'response')) as [IncomingMessage]
 
-/** Made before the first commit, so that only the commit itself runs between two messages. */
+/** Created before the first commit, so that only the commit runs between two messages. */
 const changes: StoreChange[] = Array.from({ length: 20 }, (_, i) =>
   creationOf({
     cluster: 'one',

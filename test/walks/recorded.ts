@@ -9,7 +9,7 @@ const dist = join(root, 'dist')
 /** Whether the program is compiled: V8 reports the files that Node loads. */
 export const isCompiled = existsSync(join(dist, 'cmd/main.js'))
 
-/** A compiled program in a process of its own, which tells the files whose functions ran. */
+/** A compiled program in a separate process, which reports the files whose functions ran. */
 export class RecordedProgram {
   readonly child: ChildProcess
   #output = ''
@@ -24,7 +24,7 @@ export class RecordedProgram {
       })
   }
 
-  /** The first match of `pattern` in what the program prints. Rejects when it ends before. */
+  /** The first match of `pattern` in the output of the program. Rejects when it ends before. */
   async printed(pattern: RegExp): Promise<string> {
     for (;;) {
       const found = pattern.exec(this.#output)
@@ -34,7 +34,7 @@ export class RecordedProgram {
     }
   }
 
-  /** Sends a message and waits for the answer that has the member. Rejects when the program ends before. */
+  /** Sends a message and waits for the reply that has the member. Rejects when the program ends before. */
   async ask<T>(message: string | undefined, member: string): Promise<T> {
     const answer = this.#answer(member)
     if (message !== undefined) this.child.send(message)
@@ -61,7 +61,7 @@ export class RecordedProgram {
     return urls.flatMap(sourceOf).sort()
   }
 
-  /** The same, once nothing has run between two calls: what follows an answer is over. */
+  /** The same, after nothing has run between two calls: work after the response is done. */
   async takeAll(): Promise<readonly string[]> {
     const files = new Set<string>()
     for (;;) {
@@ -79,7 +79,7 @@ export class RecordedProgram {
   }
 }
 
-/** The source of a compiled file; nothing for packages, tests and what Node brings. */
+/** The source of a compiled file; undefined for packages, tests and files of Node. */
 function sourceOf(url: string): readonly string[] {
   if (!url.startsWith('file:')) return []
   const path = relative(dist, fileURLToPath(url))
@@ -87,7 +87,10 @@ function sourceOf(url: string): readonly string[] {
   return isOther ? [] : [path.replace(/\.js$/, '.ts')]
 }
 
-/** The files that ran in each of several runs: what ran in one by chance, such as a timer, is not part of the walk. */
+/**
+ * The files that ran in each of several runs: files that ran in one by chance, such as a timer's, are not part of the
+ * walk.
+ */
 export async function ranEachTime(run: () => Promise<readonly string[]>): Promise<readonly string[]> {
   let files = await run()
   for (let i = 0; i < 2; i++) {

@@ -1,7 +1,7 @@
 import { Session } from 'node:inspector'
 
 // Loaded with `--import` before a program. Answers each message `take` of the parent process with the files whose
-// functions ran since the message before (V8's precise coverage).
+// functions ran since the last message (V8's precise coverage).
 
 const session = new Session()
 session.connect()

@@ -100,7 +100,7 @@ describe('the walks of docs', function () {
     })
   })
 
-  it('are those of a commit on its way to a watch', async () => {
+  it('are those of a commit until a watch receives it', async () => {
     const program = new RecordedProgram('test/walks/committing.js', [await temporaryDirectory('walks')])
     try {
       await program.ask(undefined, 'ready')

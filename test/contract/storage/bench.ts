@@ -11,7 +11,7 @@ export interface StorageSubject {
   readonly storage: ResourceStorage
   /** Two logical clusters that exist and have a namespace `default`. */
   readonly clusters: readonly [string, string]
-  /** Forgets the history up to now. */
+  /** Compacts the history up to now. */
   compact(): Promise<void>
   close(): Promise<void>
 }
@@ -45,7 +45,7 @@ export async function refused(code: number, run: Promise<unknown>): Promise<Stat
   return error
 }
 
-/** What a test works with: the storage with its ceremony taken away. */
+/** Helpers of a test, around the storage. */
 export class Bench {
   readonly subject: StorageSubject
   readonly #watches = new AbortController()

@@ -20,7 +20,7 @@ export const values = (scene: Opened): void => {
       assert.equal(scene.store.revision, 3)
     })
 
-    it('are created anew after a deletion', async () => {
+    it('are created again after a deletion', async () => {
       await commit(scene, put('a', '1'))
       await commit(scene, del('a'))
       assert.equal(await scene.store.get('a'), undefined)
@@ -28,7 +28,7 @@ export const values = (scene: Opened): void => {
       assert.equal((await scene.store.get('a'))?.created, 3)
     })
 
-    it('may be any bytes, none and many', async () => {
+    it('may be any bytes, empty or large', async () => {
       const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, i) => i % 256))
       await scene.store.commit([{ key: 'a', value: bytes }])
       await scene.store.commit([{ key: 'b', value: Buffer.alloc(0) }])
@@ -36,7 +36,7 @@ export const values = (scene: Opened): void => {
       assert.equal((await scene.store.get('b'))?.value.length, 0)
     })
 
-    it('stay what they were in the hands of readers', async () => {
+    it('do not change while readers hold them', async () => {
       await commit(scene, put('a', 'first'))
       const found = await scene.store.get('a')
       for (let i = 0; i < 50; i++) await commit(scene, put('a', `later ${i}`))
@@ -61,7 +61,7 @@ export const commits = (scene: Opened): void => {
       assert.equal((await scene.store.get('b'))?.modified, 1)
     })
 
-    it('compares with the expected revision; 0 is "not there"', async () => {
+    it('compares with the expected revision; 0 is "must not exist"', async () => {
       await commit(scene, put('a', '1', 0))
       await assert.rejects(commit(scene, put('a', '2', 0)), { name: 'StoreConflict', key: 'a' })
       await commit(scene, put('a', '2', 1))
@@ -71,7 +71,7 @@ export const commits = (scene: Opened): void => {
       assert.equal(text(await scene.store.get('a')), '3')
     })
 
-    it('sees earlier commits that are still on their way', async () => {
+    it('is checked against earlier commits that are not durable yet', async () => {
       const first = commit(scene, put('a', '1', 0))
       const second = commit(scene, put('a', '2', 0))
       const third = commit(scene, put('a', '3', 1))
@@ -81,7 +81,7 @@ export const commits = (scene: Opened): void => {
       assert.equal(await scene.store.get('a'), undefined)
     })
 
-    it('lets one of many racing writers win', async () => {
+    it('succeeds for one of many concurrent writers', async () => {
       await commit(scene, put('n', '0'))
       const raced = await Promise.allSettled(
         Array.from({ length: 20 }, () => commit(scene, put('n', '1', 1))),
@@ -99,13 +99,13 @@ export const commits = (scene: Opened): void => {
       assert.deepEqual(await pairs(scene.store.range('', '~')), ['a=2', 'b=2'])
     })
 
-    it('that deletes what is not there makes no revision', async () => {
+    it('that deletes missing keys creates no revision', async () => {
       await commit(scene, put('a', '1'))
       assert.equal(await commit(scene, del('b')), 1)
       assert.equal(scene.store.revision, 1)
     })
 
-    it('refuses a key twice, and keys that are too long', async () => {
+    it('refuses duplicate keys, and keys that are too long', async () => {
       await assert.rejects(commit(scene, put('a', '1'), put('a', '2')), /names a twice/)
       await assert.rejects(commit(scene, put('k'.repeat(2_000), '1')), /at most 1900 bytes/)
       assert.equal(await commit(scene, put('k'.repeat(1_900), '1')), 1)
@@ -122,7 +122,7 @@ export const commits = (scene: Opened): void => {
     })
   })
 
-  it('refuses commits after it was closed, and has kept those before', async () => {
+  it('refuses commits after it was closed, and keeps earlier ones', async () => {
     const last = commit(scene, put('a', '1'))
     await scene.store.close()
     assert.equal(await last, 1)

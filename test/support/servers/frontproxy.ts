@@ -12,16 +12,16 @@ import { compiled, eventually, type Kubectl, kubectlFor, type Oriel, readText } 
 export interface FrontProxy {
   readonly url: string
   output(): string
-  /** The user with this token, or without credentials. */
+  /** A kubeconfig of the user with this token, or without credentials. */
   config(token?: string): KubeConfig
-  /** A client of the same. */
+  /** A client with the same credentials. */
   client(token?: string): Promise<Client>
-  /** As the administrator of everything. */
+  /** As the administrator. */
   readonly kubectl: Kubectl
   stop(): Promise<void>
 }
 
-/** The authority of front proxies, and the flags with which shards believe them. */
+/** The certificate authority of front proxies, and the flags with which shards accept their headers. */
 export async function writeProxyAuthority(folder: string): Promise<readonly string[]> {
   const authority = issueAuthority()
   const { certificate, key } = await issueClient(authority, { subject: 'CN=front-proxy' })
@@ -37,7 +37,7 @@ export async function writeProxyAuthority(folder: string): Promise<readonly stri
 }
 
 export interface FrontProxyOptions {
-  /** Where `writeProxyAuthority` wrote; for everything else that the proxy needs. */
+  /** The directory of `writeProxyAuthority`; also for other files of the proxy. */
   readonly folder: string
   readonly name: string
   /** The first is the root shard. */
@@ -47,7 +47,7 @@ export interface FrontProxyOptions {
   readonly mappings?: readonly object[]
 }
 
-/** A user for the proxy: the administrator of everything, and one of nothing. */
+/** Users of the proxy: the administrator, and one without permissions. */
 const tokens = 'admin-token,admin,1,"system:kcp:admin"\nnobody-token,nobody,2\n'
 
 export async function startFrontProxy({
@@ -128,7 +128,7 @@ function configFor(server: string, ca: string, token: string | undefined): KubeC
   return config
 }
 
-/** What every shard knows the proxies' own look-ups by. */
+/** The token of the proxies' own requests to every shard. */
 const shardToken = 'shards-token'
 
 export function privileged(server: string, cas: readonly string[]): string {

@@ -1,16 +1,16 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A way to a port that can be disturbed: what comes in on one side goes out on the other, as long as it is open. */
+/** A TCP proxy to a port that can interrupt connections. */
 export interface Gate {
   readonly port: number
-  /** Connections that are open now. */
+  /** The number of open connections. */
   readonly open: number
-  /** Cuts all connections; new ones are taken. */
+  /** Cuts all connections; new ones are accepted. */
   cut(): void
-  /** Cuts every connection once so many bytes of answers have passed; undefined: none. */
+  /** Cuts every connection after this many bytes of responses; undefined: none. */
   cutAfter(bytes: number | undefined): void
-  /** Lets nothing of the answers pass until released. */
+  /** Holds back responses until released. */
   hold(): void
   release(): void
   close(): Promise<void>

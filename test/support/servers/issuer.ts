@@ -6,30 +6,30 @@ import { issueAuthority, issueServing } from '../../../cmd/certificates/certific
 
 type Keys = Awaited<ReturnType<typeof generateKeyPair>>
 
-/** An OpenID issuer of tokens over real HTTPS, with the mistakes of real ones on demand. */
+/** An OpenID issuer of tokens over HTTPS, with defects on demand. */
 export interface Issuer {
   readonly url: string
-  /** PEM: what its certificate is verified by. */
+  /** PEM: the certificate authority of its certificate. */
   readonly ca: string
-  /** A token that is good for an hour, for the audience `oriel`, unless the claims say otherwise. */
+  /** A token that is valid for an hour, for the audience `oriel` by default. */
   token(
     claims: Readonly<Record<string, unknown>>,
     header?: Readonly<Record<string, unknown>>,
   ): Promise<string>
-  /** Signs with a new key from now on; the old one is published on, or withdrawn. */
+  /** Signs with a new key from now on; the old one stays published, or is withdrawn. */
   rotate(old: 'published' | 'withdrawn'): Promise<void>
-  /** The public key that signs now, as JWK. */
+  /** The current public key, as JWK. */
   publicKey(): Promise<JWK>
-  /** How often each path was asked for. */
+  /** The number of requests by path. */
   readonly asked: ReadonlyMap<string, number>
-  /** What the next requests are answered with instead: a status, another document, or silence. */
+  /** Overrides the next responses: a status, another document, or no response. */
   answer(instead: number | object | 'silence' | undefined): void
   stop(): Promise<void>
 }
 
 export interface IssuerOptions {
   readonly algorithm?: string
-  /** Leaves the key id out of tokens and keys. */
+  /** Omits the key ID in tokens and keys. */
   readonly anonymousKeys?: boolean
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { endOf, eventually, type Oriel, run, startOriel } from '../oriel.ts'
 import { temporaryDirectory } from '../temporary.ts'
 
-/** The server under test: Oriel, or, where KCP_BIN names a kcp binary, real kcp, which judges the test itself. */
+/** The server under test: Oriel, or kcp if KCP_BIN names its binary. */
 export const startServer = (more: readonly string[] = []): Promise<Oriel> =>
   process.env.KCP_BIN ? startKcp(process.env.KCP_BIN, more) : startOriel({ args: more })
 

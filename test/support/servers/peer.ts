@@ -9,10 +9,10 @@ import { serve } from '../../../framework/server/serve.ts'
 import { discard, readText, startOriel } from '../oriel.ts'
 import { testCertificates } from '../wire.ts'
 
-/** A Kubernetes-style API server that is mounted: the one of PEER_KUBECONFIG, or a second Oriel. */
+/** A Kubernetes-style API server to mount: that of PEER_KUBECONFIG, or a second Oriel. */
 export interface Peer {
   readonly endpoint: UpstreamEndpoint
-  /** With everything in it: no files, no programs. */
+  /** Self-contained: no files, no exec plugins. */
   readonly kubeconfig: string
   stop(): Promise<void>
 }
@@ -24,7 +24,7 @@ export async function startPeer(): Promise<Peer> {
   return { ...readPeer(await readText(oriel.kubeconfig)), stop: () => discard(oriel) }
 }
 
-/** What a kubeconfig says of a server. */
+/** The server and credentials of a kubeconfig. */
 export function readPeer(text: string): Omit<Peer, 'stop'> {
   const config = new KubeConfig()
   config.loadFromString(text)
@@ -60,10 +60,10 @@ export function readPeer(text: string): Omit<Peer, 'stop'> {
   }
 }
 
-/** What the author of a mount has to bring: a server at `status.URL` that speaks for the remote cluster. */
+/** A proxy service as authors of mounts need one: a server at `status.URL` with credentials for the remote cluster. */
 export interface ProxyService {
   readonly url: string
-  /** What it was last sent. */
+  /** The headers of the last request. */
   seen(): IncomingHttpHeaders
   stop(): Promise<void>
 }

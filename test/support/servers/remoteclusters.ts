@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../framework/index.ts'
 
-/** The kind of mount object that the documentation of mounts has for an example. */
+/** The kind of mount object in the example of the documentation of mounts. */
 export const remoteClusters = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -22,7 +22,7 @@ export const remoteClusters = {
   },
 }
 
-/** A mount object and the workspace that is mounted by it. */
+/** A mount object and the workspace that mounts it. */
 export const mount = (name: string, URL: string, type?: string, phase = 'Ready'): readonly KubeObject[] => [
   { apiVersion: 'example.io/v1alpha1', kind: 'RemoteCluster', metadata: { name }, status: { phase, URL } },
   {

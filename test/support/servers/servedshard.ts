@@ -9,9 +9,9 @@ import { createOpenApiDocuments } from '../../../openapi/index.ts'
 import type { Shard } from '../../../shard/index.ts'
 import { testCertificates } from '../wire.ts'
 
-/** A shard of this process behind a port, as another process finds it. */
+/** A shard of this process behind a port, as another process uses it. */
 export interface ServedShard {
-  /** With all rights. */
+  /** With all permissions. */
   readonly access: ServerAccess
   readonly server: Server
 }

@@ -4,15 +4,15 @@ import { issueAuthority } from '../../../cmd/certificates/certificates.ts'
 import { type Oriel, startOriel } from '../oriel.ts'
 import { privileged, writeProxyAuthority } from './frontproxy.ts'
 
-/** A shard that has `root`, and one that has joined it. */
+/** A shard with `root`, and one that has joined it. */
 export interface Shards {
   readonly root: Oriel
   readonly beta: Oriel
-  /** Starts the second one again with the data that it has. */
+  /** Restarts the second one with its data. */
   restartBeta(): Promise<Oriel>
 }
 
-/** Two shards of one tree, with flags for both. They believe front proxies of `folder`, and each other. */
+/** Two shards of one tree, with flags for both. They accept headers of front proxies of `folder`, and of each other. */
 export async function startShards(folder: string, more: readonly string[] = []): Promise<Shards> {
   const authority = await issueAuthority()
   const common = [...(await writeProxyAuthority(folder)), ...more]
@@ -22,7 +22,7 @@ export async function startShards(folder: string, more: readonly string[] = []):
     await writeFile(join(file(name), 'ca.crt'), authority.certificate)
     await writeFile(join(file(name), 'ca.key'), authority.key)
   }
-  // Shards are reached by the URLs of their Shards; of this file only the credentials count.
+  // The URLs come from the Shard objects; only the credentials of this file are used.
   await writeFile(file('peers.kubeconfig'), privileged('https://127.0.0.1:1', [authority.certificate]))
   const peers = ['--logical-cluster-admin-kubeconfig', file('peers.kubeconfig')]
   const root = await startOriel({ directory: file('root'), args: [...common, ...peers] })

@@ -9,12 +9,12 @@ import { issueAuthority, issueServing, type KeyPair } from '../../../cmd/certifi
 import { issueClient } from '../clientcertificates.ts'
 import { temporaryDirectory } from '../temporary.ts'
 
-/** What a server is asked, and what it answers. */
+/** A request, for which a defect can be returned. */
 export interface Question {
   readonly path: string
   readonly method: string
   readonly headers: IncomingHttpHeaders
-  /** Of the client certificate; undefined without one that is believed. */
+  /** Of the client certificate; undefined without a trusted one. */
   readonly commonName: string | undefined
 }
 export interface Reply {
@@ -23,7 +23,7 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Answers like a healthy shard with its views, but for what `sick` says of it. */
+/** Responds like a healthy shard with its views, except where `sick` returns a response. */
 export type Sick = (question: Question) => Reply | undefined
 
 export interface SickServer {
@@ -40,7 +40,7 @@ export interface SickOptions {
   readonly hours?: number
   /** Names in the serving certificate. */
   readonly names?: readonly string[]
-  /** The authority that the kubeconfig names instead of the right one. */
+  /** A wrong certificate authority for the kubeconfig. */
   readonly otherAuthority?: boolean
 }
 

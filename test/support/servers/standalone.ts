@@ -9,16 +9,16 @@ import { freePort, startServer } from './kcp.ts'
 
 /** Views in one process, their shard in another. */
 export interface Standalone extends Oriel {
-  /** What `oriel virtual-workspaces` has printed so far. */
+  /** The output of `oriel virtual-workspaces` so far. */
   views(): string
   readonly shard: Oriel
   /** Of `oriel virtual-workspaces`. */
   readonly pid: number
-  /** The folder of the serving certificate and its key, and in front of kcp the authority of all certificates. */
+  /** The directory of the serving certificate and its key; in front of kcp also of the authority of all certificates. */
   readonly files: string
 }
 
-/** A shard, Oriel's or the one of KCP_BIN, with `oriel virtual-workspaces` in front of it, which has everything published. */
+/** A shard, Oriel's or that of KCP_BIN, with `oriel virtual-workspaces` in front of it, whose URLs are published. */
 export async function startStandalone(
   more: readonly string[] = [],
   shardArgs: readonly string[] = [],
@@ -37,7 +37,7 @@ export async function startStandalone(
   return { ...shard, ...(await startViews({ shard, port, more: clients, files })), viewsUrl, shard, files }
 }
 
-/** kcp's own controllers are clients of the views, and the other way round: one authority for all. */
+/** One authority for all: kcp's own controllers are clients of the views, and the other way round. */
 async function issueFiles(): Promise<string> {
   const directory = await temporaryDirectory('certificates')
   const authority = issueAuthority()
@@ -55,7 +55,7 @@ async function issueFiles(): Promise<string> {
   return directory
 }
 
-/** kcp serves its own views unless it is told who else does, and how to be known there. */
+/** Flags of kcp that make it use the views of another server. */
 const withoutViews = (files: string): readonly string[] => [
   '--run-virtual-workspaces=false',
   `--tls-cert-file=${join(files, 'apiserver.crt')}`,
@@ -66,18 +66,18 @@ const withoutViews = (files: string): readonly string[] => [
   `--shard-client-key-file=${join(files, 'client.key')}`,
 ]
 
-/** Views of their own in front of a shard that runs already, or not yet. */
+/** Views in front of a shard that runs already, or is started later. */
 export interface Views {
   readonly shard: Pick<Oriel, 'directory' | 'kubeconfig' | 'stop' | 'kill'>
   readonly port: number
   readonly more: readonly string[]
-  /** Where the serving certificate is. */
+  /** The directory of the serving certificate. */
   readonly files: string
 }
 
 /** `oriel virtual-workspaces` alone. */
 export interface ViewsProcess extends Pick<Standalone, 'views' | 'pid' | 'stop' | 'kill'> {
-  /** Without its shard. */
+  /** Ends it without its shard. */
   end(): Promise<number | null>
 }
 

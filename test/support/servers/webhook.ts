@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A server that is asked by ours, and answers what a test wants. */
+/** A server that receives webhook requests, with responses of the test. */
 export interface Webhook {
-  /** What it was sent. */
+  /** The received bodies. */
   readonly got: readonly Record<string, unknown>[]
-  /** How to reach it. */
+  /** The kubeconfig for it. */
   readonly kubeconfig: string
   close(): void
 }

@@ -3,10 +3,10 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { issueAuthority, issueServing } from '../../../cmd/certificates/certificates.ts'
 
-/** What a webhook answers: the response of a review, a status code, or nothing. */
+/** The reply of a webhook: the response of a review, a status code, or no response. */
 export type Said = object | number | 'silence'
 
-/** The answers to reviews, by path. */
+/** The responses to reviews, by path. */
 export type Answers<R> = Readonly<Record<string, (review: R) => Said>>
 
 export interface Webhooks {
@@ -22,7 +22,7 @@ export interface AnyReview {
   readonly request: { readonly uid: string }
 }
 
-/** Serves webhooks on this machine over TLS, by an authority of their own. */
+/** Serves webhooks on this machine over TLS, with a new certificate authority. */
 export async function serveWebhooks<R extends AnyReview>(answers: Answers<R>): Promise<Webhooks> {
   const authority = issueAuthority()
   const pair = issueServing(authority, ['127.0.0.1'])

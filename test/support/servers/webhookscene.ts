@@ -3,7 +3,7 @@ import { createWorkspaces, type Tenant } from '../tenants.ts'
 import { startServer } from './kcp.ts'
 import { type Answers, type AnyReview, serveWebhooks, type Webhooks, webhookFlags } from './webhooks.ts'
 
-/** A server that may call the webhooks of this machine, and two workspaces, one for a provider of APIs. */
+/** A server that may call webhooks on this machine, and two workspaces, one for a provider of APIs. */
 export interface WebhookScene {
   readonly oriel: Oriel
   readonly tenant: Tenant

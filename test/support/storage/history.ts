@@ -4,7 +4,7 @@ import { notFound } from '../../../framework/meta/errors.ts'
 import type { ObjectKey } from '../../../framework/meta/object.ts'
 import { withResourceVersion } from '../../../framework/wire/encode.ts'
 
-/** The kind that is stored. */
+/** The stored kind. */
 export interface StoredKind {
   readonly group: string
   readonly version: string
@@ -22,7 +22,7 @@ export const apiVersion = ({ group, version }: StoredKind): string =>
 
 export const idOf = ({ cluster, namespace, name }: ObjectKey): string => `${cluster}/${namespace}/${name}`
 
-/** What has happened to objects of one kind. */
+/** The events of the objects of one kind. */
 export interface History {
   readonly kind: StoredKind
   readonly log: Change[]
@@ -33,7 +33,7 @@ export interface History {
 export const revisionOf = ({ log }: History): number => log.at(-1)?.revision ?? 1
 export const aboutKey = ({ group, resource }: StoredKind, { name }: ObjectKey) => ({ group, resource, name })
 
-/** What there was at a revision. */
+/** The objects at a revision. */
 export function itemsAt({ log }: History, until: number): Map<string, Item> {
   const items = new Map<string, Item>()
   for (const { revision, event } of log) {

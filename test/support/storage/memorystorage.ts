@@ -17,9 +17,9 @@ import {
 } from './history.ts'
 import { list, watch } from './reads.ts'
 
-/** The reference: a `ResourceStorage` that is a list of events and nothing else. Slow, and obviously right. */
+/** The reference implementation: a `ResourceStorage` over a list of events. Slow and simple. */
 export interface MemoryStorage extends ResourceStorage {
-  /** Forgets history: older lists, tokens and watches are expired. */
+  /** Compacts history: older lists, tokens and watches expire. */
   compact(): void
 }
 
@@ -57,7 +57,7 @@ export function memoryStorage(kind: StoredKind): MemoryStorage {
   }
 }
 
-/** What a deletion demands of the object. */
+/** The preconditions of a deletion. */
 function demand({ group, kind }: StoredKind, old: Item, { uid, resourceVersion }: DeleteOptions): void {
   const refuse = (why: string) => conflict({ group, resource: kind, name: old.key.name }, why)
   if (uid !== undefined && uid !== old.meta.uid) {

@@ -35,7 +35,7 @@ export async function* list(history: History, query: ListQuery) {
   return { resourceVersion, continue: token, ...(counted && { remainingItemCount: rest }) }
 }
 
-/** Where a list begins. */
+/** The start of a list. */
 interface Place {
   readonly until: number
   readonly after: string
