@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { apply } from './apply.ts'
+import { attacks } from './attacks.ts'
 import { authorization } from './authorization.ts'
 import { cel } from './cel.ts'
 import { lifecycle } from './lifecycle.ts'
@@ -33,6 +34,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   cel,
   apply,
   schema,
+  attacks,
 }
 
 const usage = `npm run bench -- [--save] [${Object.keys(benchmarks).join('|')} …]`

@@ -12,12 +12,14 @@ const tasks = {
     path,
     connections,
     milliseconds,
+    token,
   }: {
     path: string
     connections: number
     milliseconds: number
+    token?: string
   }) => {
-    const request = encodeRequest({ path })
+    const request = encodeRequest({ path, ...(token && { token }) })
     return load(address, { connections, milliseconds, request: () => request })
   },
 }

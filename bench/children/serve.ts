@@ -13,7 +13,7 @@ import { createServer } from '../../framework/server/server.ts'
 import { createOpenApiDocuments } from '../../openapi/index.ts'
 import { workspaces } from '../../virtual/index.ts'
 import { childOptions, serveTasks } from '../tools/child.ts'
-import { type Address, peerToken, token } from '../tools/connection.ts'
+import { type Address, attackerToken, peerToken, userToken } from '../tools/connection.ts'
 import { memory } from '../tools/memory.ts'
 import { fill, makeTenants, makeWorkspaces, type Tenants, workspacesRef } from '../tools/tenants.ts'
 import { churn } from './churn.ts'
@@ -66,8 +66,9 @@ const server = await createServer({
   informers: shard.informers,
   authenticator: bearerTokens(
     tokenUsers([
-      { sha256: sha256(token), user },
+      { sha256: sha256(userToken), user },
       { sha256: sha256(peerToken), user: peer },
+      { sha256: sha256(attackerToken), user: { ...user, name: 'attacker' } },
     ]),
   ),
   documents: createOpenApiDocuments(version),

@@ -16,17 +16,21 @@ export interface Request {
   readonly body?: Buffer | string
   /** Content type of the body; default: JSON. */
   readonly contentType?: string
+  /** Default: that of the user. */
+  readonly token?: string
 }
 
-/** The tokens of `serve.ts`: of a user, and of one with permission to read everything. */
-export const token = 'bench'
+/** The tokens of `serve.ts`: of a user, of one with permission to read everything, and of an attacker. */
+export const userToken = 'bench'
 export const peerToken = 'peer'
+export const attackerToken = 'attacker'
 
 export function encodeRequest({
   path,
   method = 'GET',
   body = '',
   contentType = 'application/json',
+  token = userToken,
 }: Request): Buffer {
   const lines = [
     `${method} ${path} HTTP/1.1`,
