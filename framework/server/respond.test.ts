@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { createLifetime } from '../async/lifetime.ts'
-import { respond } from './respond.ts'
+import { createSlices, respond } from './respond.ts'
 
 const kibibyte = 1024
 const chunk = Buffer.alloc(128 * kibibyte)
@@ -43,5 +43,41 @@ describe('respond', () => {
     assert.ok(socket.taken >= 64 * chunk.length, 'all of it was sent')
     const most = Math.max(...takenAtTurns.map((taken, i) => taken - (takenAtTurns[i - 1] ?? 0)))
     assert.ok(most < 512 * kibibyte, `${most} bytes were sent in one turn`)
+  })
+
+  it('yields to other requests while many fast clients read long lists', async () => {
+    const slices = createSlices()
+    const sockets = Array.from({ length: 20 }, () => new Bottomless())
+    const taken = (): number => sockets.reduce((sum, socket) => sum + socket.taken, 0)
+    const takenAtTurns: number[] = []
+    const look = (): void => {
+      takenAtTurns.push(taken())
+      looking = setImmediate(look)
+    }
+    let looking = setImmediate(look)
+    const respondTo = (socket: Bottomless): void | Promise<void> => {
+      const response = new ServerResponse(new IncomingMessage(socket))
+      response.assignSocket(socket)
+      socket.on('drain', () => response.emit('drain'))
+      const answer = { status: 200, contentType: 'application/json', body: chunks(16) }
+      return respond(response, { answer, headers: {}, isHead: false, slices }, createLifetime(60_000))
+    }
+    await Promise.all(sockets.map(respondTo))
+    clearImmediate(looking)
+    assert.ok(taken() >= 20 * 16 * chunk.length, 'all of it was sent')
+    const most = Math.max(...takenAtTurns.map((at, i) => at - (takenAtTurns[i - 1] ?? 0)))
+    assert.ok(most < 512 * kibibyte, `${most} bytes were sent in one turn`)
+  })
+
+  it('cuts off a list that its client does not read', async () => {
+    const socket = new Socket()
+    socket._write = () => undefined
+    const response = new ServerResponse(new IncomingMessage(socket))
+    response.assignSocket(socket)
+    const answer = { status: 200, contentType: 'application/json', body: chunks(64) }
+    const lifetime = createLifetime(60_000)
+    await respond(response, { answer, headers: {}, isHead: false, readTimeout: 1 }, lifetime)
+    assert.equal(lifetime.ended, 'client stalled')
+    assert.ok(response.destroyed)
   })
 })

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { constants, gzip } from 'node:zlib'
-import { turn } from '../async/awaitable.ts'
+import { Readers } from '../async/awaitable.ts'
 import type { Lifetime } from '../async/lifetime.ts'
 import type { Answer, VerbRequest } from '../request/response.ts'
 
@@ -24,9 +24,19 @@ export interface Reply {
   readonly sent?: { sent(chunk: Buffer): void }
   /** Milliseconds in which the client of a list must read what was sent; default 15,000. */
   readonly readTimeout?: number
+  /** Shared by all responses of a server: the lists of all clients are written in turns. */
+  readonly slices?: Readers
 }
 
 const defaultReadTimeout = 15_000
+
+/** The bytes of a list that are written without a turn of other requests. */
+const slice = 128 * 1024
+
+/** The slices of all lists that are written in one turn of the event loop. */
+const slicesInTurn = 2
+
+export const createSlices = (): Readers => new Readers(slicesInTurn)
 
 /**
  * Writes a response with back-pressure. Resolves when all is written or the client disconnects. Throws if a stream fails
@@ -83,6 +93,7 @@ async function writeStream(response: ServerResponse, reply: Reply, lifetime: Lif
   lifetime.onEnd(leave)
   try {
     if (reply.answer.flush) begin(response, reply)
+    else await reply.slices?.enter()
     const first = await chunks.next()
     if (!response.headersSent && !response.destroyed) begin(response, reply)
     await pump(response, { ...reply, chunks, first }, lifetime)
@@ -109,23 +120,22 @@ interface Pumping extends Reply {
 /** The largest number of unsent bytes of a list: fast clients then never wait for the next chunk. */
 const mostWaiting = 256 * 1024
 
-/** The number of bytes after which other requests get a turn of the event loop: fast clients read megabytes without a wait. */
-const mostInOneTurn = 256 * 1024
-
 async function pump(response: ServerResponse, from: Pumping, lifetime: Lifetime): Promise<void> {
   // Thousands of watch clients may be slow or stopped, so their buffers are kept small.
   const most = from.answer.flush ? 0 : mostWaiting
+  const slices = from.slices ?? createSlices()
   let next = from.first
-  let inThisTurn = 0
+  let written = 0
   while (!next.done && lifetime.ended === undefined && !response.destroyed) {
     const taken = response.write(next.value)
     from.sent?.sent(next.value)
-    inThisTurn += next.value.length
+    written += next.value.length
     if (!taken && response.writableLength > most) {
       await readOn(response, from, lifetime)
-    } else if (inThisTurn >= mostInOneTurn) {
-      await turn()
-      inThisTurn = 0
+    }
+    if (written >= slice) {
+      await slices.enter()
+      written = 0
     }
     if (lifetime.ended === undefined) next = await from.chunks.next()
   }

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders, RequestListener, ServerResponse } from 'node:http'
-import { type Awaitable, after, attempt } from '../async/awaitable.ts'
+import { type Awaitable, after, attempt, type Readers } from '../async/awaitable.ts'
 import { createLifetime, type Lifetime } from '../async/lifetime.ts'
 import type { Auditor, RequestAudit } from '../audit/index.ts'
 import type { Decision } from '../contract/authorizer.ts'
@@ -42,6 +42,8 @@ export interface Service extends Reading {
   readonly metrics: Metrics
   /** The timeout of requests that are not long-running, in milliseconds. */
   readonly requestTimeout: number
+  /** The turns in which lists are written. */
+  readonly slices?: Readers
   readonly auditor?: Auditor
   /** Aborted when the server stops: later requests get 429. */
   readonly stopping: AbortSignal
@@ -178,7 +180,9 @@ function write(
   const headers = commonHeaders(exchange)
   // HTTP/2 has no such header: `drain` closes the sessions.
   if (service.stopping.aborted && !('stream' in response)) headers.connection = 'close'
-  return respond(response, { answer, headers, isHead: incoming.method === 'HEAD', sent: measured }, lifetime)
+  const isHead = incoming.method === 'HEAD'
+  const { slices } = service
+  return respond(response, { answer, headers, isHead, sent: measured, ...(slices && { slices }) }, lifetime)
 }
 
 function close(service: Service, exchange: Exchange, code: number): void {

@@ -21,6 +21,7 @@ import type { HealthCheck } from './health.ts'
 import { type Listener, type ListenOptions, openPort, type Port } from './listener.ts'
 import { answerRequest } from './pipeline.ts'
 import { runViews } from './readiness.ts'
+import { createSlices } from './respond.ts'
 import { checkViews, createRoutes } from './routes.ts'
 import { answeringWith } from './serve.ts'
 
@@ -98,7 +99,8 @@ export function serveOn(port: Port, options: ServerOptions): Server {
     address,
   }
   const parsing = parsingUntil(controllers.signal)
-  const service = { ...options, ...parsing, requestTimeout, stopping: stopping.signal }
+  const slices = createSlices()
+  const service = { ...options, ...parsing, requestTimeout, slices, stopping: stopping.signal }
   const app = appOnDemand(service, pipeline)
   port.answer(answeringWith(service, answerRequest.bind(undefined, pipeline), app))
   const publishing = publishUrls({ ...options, viewUrls, signal: controllers.signal })
