@@ -8,7 +8,7 @@ import type { Finding } from './finding.ts'
 /** Runs `oriel doctor` for a server with a defect. */
 async function examined(options: SickOptions, more: readonly string[] = []): Promise<Outcome> {
   const server = await startSickServer(options)
-  const voucher = [
+  const proxyFlags = [
     '--client-cert-file',
     join(server.directory, 'proxy.crt'),
     '--client-key-file',
@@ -20,7 +20,7 @@ async function examined(options: SickOptions, more: readonly string[] = []): Pro
       'doctor',
       '--kubeconfig',
       server.kubeconfig,
-      ...voucher,
+      ...proxyFlags,
       ...more,
     ])
   } finally {

@@ -67,7 +67,7 @@ async function keepPublished(publishing: Publishing, of: Publisher): Promise<voi
   const others = of.publisher.dependsOn.map(ref => informers.for(ref))
   await unlessAborted(signal, Promise.all([objects, ...others].map(informer => informer.synced)))
   const work: Work = { items: new Set(), all: true, wake: () => undefined }
-  const stops = [...subscribe(work, objects, others), publishing.viewUrls.onChange(() => anew(work))]
+  const stops = [...subscribe(work, objects, others), publishing.viewUrls.onChange(() => republishAll(work))]
   const backoff = new Backoff(pauses)
   while (!signal.aborted) {
     const failed = await publishWork(publishing, of, objects, work)
@@ -84,11 +84,11 @@ function subscribe(work: Work, objects: Informer, others: readonly Informer[]): 
     if (type !== 'DELETED') work.items.add(item)
     work.wake()
   })
-  const stopOthers = others.map(informer => informer.onEvent(() => anew(work)))
+  const stopOthers = others.map(informer => informer.onEvent(() => republishAll(work)))
   return [stopObjects, ...stopOthers]
 }
 
-function anew(work: Work): void {
+function republishAll(work: Work): void {
   work.all = true
   work.wake()
 }

@@ -37,7 +37,7 @@ const pause = 200
 
 /** A controller subscribes when it runs, and first gets all existing objects. */
 export function createController(definition: ControllerDefinition, log: Logger): Controller {
-  const { name, sources, terminating: departures, reconcile } = definition
+  const { name, sources, terminating: deletions, reconcile } = definition
   const queue = createQueue({
     name,
     log,
@@ -56,11 +56,11 @@ export function createController(definition: ControllerDefinition, log: Logger):
           if (event.type !== 'BOOKMARK') for (const key of keys(event)) queue.add(key)
         }
       const removals = sources.map(({ informer, keys }) => informer.onEvent(handle(keys)))
-      if (departures !== undefined)
+      if (deletions !== undefined)
         removals.push(
-          departures.content.subscribe(({ resource }, { type, item }) => {
+          deletions.content.subscribe(({ resource }, { type, item }) => {
             if (type === 'ADDED' || (type === 'MODIFIED' && !isBeingDeleted(item))) return
-            for (const key of departures.keys({ resource, item })) queue.addAfter(key, pause)
+            for (const key of deletions.keys({ resource, item })) queue.addAfter(key, pause)
           }),
         )
       await queue.run(signal)

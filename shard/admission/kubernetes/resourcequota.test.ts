@@ -104,7 +104,7 @@ describe('a quota of a whole logical cluster', () => {
     assert.match(message ?? '', /exceeded quota: all, .* used: count\/namespaces=4/)
   })
 
-  it('counts anew when an object is deleted in any namespace, and when the annotation goes', async () => {
+  it('recounts when an object is deleted in any namespace, and when the annotation goes', async () => {
     const { client } = tenant.shard
     await client.delete(resources.configMaps, { cluster: 'c1', namespace: 'default', name: 'a' })
     await uses('admin', counted, '2')

@@ -69,8 +69,8 @@ export function namespaceController(deps: NamespaceControllerDeps): Controller {
     namespaces.get(cluster, '', name)?.object.metadata.deletionTimestamp !== undefined
   const around = ({ item: { cluster, namespace } }: Stored): readonly string[] =>
     namespace !== '' && isTerminating(cluster, namespace) ? [keyFor(cluster, namespace)] : []
-  const departures = { content: deps.content, keys: around }
-  return createController({ name: 'namespace', reconcile, sources, terminating: departures }, deps.log)
+  const terminating = { content: deps.content, keys: around }
+  return createController({ name: 'namespace', reconcile, sources, terminating }, deps.log)
 }
 
 /** One ref for each stored namespaced resource; events of both groups are the same objects. */

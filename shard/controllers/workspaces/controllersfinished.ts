@@ -19,8 +19,8 @@ export const controllersFinished = 'ControllersFinished'
 /** The maximum number of names in a message. */
 const named = 3
 
-const waitingFor = (reason: string, since: string | undefined, whom: string): ConditionState =>
-  isFalse(controllersFinished, 'Info', reason, `waiting since ${since ?? 'an unknown time'} for ${whom}`)
+const waitingFor = (reason: string, since: string | undefined, names: string): ConditionState =>
+  isFalse(controllersFinished, 'Info', reason, `waiting since ${since ?? 'an unknown time'} for ${names}`)
 
 /** The condition for remaining initializers or terminators; undefined without any. */
 export function waitingForControllers(
@@ -33,13 +33,13 @@ export function waitingForControllers(
   const at = (stage: Stage) => (identifier: string) =>
     `${identifier} at ${urlOf(deps, { stage, views }, identifier)}`
   if (deletionTimestamp !== undefined) {
-    const whom = terminators.map(at('terminating')).join(', ')
-    return whom === '' ? undefined : waitingFor('WaitingForTerminators', deletionTimestamp, whom)
+    const names = terminators.map(at('terminating')).join(', ')
+    return names === '' ? undefined : waitingFor('WaitingForTerminators', deletionTimestamp, names)
   }
   if (phase !== 'Initializing') return undefined
   const others = initializers.filter(identifier => !isBuiltin(identifier)).map(at('initializing'))
-  const whom = [...others, ...bindings(home)].join(', ')
-  return whom === '' ? undefined : waitingFor('WaitingForInitializers', creationTimestamp, whom)
+  const names = [...others, ...bindings(home)].join(', ')
+  return names === '' ? undefined : waitingFor('WaitingForInitializers', creationTimestamp, names)
 }
 
 type Stage = 'initializing' | 'terminating'

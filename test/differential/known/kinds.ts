@@ -78,7 +78,7 @@ export const knownOfKinds: readonly Known[] = [
         : outcome,
   },
   {
-    reason: 'nobody owns fields of a request for a token, which is not stored',
+    reason: 'a request for a token, which is not stored, has no managedFields',
     erase: (outcome, { about }) => {
       const { metadata, ...body } = fields(outcome.body)
       if (about !== 'tried TokenRequest' || metadata === undefined) return outcome
