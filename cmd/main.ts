@@ -10,6 +10,7 @@ import { addVirtualWorkspacesFlags, type VirtualWorkspacesFlags } from './flags/
 import { newCommand } from './newview/command.ts'
 import { endWithReader } from './process/closedpipe.ts'
 import { backupCommand, restoreCommand, storeCommand } from './store/command.ts'
+import { userCommand } from './users/command.ts'
 
 const program = new Command('oriel')
   .description('Virtual workspaces over logical clusters, compatible with kcp and Kubernetes.')
@@ -39,6 +40,7 @@ newCommand(program.command('new'))
 backupCommand(program.command('backup'))
 restoreCommand(program.command('restore'))
 storeCommand(program.command('store'))
+userCommand(program.command('user'))
 const treeTool = addConnectionFlags(program.command('tree'))
   .description('Print the workspaces below a workspace, and the targets of mounts and links.')
   .action(async (flags: ConnectionFlags) => {

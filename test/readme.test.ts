@@ -12,7 +12,7 @@ const adapted = (text: string, oriel: Oriel, viewsPort: number): string =>
   text
     .replaceAll('https://localhost:6443', oriel.url)
     .replaceAll('.oriel/admin.kubeconfig', oriel.kubeconfig)
-    .replaceAll('--data-directory .oriel ', `--data-directory ${oriel.directory} `)
+    .replaceAll(/--data-directory \.oriel\b/g, `--data-directory ${oriel.directory}`)
     .replaceAll(
       '--secure-port 6444 --cert-dir .oriel-views',
       `--secure-port ${viewsPort} --cert-dir ${oriel.directory}/views`,

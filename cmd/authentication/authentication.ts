@@ -7,10 +7,8 @@ import {
   type ServiceAccountKeys,
   type SigningKeys,
   type TokenAuthenticator,
-  type TokenUser,
   tokenAuthenticator,
   tokenFile,
-  tokenUsers,
   union,
   webhookTokensDefaults,
 } from '../../framework/authn/index.ts'
@@ -69,16 +67,16 @@ interface Changing extends AuthenticationConfig {
   readonly authorities: Authorities
 }
 
-/** Authentication by the flags, and of the administrators. Throws `StartError` on invalid files. */
+/** Authentication by the flags, and of the users whom `fixed` reads. Throws `StartError` on invalid files. */
 export const prepareAuthentication = async (
   options: AuthenticationFlags,
-  admins: readonly TokenUser[],
+  fixed: readonly BearerTokenReader[],
   serviceAccounts: ServiceAccountKeys,
 ): Promise<PreparedAuthentication> => ({
   ...(await prepareIdentities(
     options,
     [serviceAccounts.issuer, ...(serviceAccounts.formerIssuers ?? [])],
-    tokenUsers(admins),
+    ...fixed,
   )),
   serviceAccounts,
 })

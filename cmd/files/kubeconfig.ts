@@ -9,18 +9,12 @@ export interface KubeconfigOptions {
 
 /** The administrators' kubeconfig as YAML (kcp `pkg/server/options/authentication.go`, AdminAuthentication). */
 export function adminKubeconfig({ server, ca, kcpAdminToken, shardAdminToken }: KubeconfigOptions): string {
-  const authority = Buffer.from(ca).toString('base64')
-  const cluster = (name: string, url: string): string =>
-    `- name: ${name}\n  cluster:\n    server: ${url}\n    certificate-authority-data: ${authority}\n`
-  const context = (name: string, cluster: string, user: string): string =>
-    `- name: ${name}\n  context:\n    cluster: ${cluster}\n    user: ${user}\n`
-  const user = (name: string, token: string): string => `- name: ${name}\n  user:\n    token: ${token}\n`
   return [
-    'apiVersion: v1\nkind: Config\ncurrent-context: root\npreferences: {}\n',
+    head,
     'clusters:\n',
-    cluster('base', server),
-    cluster('root', `${server}/clusters/root`),
-    cluster('system:admin', `${server}/clusters/system:admin`),
+    cluster('base', server, ca),
+    cluster('root', `${server}/clusters/root`, ca),
+    cluster('system:admin', `${server}/clusters/system:admin`, ca),
     'contexts:\n',
     context('root', 'root', 'kcp-admin'),
     context('base', 'base', 'kcp-admin'),
@@ -31,3 +25,31 @@ export function adminKubeconfig({ server, ca, kcpAdminToken, shardAdminToken }: 
     user('shard-admin', shardAdminToken),
   ].join('')
 }
+
+const head = 'apiVersion: v1\nkind: Config\ncurrent-context: root\npreferences: {}\n'
+
+const cluster = (name: string, url: string, ca: string): string =>
+  `- name: ${name}\n  cluster:\n    server: ${url}\n    certificate-authority-data: ${Buffer.from(ca).toString('base64')}\n`
+
+const context = (name: string, cluster: string, user: string): string =>
+  `- name: ${name}\n  context:\n    cluster: ${cluster}\n    user: ${user}\n`
+
+const user = (name: string, token: string): string => `- name: ${name}\n  user:\n    token: ${token}\n`
+
+/** A user, its token, and the URL of the workspace that its kubeconfig selects. */
+export interface UserKubeconfig extends Pick<KubeconfigOptions, 'server' | 'ca'> {
+  readonly name: string
+  readonly token: string
+}
+
+/** The kubeconfig of one user as YAML. */
+export const userKubeconfig = ({ server, ca, name, token }: UserKubeconfig): string =>
+  [
+    head,
+    'clusters:\n',
+    cluster('root', server, ca),
+    'contexts:\n',
+    context('root', 'root', JSON.stringify(name)),
+    'users:\n',
+    user(JSON.stringify(name), token),
+  ].join('')

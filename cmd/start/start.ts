@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { tokenUsers } from '../../framework/authn/index.ts'
 import { createLogger, type Logger } from '../../framework/contract/log.ts'
 import { openPort, type Port } from '../../framework/server/listener.ts'
 import { StoreError } from '../../shard/store/store.ts'
@@ -9,6 +10,7 @@ import {
   prepareAuthentication,
 } from '../authentication/authentication.ts'
 import { watchIdentities } from '../authentication/identitywatch.ts'
+import { followUsers } from '../authentication/users.ts'
 import { allAuthorities } from '../certificates/authorities.ts'
 import { watchCertificate } from '../certificates/certificatewatch.ts'
 import { prepareServiceAccountKeys } from '../certificates/serviceaccountkey.ts'
@@ -36,16 +38,17 @@ export async function start(given: StartFlags): Promise<void> {
   const where = given.store ?? join(directory.path, 'store')
   const admins = await prepareAdmins(directory.path, kubeconfig)
   const keys = await prepareServiceAccountKeys(directory.path, given.serviceAccountKeyFile)
-  const authentication = await prepareAuthentication(given, admins.users, accountKeys(given, keys))
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const users = await followUsers({ dataDirectory: directory.path, log, signal })
+  const tokens = [tokenUsers(admins.users), users]
+  const authentication = await prepareAuthentication(given, tokens, accountKeys(given, keys))
   const hosts = servingHosts(given)
   const serving = await prepareServing(directory.path, hosts)
   const port = await openServingPort(given, serving, authentication, log)
   const options = { ...given, port: port.port }
   const url = publicUrl(options)
   await writePrivately(kubeconfig, adminKubeconfig({ server: url, ca: serving.authority, ...admins }))
-  const stopping = new AbortController()
-
-  const { signal } = stopping
   const starting = { options, port, where, authentication, rootCA: serving.authority, log, signal }
   const { shard, server, store, audit, disk } = await withProgress('Starting', say =>
     bringUp({ ...starting, loading: objects => say(`Starting: ${objects.toLocaleString('en')} objects`) }),

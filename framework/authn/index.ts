@@ -15,6 +15,7 @@ export {
 export { type SigningKeys, signingKeys } from './signingkeys.ts'
 export {
   type BearerTokenReader,
+  type Identity,
   sha256,
   type TokenAuthenticator,
   TokenError,

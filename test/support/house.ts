@@ -84,7 +84,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   cmd: [
     'files process',
     'certificates flags',
-    'authentication doctor explain newview store',
+    'authentication doctor explain newview store users',
     'authorization',
     'audit',
     'views',
