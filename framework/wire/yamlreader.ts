@@ -10,7 +10,7 @@ const short = 4 * 1024
 /** Documents that wait. */
 const mostWaiting = 16
 /** Milliseconds after which a document is given up, or an idle thread ends. */
-const parseTimeout = 10_000
+const parseTimeout = 30_000
 /** Megabytes of the heap of the thread: a document of 3 MB takes a tenth. */
 const mostHeap = 1_024
 
