@@ -1,8 +1,9 @@
-import { bodyOf, optional, soon } from '../async/awaitable.ts'
+import { bodyOf, optional, Pace, soon } from '../async/awaitable.ts'
 import type { Item } from '../contract/item.ts'
 import type { ItemBatch, ItemList, ListMeta } from '../contract/storage.ts'
 import { parseJson } from '../json/json.ts'
 import type { Answer } from '../request/response.ts'
+import { yamlParts } from '../wire/yamlparts.ts'
 import { encodeValue } from './documentanswer.ts'
 import type { ListForm, ObjectForm } from './forms.ts'
 import { listText } from './listtext.ts'
@@ -23,8 +24,19 @@ const worthAChunk = worthAWrite / 2
 const isPlain = ({ format, pretty }: Negotiated): boolean => format === 'json' && !pretty
 
 /** Converts JSON on one line to the negotiated format. */
-function finish(json: Buffer, how: Negotiated): Buffer {
-  return isPlain(how) ? withNewline(json) : encodeValue(parseJson(json), how)
+function finish(json: Buffer, how: Negotiated): Answer['body'] {
+  if (isPlain(how)) return withNewline(json)
+  const value = parseJson(json)
+  return how.format === 'yaml' && json.length > worthAWrite ? yamlChunks(value) : encodeValue(value, how)
+}
+
+/** A large object in YAML, with turns of the event loop. */
+async function* yamlChunks(value: unknown): AsyncGenerator<Buffer, void> {
+  const pace = new Pace()
+  for (const part of yamlParts(value)) {
+    yield Buffer.from(part)
+    await pace.due()
+  }
 }
 
 function withNewline(json: Buffer): Buffer {

@@ -1,15 +1,19 @@
-import { turn } from '../async/awaitable.ts'
+import { Pace, turn } from '../async/awaitable.ts'
 import type { Item } from '../contract/item.ts'
 import type { ItemBatch, ItemList, ListMeta } from '../contract/storage.ts'
 import { formatJson, parseJson } from '../json/json.ts'
 import { formatYaml } from '../wire/yaml.ts'
+import { yamlParts } from '../wire/yamlparts.ts'
 import type { ListForm } from './forms.ts'
 
 /** The pieces of a list in indented JSON or YAML. */
 interface Pieces {
   readonly begin: string
   readonly between: string
-  element(value: unknown): string
+  /** Before the first element. */
+  readonly first: string
+  /** The text of an element, in parts. */
+  element(value: unknown): Iterable<string>
   end(isEmpty: boolean, meta: ListMeta): string
 }
 
@@ -32,7 +36,8 @@ function jsonPieces(head: string): Pieces {
   return {
     begin,
     between: ',',
-    element: value => `\n    ${indented(formatJson(value, 2), '    ')}`,
+    first: '',
+    element: value => [`\n    ${indented(formatJson(value, 2), '    ')}`],
     end: (isEmpty, meta) =>
       `${isEmpty ? '' : '\n  '}],\n  "metadata": ${indented(formatJson(meta, 2), '  ')}\n}\n`,
   }
@@ -49,8 +54,9 @@ function yamlPieces(head: string): Pieces {
   return {
     begin: `${part(key => key < name)}${name}:`,
     between: '',
-    element: value => `\n${formatYaml([value]).slice(0, -1)}`,
-    end: (isEmpty, meta) => `${isEmpty ? ' []' : ''}\n${part(key => key > name, { metadata: meta })}`,
+    first: '\n',
+    element: value => yamlParts([value]),
+    end: (isEmpty, meta) => `${isEmpty ? ' []\n' : ''}${part(key => key > name, { metadata: meta })}`,
   }
 }
 
@@ -63,16 +69,21 @@ export async function* listText(
 ): AsyncGenerator<Buffer, void> {
   const pieces = format === 'yaml' ? yamlPieces(form.head) : jsonPieces(form.head)
   const bytesOf = (item: Item): Buffer => form.element?.(item) ?? item.bytes
+  const pace = new Pace()
   let [text, isEmpty, next] = [pieces.begin, true, first]
   try {
     for (; !next.done; next = await list.next()) {
       for (const item of next.value) {
-        text += `${isEmpty ? '' : pieces.between}${pieces.element(parseJson(bytesOf(item)))}`
+        text += isEmpty ? pieces.first : pieces.between
         isEmpty = false
-        if (text.length < worthAWrite) continue
-        yield Buffer.from(text)
-        text = ''
-        await turn()
+        for (const part of pieces.element(parseJson(bytesOf(item)))) {
+          text += part
+          await pace.due()
+          if (text.length < worthAWrite) continue
+          yield Buffer.from(text)
+          text = ''
+          await turn()
+        }
       }
     }
     yield Buffer.from(text + pieces.end(isEmpty, next.value))
