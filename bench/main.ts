@@ -7,6 +7,7 @@ import { authorization } from './authorization.ts'
 import { cel } from './cel.ts'
 import { lifecycle } from './lifecycle.ts'
 import { list } from './list.ts'
+import { plugins } from './plugins.ts'
 import { point } from './point.ts'
 import { proxy } from './proxy.ts'
 import { schema } from './schema.ts'
@@ -35,6 +36,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   apply,
   schema,
   attacks,
+  plugins,
 }
 
 const usage = `npm run bench -- [--save] [${Object.keys(benchmarks).join('|')} …]`
