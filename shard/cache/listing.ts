@@ -85,9 +85,10 @@ export async function* list(
   const range = start.after === undefined ? whole : behind(whole, start.after)
   let missing = start.limit === 0 ? Number.POSITIVE_INFINITY : start.limit
   let last: CacheItem | undefined
-  const pace = new Pace()
+  // Pages without a filter are neither read nor copied here.
+  const pace = matches === undefined ? undefined : new Pace()
   for (const run of start.snapshot.runs(range)) {
-    const wait = pace.due()
+    const wait = pace?.due()
     if (wait !== undefined) await wait
     signal.throwIfAborted()
     const taken = take(run, missing, matches)
