@@ -29,6 +29,15 @@ export const workspaceClusterName = (random: Uint8Array = randomBytes(32)): stri
 /** The logical cluster of a user's home workspace. */
 export const homeClusterName = (user: string): string => paddedBase36(hash224(user).subarray(0, 8))
 
+/**
+ * `user:alice[:team]` starts at the user's home workspace; other paths are not changed (kcp
+ * `pkg/server/home_workspaces.go`).
+ */
+export function resolveHome(path: string): string {
+  const [first, user, ...rest] = path.split(':')
+  return first === 'user' && user ? [homeClusterName(user), ...rest].join(':') : path
+}
+
 /** The value of the deprecated annotation `internal.tenancy.kcp.io/shard`. */
 export const shardHash = (shard: string): string => paddedBase36(hash224(shard)).slice(0, 8)
 

@@ -69,6 +69,8 @@ export function frontProxy(options: FrontProxyOptions): Handler {
     const match = passing.routes.match(incoming.path)
     if (match === undefined) return Promise.resolve(text(404, '404 page not found\n'))
     if (match.mapping.path === treePath) return intoTree(options, passing, match, answer)
+    const personal = personalView(passing, match)
+    if (personal !== undefined) return Promise.resolve(toPersonalView(options, passing, personal))
     return Promise.resolve(toBackend(options, passing, match))
   }
   return async exchange => {
@@ -83,6 +85,36 @@ export function frontProxy(options: FrontProxyOptions): Handler {
     lifetime.hold(seat)
     return answer(passing)
   }
+}
+
+const personalPath = /^(\/services\/workspaces\/clusters\/)([^/]+)(\/.*|)$/
+
+/** The parts of a URL of the view `workspaces` in one logical cluster. */
+interface PersonalView {
+  readonly prefix: string
+  readonly cluster: string
+  readonly rest: string
+}
+
+/** undefined for other URLs, and where the mapping file names a server for this view. */
+function personalView({ exchange }: ProxiedRequest, { mapping }: Match): PersonalView | undefined {
+  const [, prefix, cluster, rest] = personalPath.exec(exchange.incoming.path) ?? []
+  const isOwn = mapping.path.startsWith('/services/workspaces')
+  if (prefix === undefined || cluster === undefined || cluster === '*' || isOwn) return undefined
+  return { prefix, cluster, rest: rest ?? '' }
+}
+
+/** The view `workspaces` of a parent is on the shard of the parent, as is the parent itself. */
+function toPersonalView(
+  { index }: FrontProxyOptions,
+  request: ProxiedRequest,
+  { prefix, cluster, rest }: PersonalView,
+): Promise<Answer> | Forwarding {
+  const found = locate(index, request, cluster)
+  const mapping = request.routes.match(treePath + cluster)?.mapping
+  if (found.kind !== 'shard' || mapping === undefined) return unavailableAnswer(request.exchange)
+  const path = `${prefix}${found.cluster}${rest}`
+  return request.routes.forwarding({ ...request, mapping, url: found.shard.baseURL, path })
 }
 
 /** Takes a seat until the response is complete. */

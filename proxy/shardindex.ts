@@ -8,6 +8,7 @@ import { createInformers } from '../framework/informers/informers.ts'
 import { StatusError } from '../framework/meta/errors.ts'
 import type { ClusterName, KubeObject } from '../framework/meta/object.ts'
 import { coreGroup, tenancyGroup } from '../kcp/apigroups.ts'
+import { resolveHome } from '../kcp/names.ts'
 import { resources, shardsExport } from '../kcp/resources.ts'
 import type { ShardClient } from './shardclient.ts'
 
@@ -137,7 +138,7 @@ class Index implements ShardIndex {
   }
 
   find(path: string): Location | undefined {
-    const place = this.#tree.place(path, cluster => this.#clusters.has(cluster))
+    const place = this.#tree.place(resolveHome(path), cluster => this.#clusters.has(cluster))
     if (place?.kind !== 'cluster') return place
     const shard = this.#clusters.get(place.cluster)
     return shard && { kind: 'shard', shard, cluster: place.cluster }

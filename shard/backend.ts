@@ -5,13 +5,13 @@ import type { ResourceStorage } from '../framework/contract/storage.ts'
 import type { WorkspaceTree } from '../framework/contract/workspacetree.ts'
 import { notServed } from '../framework/meta/errors.ts'
 import type { ClusterName, ClusterScope } from '../framework/meta/object.ts'
+import { resolveHome } from '../kcp/names.ts'
 import { anywhere } from './apis/anywhere.ts'
 import { type ClusterApis, type ClusterApisOptions, compose } from './apis/clusters.ts'
 import type { Inactive } from './apis/inactive.ts'
 import type { Wiring } from './apis/resources.ts'
 import { wildcardApis } from './apis/wildcard.ts'
 import type { WatchCache } from './cache/watchcache.ts'
-import { resolveHome } from './homes.ts'
 
 export interface BackendOptions {
   readonly cache: WatchCache

@@ -20,15 +20,6 @@ import { lifecycleOf } from './controllers/workspaces/logicalclustercreation.ts'
 import type { ClusterDirectory } from './tenancy/directory.ts'
 import { ownerOf } from './tenancy/owner.ts'
 
-/**
- * `user:alice[:team]` starts at the user's home workspace; other paths are not changed (kcp
- * `pkg/server/home_workspaces.go`).
- */
-export function resolveHome(path: string): string {
-  const [first, user, ...rest] = path.split(':')
-  return first === 'user' && user ? [homeClusterName(user), ...rest].join(':') : path
-}
-
 /** The dependencies of home workspaces. */
 export interface Homes {
   readonly host: Pick<ShardHost, 'backend' | 'client'>

@@ -1,3 +1,4 @@
+import type { OtherShards } from '../framework/contract/workspace.ts'
 import { validateAPIResourceSchema } from '../openapi/apiresourceschema.ts'
 import { kcpAdmission } from './admission/kcp/index.ts'
 import { type DiskSpace, noQuota, type QuotaLimits } from './admission/kcp/quota.ts'
@@ -26,6 +27,7 @@ import { workspaceController } from './controllers/workspaces/workspace.ts'
 import { workspaceTypeController } from './controllers/workspaces/workspacetype.ts'
 import { homeWorkspace } from './homes.ts'
 import { peersController, type Sharding } from './peers/follow.ts'
+import { otherShards } from './peers/otheraccess.ts'
 import { type ClusterDirectory, createDirectory } from './tenancy/directory.ts'
 import type { PeerClient } from './tenancy/peer.ts'
 
@@ -52,10 +54,13 @@ export interface KcpOptions {
   readonly disk?: DiskSpace
 }
 
+interface KcpParts
+  extends Required<Pick<ShardOptions, 'decorate' | 'admission' | 'controllers' | 'computed'>> {
+  otherShards(host: Pick<ShardHost, 'informers'>): OtherShards
+}
+
 /** The options of `openShard` that make a shard of kcp; `bootstrap` has to fill the store first. */
-export function kcpParts(
-  options: KcpOptions,
-): Required<Pick<ShardOptions, 'decorate' | 'admission' | 'controllers' | 'computed'>> {
+export function kcpParts(options: KcpOptions): KcpParts {
   const peers = new Map<string, PeerClient>()
   const directoryOf = ({ backend, informers }: ShardHost): ClusterDirectory =>
     createDirectory({
@@ -67,6 +72,7 @@ export function kcpParts(
       peers,
     })
   return {
+    otherShards: host => otherShards(host, peers),
     decorate: claimsDecorator,
     admission: host =>
       kcpAdmission({

@@ -46,7 +46,7 @@ export async function viewsFindings(
     return [
       answered(where, url, seen),
       certificateFinding(where, url, seen, setting),
-      await readiness(access, where, url),
+      ...(await readiness(access, where, url)),
     ]
   } catch (error) {
     const { reason, change } = problemOf(error, setting)
@@ -85,15 +85,21 @@ interface Discovered {
   readonly resources: readonly { readonly name: string }[]
 }
 
-async function readiness(access: ServerAccess, where: string, url: string): Promise<Finding> {
+async function readiness(access: ServerAccess, where: string, url: string): Promise<readonly Finding[]> {
   const { status, text } = await probe(access, `${new URL(url).origin}/readyz?verbose`)
-  if (status === 200) return ok(where, 'all views are ready')
+  if (status === 200) return [ok(where, 'all views are ready'), ...servedBy(where, text)]
   const waiting = [...text.matchAll(/^\[-\](\S+)/gm)].map(([, name]) => name).join(', ')
-  return warning(
-    where,
-    `not ready: ${waiting || `it responds with ${status}`}`,
-    'read its log: it names each unreachable server once',
-  )
+  const change = 'read its log: it names each unreachable server once'
+  return [warning(where, `not ready: ${waiting || `it responds with ${status}`}`, change)]
+}
+
+const otherChecks = new Set(['ping', 'shutdown', 'shard'])
+
+/** The names of the views, which are health checks. */
+function servedBy(where: string, text: string): readonly Finding[] {
+  const names = [...text.matchAll(/^\[\+\](\S+)/gm)].flatMap(([, name]) => name ?? [])
+  const views = names.filter(name => !otherChecks.has(name))
+  return views.length === 0 ? [] : [ok(where, `it serves ${views.join(', ')}`)]
 }
 
 /** Checks that the URLs in endpoint slices begin with an advertised URL, and are served. */

@@ -30,7 +30,12 @@ export interface VirtualWorkspacesFlags extends RequestHeaderFlags, AuditFlags, 
 export function addVirtualWorkspacesFlags(command: Command): Command {
   command
     .description('Serve the views of a kcp shard that runs in another process.')
-    .addHelpText('after', '\nOther flags of kcp are accepted and ignored with a warning.')
+    .addHelpText(
+      'after',
+      '\nServes apiexport, apiresourceschema, initializingworkspaces, terminatingworkspaces, migratingworkspaces and replication. The views ' +
+        'cache, mounts and workspaces are served by oriel start, which has the objects and permissions that they need in memory.' +
+        '\nOther flags of kcp are accepted and ignored with a warning.',
+    )
   addTlsFlags(addViewFlags(addListeningFlags(addShardFlags(command))))
   addPeerFlags(command).addOption(new Option('--cache-server-kubeconfig-file <path>').hideHelp())
   return addIgnoredFlags(addLimitFlags(addAuditFlags(addRequestHeaderFlags(command))))

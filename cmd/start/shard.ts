@@ -4,6 +4,7 @@ import type { ResourceRef } from '../../framework/contract/backend.ts'
 import type { Informers } from '../../framework/contract/informer.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 import type { Outbound } from '../../framework/contract/upstream.ts'
+import type { OtherShards } from '../../framework/contract/workspace.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { type AddressPolicy, createAddressPolicy } from '../../framework/net/addresspolicy.ts'
 import type { ViewUrls } from '../../framework/publishing/publisher.ts'
@@ -44,6 +45,8 @@ export interface EmbeddedOptions {
 export interface Embedded extends Shard {
   readonly authentication: Authentication
   readonly viewUrls: ViewUrls
+  /** Absent with a single shard. */
+  readonly otherShards?: OtherShards
 }
 
 /** Opens the logical clusters of a store, with kcp's controllers, admission and RBAC. */
@@ -83,7 +86,10 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
     admission: host => [...kcp.admission(host), authorization.admission(host.backend.authorizer)],
   })
   const viewUrls = shardViewUrls(shard.informers, tenancy.shards, addresses)
-  return { ...shard, viewUrls, authentication: authentication(shard.informers) }
+  return {
+    ...{ ...shard, viewUrls, authentication: authentication(shard.informers) },
+    ...(sharding && { otherShards: kcp.otherShards(shard) }),
+  }
 }
 
 const addressesOf = (flag: string, allow: readonly string[] = []): AddressPolicy =>

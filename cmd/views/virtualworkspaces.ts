@@ -42,7 +42,9 @@ export async function startVirtualWorkspaces(flags: VirtualWorkspacesFlags): Pro
   // Every informer adds a listener.
   setMaxListeners(0, stopping.signal)
   const running = await open({ flags, log, signal: stopping.signal })
-  process.stdout.write(`Serving the views of ${flags.kubeconfig} on ${running.url}\n`)
+  process.stdout.write(
+    `Serving the views of ${flags.kubeconfig} on ${running.url} (all but cache, mounts and workspaces, which only oriel start serves)\n`,
+  )
   await stopSignal()
   await running.server.close(grace)
   stopping.abort()

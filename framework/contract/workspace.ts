@@ -1,4 +1,4 @@
-import type { ClusterScope, KubeObject } from '../meta/object.ts'
+import type { ClusterName, ClusterScope, KubeObject } from '../meta/object.ts'
 import type { Params } from '../request/path.ts'
 import { type ParamsOf, type PathPattern, pathPattern } from '../request/path.ts'
 import type { UserInfo } from '../request/user.ts'
@@ -38,6 +38,15 @@ export interface Host {
   readonly shared?: SharedCache
   /** Requests to other servers; absent if the server makes none. */
   readonly outbound?: Outbound
+  /** Absent with a single shard, and where `backend.authorizer` decides for all shards. */
+  readonly otherShards?: OtherShards
+}
+
+/** The logical clusters of other shards. */
+export interface OtherShards {
+  has(cluster: ClusterName): boolean
+  /** Whether a user has access to a logical cluster of another shard; also false while that shard does not answer. */
+  mayAccess(user: UserInfo, cluster: ClusterName): Promise<boolean>
 }
 
 /**

@@ -17,7 +17,7 @@ export const clusterOf = ({ object }: Item): string | undefined =>
  * Mounted workspaces need access to their parent.
  */
 export async function isOwn(
-  { backend }: Host,
+  { backend, otherShards }: Host,
   user: UserInfo,
   item: Item,
   signal: AbortSignal,
@@ -29,7 +29,9 @@ export async function isOwn(
   if (!isMade && creatorOf(item) === user.name) return true
   const inside = spec?.mount === undefined ? clusterOf(item) : item.key.cluster
   const { authorizer } = backend
-  if (inside !== undefined) {
+  if (inside !== undefined && otherShards?.has(inside)) {
+    if (await otherShards.mayAccess(user, inside)) return true
+  } else if (inside !== undefined) {
     const entering = await authorizer.authorize(user, { verb: 'access', cluster: inside, path: '/' }, signal)
     if (entering.effect === 'allow') return true
   }

@@ -41,8 +41,9 @@ async function* filtered(host: Host, { user, signal }: RequestContext, list: Ite
   try {
     let next = await list.next()
     for (; !next.done; next = await list.next()) {
-      const own: Item[] = []
-      for (const item of next.value) if (await isOwn(host, user, item, signal)) own.push(item)
+      const items = [...next.value]
+      const areOwn = await Promise.all(items.map(item => isOwn(host, user, item, signal)))
+      const own = items.filter((_, i) => areOwn[i])
       if (own.length > 0) yield own
     }
     // The number of remaining workspaces of the user is not known.

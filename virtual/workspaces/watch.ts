@@ -22,6 +22,9 @@ export interface PersonalWatch {
   readonly workspaces: () => Informer | undefined
 }
 
+/** Milliseconds after which access to logical clusters of other shards is reviewed again: their changes are not seen here. */
+const again = 5_000
+
 /**
  * A watch that also follows access: a workspace is ADDED when the user gets access, and DELETED when the user loses
  * it. Throws 410 when access has changed since the requested version.
@@ -36,12 +39,14 @@ export async function* personalWatch(
   const seen = new Seen(options, ctx, query)
   const inner = storage.watch(ctx, query)
   const wake = createWake()
-  const stop = options.changes.follow(cluster => {
+  const suspect = (cluster: string): void => {
     seen.suspect(cluster)
     wake.ring()
-  })
+  }
+  const stop = options.changes.follow(suspect)
+  const timer = setInterval(() => seen.elsewhere().forEach(suspect), again)
   try {
-    if (!query.initialEvents) await seen.start()
+    if (!query.initialEvents) yield* nonEmpty(await seen.start())
     let next = inner.next()
     for (;;) {
       const batch = await Promise.race([next, wake.rung()])
@@ -55,6 +60,7 @@ export async function* personalWatch(
       next = inner.next()
     }
   } finally {
+    clearInterval(timer)
     stop()
     await inner.return()
   }
@@ -109,9 +115,29 @@ class Seen {
     this.#query = query
   }
 
-  /** Without initial events, the current workspaces count as sent. */
-  async start(): Promise<void> {
-    for (const item of this.#all()) if (await this.#isOwn(item)) this.#items.set(idOf(item), item)
+  /**
+   * Without initial events, the current workspaces count as sent. Those on other shards are sent again, because the user may have
+   * got access to them since the requested version.
+   */
+  async start(): Promise<readonly ItemEvent[]> {
+    const events: ItemEvent[] = []
+    for (const item of this.#all()) {
+      if (!(await this.#isOwn(item))) continue
+      if (this.#isElsewhere(item)) events.push(this.#show('ADDED', item))
+      else this.#items.set(idOf(item), item)
+    }
+    return events
+  }
+
+  /** The logical clusters of other shards. */
+  elsewhere(): readonly string[] {
+    if (this.#options.host.otherShards === undefined) return []
+    return this.#all().flatMap(item => (this.#isElsewhere(item) ? (clusterOf(item) ?? []) : []))
+  }
+
+  #isElsewhere(item: Item): boolean {
+    const cluster = clusterOf(item)
+    return cluster !== undefined && this.#options.host.otherShards?.has(cluster) === true
   }
 
   suspect(cluster: string): void {

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { KubeObject } from '../../../framework/index.ts'
+import type { Client } from '../../support/client.ts'
 import { eventually, type Kubectl } from '../../support/oriel.ts'
 import { type FrontProxy, startFrontProxy } from '../../support/servers/frontproxy.ts'
 import { type Shards, startShards } from '../../support/servers/shards.ts'
@@ -59,6 +60,12 @@ describe('views of two shards', function () {
     await rm(folder, { recursive: true })
   })
 
+  const ready = (kubectl: Kubectl, name: string): Promise<Workspace> =>
+    eventually(
+      () => kubectl.json<Workspace>(['get', 'workspace', name]),
+      ({ status }) => status?.phase === 'Ready',
+    )
+
   for (const shard of ['root', 'beta'])
     it(`are named by a workspace on the shard ${shard} that waits for its initializer`, async () => {
       const name = `slow-${shard}`
@@ -71,4 +78,90 @@ describe('views of two shards', function () {
       const url = `${spec.virtualWorkspaceURL}/services/initializingworkspaces/root:slow`
       assert.ok(finished(waiting).endsWith(` at ${url}`), finished(waiting))
     })
+
+  describe('of personal workspaces', () => {
+    const personal = '/services/workspaces/clusters'
+    const namesFor = async (client: Client, parent: string): Promise<readonly string[]> => {
+      const { json, status, text } = await client(
+        `${personal}/${parent}/apis/tenancy.kcp.io/v1alpha1/workspaces`,
+      )
+      assert.equal(status, 200, text)
+      return (json().items ?? []).map(({ metadata }) => metadata.name ?? '').toSorted()
+    }
+    const member = (name: string) => [
+      'create',
+      'clusterrolebinding',
+      name,
+      '--clusterrole=system:kcp:workspace:access',
+      '--user=nobody',
+    ]
+    let nobody: Client
+
+    before(async () => {
+      await apply(root, workspace('parent-root', 'root'), workspace('parent-beta', 'beta'))
+      nobody = await proxy.client('nobody-token')
+      for (const parent of ['parent-root', 'parent-beta']) {
+        await ready(root, parent)
+        const inside = proxy.kubectl.at(`/clusters/root:${parent}`)
+        await apply(
+          inside,
+          workspace('on-root', 'root'),
+          workspace('on-beta', 'beta'),
+          workspace('hidden', 'beta'),
+        )
+        for (const name of ['on-root', 'on-beta', 'hidden']) await ready(inside, name)
+        await inside(member('member'))
+        await inside([
+          'create',
+          'clusterrole',
+          'lists',
+          '--verb=get,list,watch',
+          '--resource=workspaces.tenancy.kcp.io',
+        ])
+        await inside(['create', 'clusterrolebinding', 'lists', '--clusterrole=lists', '--user=nobody'])
+        for (const name of ['on-root', 'on-beta'])
+          await proxy.kubectl.at(`/clusters/root:${parent}:${name}`)(member('member'))
+      }
+    })
+    after(() => nobody.close())
+
+    for (const parent of ['parent-root', 'parent-beta'])
+      it(`has those on both shards, below a parent on either (${parent})`, () =>
+        eventually(
+          () => namesFor(nobody, `root:${parent}`),
+          names => String(names) === 'on-beta,on-root',
+        ))
+
+    it('tells a watch of access that is granted and withdrawn on the other shard', async () => {
+      const path = `${personal}/root:parent-root/apis/tenancy.kcp.io/v1alpha1/workspaces?watch=true`
+      const watch = await nobody.watch(path)
+      const hidden = proxy.kubectl.at('/clusters/root:parent-root:hidden')
+      await hidden(member('late'))
+      const seen: string[] = []
+      const until = async (wanted: string): Promise<void> => {
+        while (!seen.includes(wanted)) {
+          const event = await watch.next()
+          assert.ok(event, `the watch ended after ${seen}`)
+          seen.push(`${event.type} ${event.object.metadata.name}`)
+        }
+      }
+      await until('ADDED hidden')
+      await hidden(['delete', 'clusterrolebinding', 'late'])
+      await until('DELETED hidden')
+      watch.leave()
+    })
+
+    it('finds the home of a user by the path user:<name>', async () => {
+      const client = await proxy.client('nobody-token')
+      await eventually(
+        () => client('/clusters/root/apis/tenancy.kcp.io/v1alpha1/workspaces/~'),
+        ({ status }) => status === 200,
+      )
+      await eventually(
+        () => client('/clusters/user:nobody/api/v1/namespaces'),
+        ({ status }) => status === 200,
+      )
+      client.close()
+    })
+  })
 })
