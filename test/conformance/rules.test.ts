@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isThere } from '../support/citations.ts'
 import { readTexts, root } from '../support/source.ts'
 
 /** A row of rules.md: ``| 1.6 | the rule | `file` › title of a test |``, several tests with `<br>` between, or a reason in italics. */
@@ -18,17 +19,6 @@ const rows: readonly Row[] = readFileSync(join(root, 'test/conformance/rules.md'
       ? []
       : [{ rule, text, tests: tests.replaceAll('\\|', '|').split('<br>') }]
   })
-
-/** As text or as a string of TypeScript. */
-const has = (source: string, title: string): boolean =>
-  source.includes(title) || source.includes(title.replaceAll("'", "\\'"))
-
-function isThere(test: string): boolean {
-  if (/^\*.+\*$/.test(test)) return true
-  const [, file = '', title = ''] = /^`(.+)` › (.+)$/.exec(test) ?? []
-  const path = join(root, file)
-  return file !== '' && existsSync(path) && has(readFileSync(path, 'utf8'), title)
-}
 
 /** The rules that the repository's files cite as `rules.md 4.17`; 4.7 also stands for all of 4.7a to 4.7h. */
 const citations = (): readonly string[] =>
