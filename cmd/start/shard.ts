@@ -86,10 +86,8 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
     admission: host => [...kcp.admission(host), authorization.admission(host.backend.authorizer)],
   })
   const viewUrls = shardViewUrls(shard.informers, tenancy.shards, addresses)
-  return {
-    ...{ ...shard, viewUrls, authentication: authentication(shard.informers) },
-    ...(sharding && { otherShards: kcp.otherShards(shard) }),
-  }
+  const others = sharding && { otherShards: kcp.otherShards(shard) }
+  return { ...shard, ...others, viewUrls, authentication: authentication(shard.informers) }
 }
 
 const addressesOf = (flag: string, allow: readonly string[] = []): AddressPolicy =>
