@@ -151,7 +151,7 @@ export class Supervisor implements PluginSupervisor {
     this.#lastSlow = performance.now()
     this.#of.log.warn(
       this.#fields({ member, milliseconds: Math.round(milliseconds) }),
-      `view ${this.view} blocked the server: move the work of ${member} out of requests, or set isolate: true`,
+      `view ${this.view} blocked the server: move the work of ${member} out of requests`,
     )
   }
 
