@@ -63,8 +63,9 @@ export const addViewFlags = (command: Command): Command =>
         'JavaScript or TypeScript file, or installed package, with an additional view; may be repeated',
       ).argParser((module: string, before: readonly string[] = []) => [...before, module]),
     )
-    .addOption(commonOption('--views <file>', 'YAML file with additional views and their options'))
-    .addOption(commonOption('--watch', 'replace additional views when their files change, for development'))
+    .optionsGroup('Additional views:')
+    .option('--views <file>', 'YAML file with additional views and their options')
+    .option('--watch', 'replace additional views when their files change, for development')
 
 const everywhere = new Set(['0.0.0.0', '::'])
 const loopback = new Set(['127.0.0.1', '::1'])
