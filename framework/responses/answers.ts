@@ -1,5 +1,5 @@
 import { bodyOf, optional, Pace, soon } from '../async/awaitable.ts'
-import type { Item } from '../contract/item.ts'
+import { type Item, lengthOf } from '../contract/item.ts'
 import type { ItemBatch, ItemList, ListMeta } from '../contract/storage.ts'
 import { parseJson } from '../json/json.ts'
 import type { Answer } from '../request/response.ts'
@@ -91,6 +91,9 @@ async function* resumed(
   yield* rest
 }
 
+const copyItem = (item: Item, target: Buffer, start: number): number =>
+  item.copy?.(target, start) ?? item.bytes.copy(target, start)
+
 /** A buffer of consecutive chunks. Items are copied into it; large batches are sent without it. */
 class Outbox {
   #buffer = Buffer.allocUnsafe(worthAWrite)
@@ -116,9 +119,9 @@ class Outbox {
     this.#makeRoom(1)
     this.#buffer[this.#at++] = 0x2c
   }
-  addItem(item: Item): void {
-    this.#makeRoom(item.length ?? item.bytes.length)
-    this.#at += item.copy?.(this.#buffer, this.#at) ?? item.bytes.copy(this.#buffer, this.#at)
+  addItem(item: Item, copy = copyItem): void {
+    this.#makeRoom(lengthOf(item))
+    this.#at += copy(item, this.#buffer, this.#at)
   }
   take(): Buffer {
     const chunk = this.#buffer.subarray(this.#from, this.#at)
@@ -161,7 +164,7 @@ async function* listChunks(
 }
 
 /** The items of one batch; a small rest stays in the outbox. */
-function* batchChunks(batch: ItemBatch, { element }: ListForm, outbox: Outbox): Generator<Buffer> {
+function* batchChunks(batch: ItemBatch, { element, copy }: ListForm, outbox: Outbox): Generator<Buffer> {
   if (element === undefined && batch.bytes !== undefined) {
     yield* slices(batch.bytes, outbox)
     return
@@ -169,7 +172,7 @@ function* batchChunks(batch: ItemBatch, { element }: ListForm, outbox: Outbox): 
   let separated = true
   for (const item of batch) {
     if (!separated) outbox.addComma()
-    if (element === undefined) outbox.addItem(item)
+    if (element === undefined || copy !== undefined) outbox.addItem(item, copy)
     else outbox.add(element(item))
     separated = false
     if (!outbox.fits(room)) yield outbox.take()

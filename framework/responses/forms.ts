@@ -7,7 +7,7 @@ import { encodeMessage, enveloped } from '../wire/protobuf/encode.ts'
 import { kindFields, type MessageFields, messageFields } from '../wire/protobuf/fields.ts'
 import { lengthDelimited } from '../wire/protobuf/wire.ts'
 import type { InProtobuf, Negotiated, Transform } from './negotiation.ts'
-import { partialBytes, untypedBytes } from './partial.ts'
+import { copyUntyped, partialBytes, untypedBytes } from './partial.ts'
 import { columnDefinitions, includeObjectOf, rowBytes, type TableForm } from './table.ts'
 
 const plain: ObjectForm = item => item.bytes
@@ -54,7 +54,8 @@ function plainList(served: Served): ListForm {
   const { group, version, resource } = served
   const apiVersion = JSON.stringify(apiVersionOf(group, version))
   const head = `{"kind":${JSON.stringify(resource.names.listKind)},"apiVersion":${apiVersion},"items":[`
-  const form = resource.custom || resource.itemsHaveKind ? { head } : { head, element: untypedBytes }
+  const form =
+    resource.custom || resource.itemsHaveKind ? { head } : { head, element: untypedBytes, copy: copyUntyped }
   plainLists.set(served, form)
   return form
 }
@@ -157,6 +158,8 @@ export interface ListForm {
   readonly head: string
   /** Writes one element; absent: the bytes of the item. */
   readonly element?: (item: Item) => Buffer
+  /** Writes one element to a buffer that has room for the item, like `element`, and returns the number of bytes. */
+  readonly copy?: (item: Item, target: Buffer, start: number) => number
   /** Writes the whole list, for formats that begin with a length; `head` and `element` are then unused. */
   readonly whole?: (items: readonly Item[], meta: ListMeta) => Buffer
 }

@@ -1,4 +1,4 @@
-import { encodedOf, type Item } from '../contract/item.ts'
+import { encodedOf, type Item, lengthOf } from '../contract/item.ts'
 
 /**
  * An item as PartialObjectMetadata, for list elements, rows and events (rules.md 1.29). The metadata is copied from the
@@ -17,8 +17,13 @@ const metadataKey = '"metadata":{'
 
 /** An item without `apiVersion` and `kind`, as Go writes the items of typed lists (rules.md 4.2). */
 export function untypedBytes(item: Item): Buffer {
+  const untyped = Buffer.allocUnsafe(lengthOf(item))
+  return untyped.subarray(0, copyUntyped(item, untyped, 0))
+}
+
+/** Writes an item without `apiVersion` and `kind` to a buffer, and returns the number of bytes. */
+export function copyUntyped(item: Item, target: Buffer, start: number): number {
   const { bytes, offsets } = encodedOf(item)
-  const untyped = Buffer.from(bytes.subarray(offsets.metadata - metadataKey.length - 1))
-  untyped[0] = openingBrace
-  return untyped
+  target[start] = openingBrace
+  return 1 + bytes.copy(target, start + 1, offsets.metadata - metadataKey.length)
 }
