@@ -55,7 +55,7 @@ describe('administrators', () => {
     await writeFile(kubeconfig, written({ ...admins, shardAdminToken: 'other' }))
     await assert.rejects(
       start(),
-      /The shard-admin token in .*admin.kubeconfig is not valid anymore: remove .*token-store/,
+      /The shard-admin token in .*admin.kubeconfig is no longer valid: remove .*token-store/,
     )
     await writeFile(kubeconfig, '{')
     await assert.rejects(start(), /admin.kubeconfig is not a kubeconfig: remove it/)

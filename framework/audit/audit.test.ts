@@ -13,7 +13,6 @@ import { createAuditor } from './auditor.ts'
 import type { AuditEvent } from './event.ts'
 import type { AuditPolicy, AuditRule } from './policy.ts'
 
-const metrics = createMetrics()
 const version = versionInfo({ version: '0.1.0', commit: '', date: '2026-01-01T00:00:00Z' })
 const tokens: Readonly<Record<string, readonly string[]>> = {
   admin: ['system:masters'],
@@ -67,7 +66,7 @@ describe('the audit log', () => {
       documents: {} as OpenApiDocuments,
       version,
       log: silent,
-      metrics,
+      metrics: createMetrics(),
       checks: [],
     })
   }

@@ -7,7 +7,11 @@ import type { Lens } from '../lens/lens.ts'
 import { viewOf } from '../lens/view.ts'
 import { notFound } from '../meta/errors.ts'
 import { as, create, get, plain, serving, start, widgets } from '../testing/serving.ts'
+import { framesOf } from './position.ts'
 import { type Definition, type Line, supervisedIn, widgetsOf } from './testing/supervised.ts'
+
+/** As stack traces name it: those with source maps do not have the compiled file. */
+const thisFile = framesOf(new Error('here'))[0]?.path ?? ''
 
 const wrong = <T>(value: unknown): T => value as T
 const path = `/services/sick/clusters/team${widgets}`
@@ -38,7 +42,7 @@ describe('a view of a plugin that fails', () => {
   const scene = serving()
   let lines: Line[]
   const serve = async (define: (host: Host) => Definition): Promise<void> => {
-    const sick = supervisedIn(scene, import.meta.filename, define)
+    const sick = supervisedIn(scene, thisFile, define)
     lines = sick.lines
     await start(scene, [plain(scene), sick.view])
     await create(scene, 'team', 'a')
@@ -221,7 +225,7 @@ const column = { name: 'X', type: 'string', format: '', description: '', priorit
 describe('a view of a plugin that is not ready', () => {
   const scene = serving()
   const starting = async (run: Definition['run']): Promise<readonly Line[]> => {
-    const { view, lines } = supervisedIn(scene, import.meta.filename, () => ({ ...(run && { run }) }))
+    const { view, lines } = supervisedIn(scene, thisFile, () => ({ ...(run && { run }) }))
     await start(scene, [plain(scene), view])
     return lines
   }

@@ -140,7 +140,7 @@ describe('authorization, from outside', function () {
     assert.deepEqual([aboutOthers.code, aboutOthers.stdout], [1, ''])
     const closed = await explain('bob', other, 'get', 'secrets')
     const missing = await explain('bob', { ...other, path: 'root' }, 'get', 'secrets')
-    assert.match(closed.stderr, /^oriel: The server refuses to review: .*access denied/)
+    assert.match(closed.stderr, /^oriel: The server refuses the review: .*access denied/)
     assert.doesNotMatch(closed.stderr + missing.stderr, /cluster-admin|RoleBinding/)
   })
 

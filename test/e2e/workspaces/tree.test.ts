@@ -67,7 +67,7 @@ describe('the tree of workspaces with mounts and links', function () {
       `├── parent → ${url.replace(/:org$/, '')} (mount)`,
       '├── remote → https://remote.example.com/base (mount)',
       '├── shared → root:org:team (link)',
-      '└── waiting → https://waiting.example.com (mount, Unavailable: Mount is not reporting ready. See RemoteCluster "waiting" status for more details)',
+      '└── waiting → https://waiting.example.com (mount, Unavailable: Mount is not reporting ready. See RemoteCluster "waiting" status for more details: its phase is "Connecting")',
       '',
     ])
   })
