@@ -11,11 +11,16 @@ export const build = (): Build => ({
     .replace(/\.\d+Z$/, 'Z'),
 })
 
-/** The version in the package.json above this file, whether it runs as TypeScript, compiled or in the bundle. */
-export const version = (): string =>
-  (JSON.parse(readFileSync(packageAbove(import.meta.dirname), 'utf8')) as { version: string }).version
+/**
+ * The version in the package.json above this file, whether it runs as TypeScript, compiled or in the bundle; `unknown` for a
+ * program that was copied out of its package.
+ */
+export const version = (): string => versionAbove(import.meta.dirname)
 
-function packageAbove(folder: string): string {
-  const path = join(folder, 'package.json')
-  return existsSync(path) ? path : packageAbove(dirname(folder))
+/** The version in the closest package.json above a directory, or `unknown`. */
+export function versionAbove(directory: string): string {
+  const path = join(directory, 'package.json')
+  if (existsSync(path)) return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version
+  const parent = dirname(directory)
+  return parent === directory ? 'unknown' : versionAbove(parent)
 }
