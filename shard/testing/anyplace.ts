@@ -90,7 +90,8 @@ export function withValueAt(object: unknown, [step, ...rest]: Place, value: unkn
 export function lost(sent: unknown, stored: unknown, path: string): readonly string[] {
   if (sent === null || sent === undefined || Object.is(sent, stored)) return []
   if (Array.isArray(sent)) {
-    if (!Array.isArray(stored)) return sent.length === 0 && stored === undefined ? [] : [path]
+    // As Kubernetes does, roles without rules are stored with null.
+    if (!Array.isArray(stored)) return sent.length === 0 && (stored ?? null) === null ? [] : [path]
     return sent.flatMap((item, i) => lost(item, stored[i], `${path}[${i}]`))
   }
   if (!isObject(sent)) return [path]
