@@ -83,6 +83,20 @@ describe('a user who stores without limit', function () {
     assert.equal((await attacker(path, configMap('again', 50_000))).status, 201)
   })
 
+  it('is limited in bytes of objects that are being deleted, which can still lose their finalizers', async () => {
+    const path = configMaps('attacker')
+    const held = { ...configMap('held', 1), metadata: { name: 'held', finalizers: ['example.com/hold'] } }
+    assert.equal((await attacker(path, held)).status, 201)
+    await exhaust(i => attacker(path, configMap(`full-${i}`, 50_000)))
+    assert.equal((await remove(`${path}/held`)).status, 200)
+    const headers = { 'content-type': 'application/merge-patch+json' }
+    const patch = (body: object) =>
+      people.as('user-1')(`${path}/held`, { method: 'PATCH', body: JSON.stringify(body), headers })
+    assert.equal((await patch({ data: { more: 'x'.repeat(500_000) } })).status, 403)
+    assert.equal((await patch({ metadata: { finalizers: null } })).status, 200)
+    assert.equal((await people.as('user-1')(`${path}/held`)).status, 404)
+  })
+
   it('is limited in workspaces below its own, at any depth', async () => {
     const path = 'root:victim'
     const create = (at: string, name: string) => people.post('user-2', workspaces(at), workspace(name))

@@ -57,6 +57,7 @@ describe('an almost full disk', function () {
     assert.equal((await client(`${path}/a`, { method: 'DELETE' })).status, 200)
     assert.equal((await client(`${path}/held`, { method: 'DELETE' })).status, 200)
     assert.equal((await client(`${path}/held`)).status, 200)
+    assert.equal((await client(`${path}/held`, patch({ data: { more: 'x'.repeat(10_000) } }))).status, 507)
     assert.equal((await client(`${path}/held`, patch({ metadata: { finalizers: null } }))).status, 200)
     assert.equal((await client(`${path}/held`)).status, 404)
   })

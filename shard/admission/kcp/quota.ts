@@ -1,6 +1,6 @@
 import type { AdmissionAttributes, AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import { StatusError } from '../../../framework/meta/errors.ts'
-import { type ClusterName, groupResource } from '../../../framework/meta/object.ts'
+import { type ClusterName, groupResource, type KubeObject } from '../../../framework/meta/object.ts'
 import { isPrivileged } from '../../../framework/request/user.ts'
 import { maxObjectsAnnotation } from '../../../kcp/annotations.ts'
 import type { WatchCacheEvent } from '../../cache/item.ts'
@@ -52,7 +52,7 @@ export function quotaAdmission(deps: QuotaAdmissionDeps): AdmissionPlugin {
     name: 'core.kcp.io/LogicalClusterObjectCountLimit',
     handles: { operations: ['CREATE', 'UPDATE'] },
     validate(ctx, request) {
-      if (request.operation === 'DELETE' || isEnding(request)) return
+      if (request.operation === 'DELETE' || completesDeletion(request)) return
       if (!isPrivileged(ctx.user)) {
         if (deps.disk.shortage !== undefined) throw diskFull(deps.disk.shortage)
         checkBytes(deps, usage, request)
@@ -65,11 +65,22 @@ export function quotaAdmission(deps: QuotaAdmissionDeps): AdmissionPlugin {
 }
 
 /**
- * Whether the object is being deleted: writes that complete the deletion, such as the removal of a finalizer, are
- * always allowed.
+ * Whether a write completes a deletion: the object is being deleted, loses a finalizer and does not grow. Such writes
+ * are always allowed. All others are limited, because finalizers keep an object as long as its user wants.
  */
-const isEnding = (request: AdmissionAttributes): boolean =>
-  request.operation === 'UPDATE' && request.old?.metadata.deletionTimestamp !== undefined
+function completesDeletion({ operation, old, object }: AdmissionAttributes): boolean {
+  if (operation !== 'UPDATE' || old?.metadata.deletionTimestamp === undefined || object === undefined)
+    return false
+  return finalizersOf(object) < finalizersOf(old) && lengthOf(object) <= lengthOf(old)
+}
+
+const finalizersOf = ({ metadata }: KubeObject): number => metadata.finalizers?.length ?? 0
+
+/** UTF-16 code units of what clients write, as JSON. */
+function lengthOf({ metadata, ...content }: KubeObject): number {
+  const { resourceVersion: _, generation: __, managedFields: ___, ...written } = metadata
+  return JSON.stringify({ ...content, metadata: written }).length
+}
 
 /** 507 Insufficient Storage (RFC 4918, section 11.5): Kubernetes has no such status. Without Retry-After: client-go would wait. */
 const diskFull = (shortage: string): StatusError => new StatusError(507, 'InsufficientStorage', shortage)
