@@ -33,14 +33,22 @@ export interface Reading {
   readonly isIdentityHeader?: IsIdentity
   /** Limits the bodies that are decoded in one turn of the event loop; absent: no limit. */
   readonly turns?: Turns
-  readonly yaml?: ParseYaml
+  /** Parses YAML in the turn of an account. */
+  readonly yaml?: (text: string, account: string) => ReturnType<ParseYaml>
 }
 
-/** `measured.works` is called when the body has arrived. */
+/** The request as later steps see it. */
+interface Progress {
+  /** Called when the body has arrived. */
+  works(): void
+  /** The name under which the request is counted; '' before authentication. */
+  account(): string
+}
+
 export function readRequest(
   request: HttpRequest,
   { isIdentityHeader: isIdentity = nothing, turns, yaml }: Reading,
-  measured?: { works(): void },
+  progress?: Progress,
 ): Incoming {
   const { method = 'GET', url = '/' } = request
   const question = url.indexOf('?')
@@ -60,8 +68,8 @@ export function readRequest(
     impersonates,
     auditId: sentAuditId ?? randomUUID(),
     hops,
-    body: bodyOf(request, turns, measured),
-    yaml,
+    body: bodyOf(request, turns, progress),
+    yaml: yaml && (text => yaml(text, progress?.account() ?? '')),
   }
 }
 
@@ -189,13 +197,13 @@ function readPeer(socket: Socket | TLSSocket): Peer {
 function bodyOf(
   request: HttpRequest,
   turns: Turns | undefined,
-  measured: { works(): void } | undefined,
+  progress: Pick<Progress, 'works'> | undefined,
 ): VerbRequest['body'] {
   let body: Promise<Buffer> | undefined
   const read = async (limit: number): Promise<Buffer> => {
     const bytes = await readBody(request, limit)
     await turns?.of(bytes)
-    measured?.works()
+    progress?.works()
     return bytes
   }
   return limit => {

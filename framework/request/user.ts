@@ -48,9 +48,13 @@ export const isServiceAccount = (user: string): boolean => user.startsWith(servi
 
 /**
  * The name under which the requests of a user are counted: for service accounts and users of a logical cluster's issuers
- * the cluster, because it can create any number of them.
+ * the cluster, because it can create any number of them. An impersonated user counts as the requestor, who may be
+ * permitted to impersonate any number, except for a privileged one: a shard impersonates all users. '' without a user.
  */
-export const accountOf = ({ name, extra }: UserInfo): string => {
+export const accountOf = (user: UserInfo | undefined, requestor = user): string => {
+  const counted = requestor === undefined || isPrivileged(requestor) ? user : requestor
+  if (counted === undefined) return ''
+  const { name, extra } = counted
   const home = extra?.[clusterNameKey]?.[0]
   return home === undefined ? name : scopeOf(home)
 }

@@ -101,7 +101,7 @@ interface Routed extends Exchange {
 /** Takes a seat among the requests in progress; undefined for requests without a limit. */
 function enter(
   { fairness }: Pipeline,
-  { lifetime, target: { info, place }, user, requestor = user }: Routed,
+  { lifetime, target: { info, place }, user, requestor }: Routed,
 ): Awaitable<Seat | Refused | undefined> {
   if (isPrivileged(user)) return undefined
   const seats = isLongRunning(info)
@@ -110,9 +110,7 @@ function enter(
       ? fairness.reading
       : fairness.mutating
   const isSystem = user.groups.some(group => fairness.systemGroups.has(group))
-  // A shard impersonates all users, and a user may be permitted to impersonate any number of them.
-  const account = accountOf(isPrivileged(requestor) ? user : requestor)
-  return seats.enter({ user: account, workspace: place, isSystem, lifetime })
+  return seats.enter({ user: accountOf(user, requestor), workspace: place, isSystem, lifetime })
 }
 
 const readingVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head', 'options'])

@@ -9,7 +9,7 @@ import type { Forwarding, Upgrade } from '../contract/upstream.ts'
 import type { Measured, Metrics } from '../metrics/metrics.ts'
 import { type HttpRequest, type Incoming, type Reading, readRequest } from '../request/incoming.ts'
 import type { Answer } from '../request/response.ts'
-import type { UserInfo } from '../request/user.ts'
+import { accountOf, type UserInfo } from '../request/user.ts'
 import { failureAnswer } from '../responses/failure.ts'
 import { text } from '../responses/textanswer.ts'
 import type { Answering } from './listener.ts'
@@ -85,13 +85,14 @@ export function serve(service: Service, ends: Ends, handler: Handler): Awaitable
 
 function open(service: Service, request: HttpRequest): Exchange {
   const measured = service.metrics.begin(request.method ?? 'GET')
-  const received = readRequest(request, service, measured)
+  const account = (): string => accountOf(exchange.user, exchange.requestor)
+  const received = readRequest(request, service, { works: () => measured.works(), account })
   const lifetime = createLifetime(service.requestTimeout)
   const audit = service.auditor?.begin(received, request.socket.remoteAddress ?? '')
   const incoming = audit?.incoming ?? received
   const record = createRecording(service.log, incoming, audit)
   // All members at once: members that are added later make every access to the object slower.
-  return {
+  const exchange: Exchange = {
     incoming,
     lifetime,
     record,
@@ -102,6 +103,7 @@ function open(service: Service, request: HttpRequest): Exchange {
     requestor: undefined,
     ctx: undefined,
   }
+  return exchange
 }
 
 /** The answer of the handler, or that for its error. */

@@ -38,21 +38,32 @@ const fromSources = (): Worker => {
   return new Worker(code, { eval: true })
 }
 
+const codeOf = (answer: PromiseSettledResult<unknown>): number | undefined =>
+  answer.status === 'rejected' && answer.reason instanceof StatusError ? answer.reason.code : undefined
+
 describe('the YAML reader', () => {
   const reader = import.meta.filename.endsWith('.ts') ? new YamlReader(fromSources) : new YamlReader()
   after(() => reader.close())
 
+  /** Reads documents of a user; `order` gets the user when each has been read. */
+  const documents = (user: string, count: number, order: string[] = []): readonly Promise<unknown>[] =>
+    Array.from({ length: count }, async (_, i) => {
+      const { value } = await reader.read(`index: ${i}\n${lines(1_000)}`, user)
+      order.push(user)
+      return (value as { index: number }).index
+    })
+
   it('reads short documents at once, as the parser does', () => {
-    assert.deepEqual(reader.read('a: yes\na: 12345678901234567890\n'), {
+    assert.deepEqual(reader.read('a: yes\na: 12345678901234567890\n', 'alice'), {
       value: { a: 12345678901234567890n },
       duplicates: ['line 2: key "a" already set in map'],
     })
-    assert.throws(() => reader.read('a: ['), SyntaxError)
+    assert.throws(() => reader.read('a: [', 'alice'), SyntaxError)
   })
 
   it('reads long documents beside the event loop, with the same results', async () => {
     const text = `${lines(2_000)}big: 12345678901234567890\nk0: again\n`
-    const promise = Promise.resolve(reader.read(text))
+    const promise = Promise.resolve(reader.read(text, 'alice'))
     assert.ok((await turnsUntil(promise)) > 1)
     const { value, duplicates } = parseYaml(text)
     assert.deepEqual(await promise, { value, duplicates })
@@ -62,19 +73,25 @@ describe('the YAML reader', () => {
   it('rejects long documents with the errors of the parser', async () => {
     const text = `${lines(1_000)}a: [`
     assert.throws(() => parseYaml(text), SyntaxError)
-    await assert.rejects(async () => reader.read(text), SyntaxError)
-    assert.match(await refusal(() => reader.read('#\n'.repeat(400_000))), /300000 tokens/)
+    await assert.rejects(async () => reader.read(text, 'alice'), SyntaxError)
+    assert.match(await refusal(() => reader.read('#\n'.repeat(400_000), 'alice')), /300000 tokens/)
   })
 
-  it('reads several documents in their order, and refuses more than it can hold', async () => {
-    const texts = Array.from({ length: 30 }, (_, i) => `n: ${i}\n${lines(1_000)}`)
-    const answers = await Promise.allSettled(texts.map(async text => reader.read(text)))
+  it('reads several documents of a user in their order, and refuses more than it can hold', async () => {
+    const answers = await Promise.allSettled(documents('eve', 100))
     const read = answers.filter(({ status }) => status === 'fulfilled')
-    assert.ok(read.length >= 16)
-    for (const answer of answers.slice(read.length)) {
-      assert.ok(answer.status === 'rejected' && answer.reason instanceof StatusError)
-      assert.equal(answer.reason.code, 429)
-    }
+    assert.ok(read.length >= 64 && read.length < 100)
+    for (const answer of answers.slice(read.length)) assert.equal(codeOf(answer), 429)
+  })
+
+  it('reads documents of several users in turn, and refuses those of the user with the most', async () => {
+    const order: string[] = []
+    const many = Promise.allSettled(documents('eve', 65, order))
+    const few = documents('alice', 3, order)
+    assert.deepEqual(await Promise.all(few), [0, 1, 2])
+    assert.ok(order.length <= 8, order.join())
+    const refused = (await many).map(codeOf).filter(code => code !== undefined)
+    assert.deepEqual(refused, [429, 429, 429])
   })
 })
 

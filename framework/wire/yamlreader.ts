@@ -7,8 +7,8 @@ import type { YamlAnswer } from './yamlworker.ts'
 
 /** Characters of a document that is parsed at once, within a few milliseconds. */
 const short = 4 * 1024
-/** Documents that wait. */
-const mostWaiting = 16
+/** The maximum number of documents that wait. */
+const mostWaiting = 64
 /** Milliseconds after which a document is given up, or an idle thread ends. */
 const parseTimeout = 30_000
 /** Megabytes of the heap of the thread: a document of 3 MB takes a tenth. */
@@ -26,12 +26,46 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
+/** The documents that wait, by user; the next is of the user at the front, who then moves to the end. */
+class WaitingDocuments {
+  readonly #byUser = new Map<string, Waiting[]>()
+  size = 0
+
+  add(user: string, document: Waiting): void {
+    const own = this.#byUser.get(user)
+    if (own === undefined) this.#byUser.set(user, [document])
+    else own.push(document)
+    this.size++
+  }
+
+  next(): Waiting | undefined {
+    for (const [user, documents] of this.#byUser) {
+      const found = documents.shift()
+      this.#byUser.delete(user)
+      if (documents.length > 0) this.#byUser.set(user, documents)
+      this.size--
+      return found
+    }
+    return undefined
+  }
+
+  /** Removes the newest document of the user with the most. */
+  shed(): Waiting | undefined {
+    const lengths = [...this.#byUser].map(([user, { length }]) => ({ user, length }))
+    const { user } = lengths.reduce((most, each) => (each.length >= most.length ? each : most))
+    const documents = this.#byUser.get(user) ?? []
+    if (documents.length === 1) this.#byUser.delete(user)
+    this.size--
+    return documents.pop()
+  }
+}
+
 /**
- * Parses YAML. Long documents are parsed in a thread, one after the other, because the parser takes microseconds per
- * token.
+ * Parses YAML. Long documents are parsed in a thread, one after the other and in turn for each user, because the parser
+ * takes microseconds per token.
  */
 export class YamlReader {
-  readonly #waiting: Waiting[] = []
+  readonly #waiting = new WaitingDocuments()
   #current: Waiting | undefined
   #worker: Worker | undefined
   #timer: NodeJS.Timeout | undefined
@@ -41,16 +75,19 @@ export class YamlReader {
     this.#thread = start
   }
 
-  /** Throws, or rejects with, what `parseYaml` throws; 413 after thirty seconds, and 429 if too many documents wait. */
-  read(text: string): Awaitable<YamlContent> {
+  /**
+   * Throws, or rejects with, what `parseYaml` throws; 413 after thirty seconds, and 429 if too many documents wait and the
+   * user has the most.
+   */
+  read(text: string, user: string): Awaitable<YamlContent> {
     if (text.length <= short) {
       const { value, duplicates } = parseYaml(text)
       return { value, duplicates }
     }
-    if (this.#waiting.length >= mostWaiting)
-      throw tooManyRequests('Too many YAML documents, please try again later.', 1)
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ text, resolve, reject })
+      this.#waiting.add(user, { text, resolve, reject })
+      if (this.#waiting.size > mostWaiting)
+        this.#waiting.shed()?.reject(tooManyRequests('Too many YAML documents, please try again later.', 1))
       this.#next()
     })
   }
@@ -58,13 +95,13 @@ export class YamlReader {
   /** Ends the thread. */
   close(): void {
     const stopped = serviceUnavailable('the server is stopping')
-    for (const { reject } of this.#waiting.splice(0)) reject(stopped)
+    while (this.#waiting.size > 0) this.#waiting.next()?.reject(stopped)
     this.#end(stopped)
   }
 
   #next(): void {
     if (this.#current !== undefined) return
-    this.#current = this.#waiting.shift()
+    this.#current = this.#waiting.next()
     this.#worker ??= this.#start()
     clearTimeout(this.#timer)
     this.#timer = setTimeout(
@@ -102,7 +139,7 @@ export class YamlReader {
     this.#worker = undefined
     void worker?.terminate()
     current?.reject(error)
-    if (this.#waiting.length > 0) this.#next()
+    if (this.#waiting.size > 0) this.#next()
   }
 }
 
