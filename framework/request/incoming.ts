@@ -37,18 +37,15 @@ export interface Reading {
   readonly yaml?: (text: string, account: string) => ReturnType<ParseYaml>
 }
 
-/** The request as later steps see it. */
-interface Progress {
-  /** Called when the body has arrived. */
-  works(): void
-  /** The name under which the request is counted; '' before authentication. */
-  account(): string
-}
-
+/**
+ * `measured.works` is called when the body has arrived. `account`: the name under which the request is counted, '' before
+ * authentication.
+ */
 export function readRequest(
   request: HttpRequest,
   { isIdentityHeader: isIdentity = nothing, turns, yaml }: Reading,
-  progress?: Progress,
+  measured?: { works(): void },
+  account = () => '',
 ): Incoming {
   const { method = 'GET', url = '/' } = request
   const question = url.indexOf('?')
@@ -68,8 +65,8 @@ export function readRequest(
     impersonates,
     auditId: sentAuditId ?? randomUUID(),
     hops,
-    body: bodyOf(request, turns, progress),
-    yaml: yaml && (text => yaml(text, progress?.account() ?? '')),
+    body: bodyOf(request, turns, measured),
+    yaml: yaml && (text => yaml(text, account())),
   }
 }
 
@@ -197,13 +194,13 @@ function readPeer(socket: Socket | TLSSocket): Peer {
 function bodyOf(
   request: HttpRequest,
   turns: Turns | undefined,
-  progress: Pick<Progress, 'works'> | undefined,
+  measured: { works(): void } | undefined,
 ): VerbRequest['body'] {
   let body: Promise<Buffer> | undefined
   const read = async (limit: number): Promise<Buffer> => {
     const bytes = await readBody(request, limit)
     await turns?.of(bytes)
-    progress?.works()
+    measured?.works()
     return bytes
   }
   return limit => {

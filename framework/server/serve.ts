@@ -86,16 +86,15 @@ export function serve(service: Service, ends: Ends, handler: Handler): Awaitable
 function open(service: Service, request: HttpRequest): Exchange {
   const measured = service.metrics.begin(request.method ?? 'GET')
   const account = (): string => accountOf(exchange.user, exchange.requestor)
-  const received = readRequest(request, service, { works: () => measured.works(), account })
+  const received = readRequest(request, service, measured, account)
   const lifetime = createLifetime(service.requestTimeout)
   const audit = service.auditor?.begin(received, request.socket.remoteAddress ?? '')
   const incoming = audit?.incoming ?? received
-  const record = createRecording(service.log, incoming, audit)
   // All members at once: members that are added later make every access to the object slower.
   const exchange: Exchange = {
     incoming,
     lifetime,
-    record,
+    record: createRecording(service.log, incoming, audit),
     measured,
     audit,
     target: undefined,
