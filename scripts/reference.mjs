@@ -1,4 +1,6 @@
-// Writes docs/reference.md from the exports of framework/index.ts, their declarations and docstrings.
+// Writes docs/reference.md from the exports of framework/index.ts, their declarations and docstrings. With --announce it also
+// writes docs/surface.json, to which a test compares the declarations.
+import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,7 +15,7 @@ export const page = 'docs/reference.md'
 const head = `# Reference
 
 All names that a view or a backend gets from the framework: the argument of a plugin (\`ViewPlugin\`), and the exports of
-[\`framework/index.ts\`](../framework/index.ts). [Writing a view](writing-a-view.md) introduces them. Modules that are written in TypeScript
+\`framework/index.ts\`. [Writing a view](writing-a-view.md) introduces them. Modules that are written in TypeScript
 import the types from \`oriel/framework\`, and \`ViewPlugin\` from \`oriel/plugin\`. The other types are those of members and arguments; the
 framework does not export them.
 
@@ -148,7 +150,7 @@ export function surface() {
 }
 
 const section = ({ name, path, code, doc }) =>
-  `### ${name}\n\n${doc === '' ? '' : `${doc}\n\n`}\`\`\`ts\n${code}\n\`\`\`\n\n[${path}](../${path})\n`
+  `### ${name}\n\n${doc === '' ? '' : `${doc}\n\n`}\`\`\`ts\n${code}\n\`\`\`\n\n\`${path}\`\n`
 
 const anchor = text => text.toLowerCase().replaceAll(' ', '-')
 
@@ -164,4 +166,28 @@ export function renderReference({ plugin, groups, others } = surface()) {
   return `${head}\n${table}\n${sections.join('\n')}`
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(join(root, page), renderReference())
+/** The digests of the public declarations, relative to the repository. */
+export const digests = 'docs/surface.json'
+
+/** Without comments and white space, which change nothing for plugins. */
+const digestOf = ({ code }) =>
+  createHash('sha256')
+    .update(code.replace(/\/\*[\s\S]*?\*\//g, '').replace(/\s+/g, ''))
+    .digest('hex')
+    .slice(0, 12)
+
+/** The version of the surface, and a digest of each declaration. */
+export function digested({ plugin, groups, others } = surface()) {
+  const all = [plugin, ...groups.flatMap(({ names }) => names), ...others]
+  const sorted = all.sort((a, b) => (a.name < b.name ? -1 : 1))
+  const { text } = source('framework/contract/version.ts')
+  const apiVersion = Number(/export const apiVersion = (\d+)$/m.exec(text)[1])
+  return { apiVersion, names: Object.fromEntries(sorted.map(each => [each.name, digestOf(each)])) }
+}
+
+const write = (path, text) => writeFileSync(join(root, path), text)
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  write(page, renderReference())
+  if (process.argv.includes('--announce')) write(digests, `${JSON.stringify(digested(), undefined, 2)}\n`)
+}

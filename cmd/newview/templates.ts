@@ -1,3 +1,5 @@
+import { apiVersion } from '../../framework/index.ts'
+
 /** The files of a new view, by name. */
 export const filesOf = (name: string, version: string): Readonly<Record<string, string>> => ({
   [`${name}.ts`]: viewOf(name),
@@ -16,6 +18,9 @@ const packageOf = (name: string, version: string): object => ({
 })
 
 const viewOf = (name: string): string => `import type { ViewPlugin } from 'oriel/plugin'
+
+/** The version of the API of plugins for which this was written. */
+export const apiVersion = ${apiVersion}
 
 /** The config maps with the label \`${name}=<group>\`, for the members of the group, read-only. */
 const plugin: ViewPlugin = f =>

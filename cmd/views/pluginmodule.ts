@@ -42,6 +42,8 @@ const isPath = (name: string): boolean => /^\.{0,2}[\\/]|\.[cm]?[jt]s$/.test(nam
 /** A loaded module. */
 export interface LoadedModule {
   readonly exported: unknown
+  /** The version of the API for which it was written, if it says so. */
+  readonly apiVersion: unknown
   /** The files that were read, if it was loaded afresh. */
   readonly files: readonly string[]
 }
@@ -52,5 +54,9 @@ export async function loadModule({ file }: PluginOrigin, fresh: boolean): Promis
   const module = await (isTypeScript(file) || fresh
     ? (await loader(each => files.add(each))).import(file)
     : import(pathToFileURL(file).href))
-  return { exported: (module as { readonly default?: unknown }).default, files: [...files] }
+  const { default: exported, apiVersion } = module as {
+    readonly default?: unknown
+    readonly apiVersion?: unknown
+  }
+  return { exported, apiVersion, files: [...files] }
 }

@@ -35,7 +35,8 @@ async function loadListed(listed: ListedView, fresh: boolean): Promise<LoadedVie
 
 async function loaded(origin: PluginOrigin, listed: ListedView, fresh: boolean): Promise<LoadedViews> {
   try {
-    const { exported, files } = await loadModule(origin, fresh)
+    const { exported, apiVersion, files } = await loadModule(origin, fresh)
+    checkApiVersion(apiVersion, origin)
     const factories = factoriesOf(exported, listed, origin)
     return { origin, factories, files, again: () => loaded(origin, listed, true) }
   } catch (error) {
@@ -43,6 +44,20 @@ async function loaded(origin: PluginOrigin, listed: ListedView, fresh: boolean):
     const text = oneLine((error as Error).message)
     throw new Error(at === undefined || text.includes(origin.file) ? text : `${at}: ${text}`)
   }
+}
+
+/** Throws an `Error` for a plugin that needs a newer server. */
+function checkApiVersion(version: unknown, { file }: PluginOrigin): void {
+  const { apiVersion } = framework
+  if (version === undefined) return
+  if (typeof version !== 'number' || !Number.isInteger(version) || version < 1)
+    throw new Error(
+      `${file}: apiVersion must be an integer, such as ${apiVersion}, but it is ${JSON.stringify(version)}`,
+    )
+  if (version > apiVersion)
+    throw new Error(
+      `${file}: the plugin was written for version ${version} of the API of plugins, and this server has version ${apiVersion}: install a newer version of oriel`,
+    )
 }
 
 const oneLine = (text: string): string => text.replace(/\s*\n\s*/g, ' ').trim()

@@ -1,4 +1,4 @@
-import type { ViewPlugin } from '../../framework/plugin.ts'
+import type { ViewPlugin } from 'oriel/plugin'
 
 /** All exports with the label `catalog=yes`, for all authenticated users. */
 const catalog: ViewPlugin = ({

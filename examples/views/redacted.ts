@@ -1,4 +1,4 @@
-import type { ViewPlugin } from '../../framework/plugin.ts'
+import type { ViewPlugin } from 'oriel/plugin'
 
 /** Secrets with their keys and without their values, for users with the verb `inventory` on secrets. */
 const redacted: ViewPlugin = ({ apiSetOf, defineVirtualWorkspace, loopback, viewOf }) =>

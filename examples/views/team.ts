@@ -1,4 +1,4 @@
-import type { ViewPlugin } from '../../framework/plugin.ts'
+import type { ViewPlugin } from 'oriel/plugin'
 
 /** The ConfigMaps of all logical clusters with the label of a team, read-only, for the members of the team. */
 const team: ViewPlugin = ({

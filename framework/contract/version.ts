@@ -1,3 +1,10 @@
+/**
+ * The version of the API of plugins: of the names that plugins get. It rises when one is added, or changes so that plugins have
+ * to change. A module of a plugin may export the version for which it was written, as `apiVersion`: servers with an older one
+ * refuse it.
+ */
+export const apiVersion = 1
+
 /** The response of `GET /version` (rules.md 8.15). */
 export interface VersionInfo {
   readonly major: string

@@ -30,6 +30,10 @@ export interface OrielOptions {
   readonly args?: readonly string[]
   /** The maximum size of a file in units of 512 bytes, to simulate a full disk. */
   readonly largestFile?: number
+  /** The working directory; default: that of the tests. */
+  readonly cwd?: string
+  /** Another copy of the program than that of this repository. */
+  readonly program?: string
 }
 
 /** The program that `bin` names. */
@@ -37,14 +41,15 @@ export const compiled = join(root, 'dist/bundle/oriel.cjs')
 
 /** Starts the server on a free port and waits until it is ready. */
 export async function startOriel(options: OrielOptions = {}): Promise<Oriel> {
-  if (!existsSync(compiled)) throw new Error(`${compiled} is missing: run npm run build`)
+  const { program = compiled, cwd } = options
+  if (!existsSync(program)) throw new Error(`${program} is missing: run npm run build`)
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'oriel-')))
   const launch = (port: string): ChildProcess => {
-    const args = [compiled, 'start', '--data-directory', directory, '--port', port, ...(options.args ?? [])]
+    const args = [program, 'start', '--data-directory', directory, '--port', port, ...(options.args ?? [])]
     const limit = options.largestFile
     const shell = ['-c', `ulimit -f ${limit}; exec "$@"`, 'sh', process.execPath, ...args]
     const [command, ...rest] = limit === undefined ? [process.execPath, ...args] : ['sh', ...shell]
-    return spawn(command as string, rest, { stdio: ['ignore', 'pipe', 'pipe'] })
+    return spawn(command as string, rest, { stdio: ['ignore', 'pipe', 'pipe'], ...(cwd && { cwd }) })
   }
   let child = launch('0')
   let output = collect(child)

@@ -169,6 +169,16 @@ describe('a view that cannot be loaded', function () {
       /\.mjs:1:16: the plugin must return .*, but it returned a promise: use await outside of the function\.$/m,
     ],
     [
+      'that was written for a newer version',
+      'export const apiVersion = 99\nexport default () => []',
+      /^oriel: Loading --view .* failed: .*\.mjs: the plugin was written for version 99 of the API of plugins, and this server has version \d+: install a newer version of oriel\.$/m,
+    ],
+    [
+      'that says no version',
+      "export const apiVersion = 'v1'\nexport default () => []",
+      /^oriel: Loading --view .* failed: .*\.mjs: apiVersion must be an integer, such as \d+, but it is "v1"\.$/m,
+    ],
+    [
       'that throws',
       'export default () => {\n  throw new Error("no luck")\n}',
       /^oriel: Loading --view .* failed: \/.*\.mjs:2:9: no luck\.$/m,
