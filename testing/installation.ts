@@ -1,7 +1,6 @@
 import { authorizationParts } from '../cmd/authorization/authorization.ts'
 import { plain } from '../cmd/files/plain.ts'
 import { bearerTokens } from '../framework/authn/index.ts'
-import type { ResourceRef } from '../framework/contract/backend.ts'
 import { type Logger, silent } from '../framework/contract/log.ts'
 import { loopbackContext } from '../framework/contract/loopback.ts'
 import { versionInfo } from '../framework/contract/version.ts'
@@ -18,6 +17,7 @@ import type { UserInfo } from '../framework/request/user.ts'
 import { openPort } from '../framework/server/listener.ts'
 import { checkViews } from '../framework/server/routes.ts'
 import { type Server, serveOn } from '../framework/server/server.ts'
+import { resources } from '../kcp/resources.ts'
 import { createOpenApiDocuments } from '../openapi/index.ts'
 import { openShard, type Shard } from '../shard/index.ts'
 import { openMemoryStore } from '../shard/store/memory.ts'
@@ -84,7 +84,7 @@ export async function startInstallation({
     as: user => new TestUser(server.url, typeof user === 'string' ? { name: user, groups: [] } : user),
     async cluster(name, ...objects) {
       if (!names.has(name))
-        await shard.client.create(logicalClusters, keyOf(logicalCluster, name), logicalCluster)
+        await shard.client.create(resources.logicalClusters, keyOf(logicalCluster, name), logicalCluster)
       if (!names.has(name)) await write(namespace, name)
       names.add(name)
       for (const object of objects) await write(object, name)
@@ -98,11 +98,6 @@ export async function startInstallation({
   }
 }
 
-const logicalClusters: ResourceRef = {
-  group: 'core.kcp.io',
-  version: 'v1alpha1',
-  resource: 'logicalclusters',
-}
 const logicalCluster: KubeObject = {
   apiVersion: 'core.kcp.io/v1alpha1',
   kind: 'LogicalCluster',

@@ -19,8 +19,14 @@ export const version = (): string => versionAbove(import.meta.dirname)
 
 /** The version in the closest package.json above a directory, or `unknown`. */
 export function versionAbove(directory: string): string {
-  const path = join(directory, 'package.json')
-  if (existsSync(path)) return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version
+  const found = packageAbove(directory)
+  if (found === undefined) return 'unknown'
+  return (JSON.parse(readFileSync(join(found, 'package.json'), 'utf8')) as { version: string }).version
+}
+
+/** The closest directory with a package.json, at or above a directory. */
+export function packageAbove(directory: string): string | undefined {
+  if (existsSync(join(directory, 'package.json'))) return directory
   const parent = dirname(directory)
-  return parent === directory ? 'unknown' : versionAbove(parent)
+  return parent === directory ? undefined : packageAbove(parent)
 }

@@ -1,13 +1,8 @@
-import { existsSync } from 'node:fs'
-import { dirname, join, sep } from 'node:path'
+import { join, sep } from 'node:path'
+import { packageAbove } from '../files/build.ts'
 
-const packageAbove = (folder: string): string =>
-  existsSync(join(folder, 'package.json')) || dirname(folder) === folder
-    ? folder
-    : packageAbove(dirname(folder))
-
-const root = packageAbove(import.meta.dirname)
-const names = [
+/** The folders of the program. */
+export const programFolders = [
   'framework',
   'kcp',
   'cel',
@@ -18,9 +13,13 @@ const names = [
   'proxy',
   'virtual',
   'cmd',
-  'bundle',
-]
-const folders = [root, join(root, 'dist')].flatMap(place => names.map(name => join(place, name) + sep))
+  'testing',
+] as const
+
+const root = packageAbove(import.meta.dirname) ?? import.meta.dirname
+const prefixes = [root, join(root, 'dist')].flatMap(place =>
+  [...programFolders, 'bundle'].map(name => join(place, name) + sep),
+)
 
 /** Whether a file belongs to the server, as source, compiled or bundled, and not to a plugin. */
-export const isOurs = (path: string): boolean => folders.some(folder => path.startsWith(folder))
+export const isOurs = (path: string): boolean => prefixes.some(prefix => path.startsWith(prefix))

@@ -4,6 +4,7 @@ import type { RequestContext } from '../../framework/contract/context.ts'
 import { silent } from '../../framework/contract/log.ts'
 import { loopbackContext } from '../../framework/contract/loopback.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
+import { resources } from '../../kcp/resources.ts'
 import { openShard, type Shard, type ShardOptions } from '../index.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import type { Store } from '../store/store.ts'
@@ -38,7 +39,11 @@ export async function testShard(overrides: Overrides = {}): Promise<TestShard> {
     warnings,
     context,
     async addCluster(cluster) {
-      await shard.client.create(logicalClusters, { cluster, namespace: '', name: 'cluster' }, logicalCluster)
+      await shard.client.create(
+        resources.logicalClusters,
+        { cluster, namespace: '', name: 'cluster' },
+        logicalCluster,
+      )
     },
     async stop() {
       stop.abort()
@@ -48,11 +53,6 @@ export async function testShard(overrides: Overrides = {}): Promise<TestShard> {
   }
 }
 
-const logicalClusters: ResourceRef = {
-  group: 'core.kcp.io',
-  version: 'v1alpha1',
-  resource: 'logicalclusters',
-}
 const logicalCluster: KubeObject = {
   apiVersion: 'core.kcp.io/v1alpha1',
   kind: 'LogicalCluster',

@@ -1,16 +1,6 @@
-export const folders = [
-  'framework',
-  'kcp',
-  'cel',
-  'openapi',
-  'authz',
-  'shard',
-  'remote',
-  'proxy',
-  'virtual',
-  'cmd',
-  'testing',
-] as const
+import { programFolders } from '../../cmd/views/ourfiles.ts'
+
+export const folders = programFolders
 
 /**
  * Allowed imports between folders; node: and the folder's own files are always allowed. `docs/adr` explains changes of
@@ -27,7 +17,7 @@ export const allowedFolders: Readonly<Record<string, readonly string[]>> = {
   proxy: ['framework', 'kcp', 'remote'],
   virtual: ['framework', 'kcp', 'authz', 'openapi'],
   cmd: folders,
-  testing: ['framework', 'openapi', 'authz', 'shard', 'cmd'],
+  testing: ['framework', 'kcp', 'openapi', 'authz', 'shard', 'cmd'],
 }
 
 /** Rooms of `framework/` that views may import besides its index, with names that authors of other views do not need. */
