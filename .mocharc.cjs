@@ -1,6 +1,10 @@
 // What `npm test` runs: everything as it was compiled, several files at a time.
 const { availableParallelism } = require('node:os')
+const { delimiter, join } = require('node:path')
 const omitted = require('./scripts/omitted.cjs')
+
+// What scripts/tools.mjs brings; the processes of the tests inherit it.
+process.env.PATH += delimiter + join(__dirname, '.tools')
 
 module.exports = {
   spec: [

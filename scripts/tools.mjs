@@ -1,8 +1,12 @@
-// Says what `npm test` needs and cannot find, before hundreds of tests say so in their ways.
-import { accessSync, constants } from 'node:fs'
+// Brings the program that the tests and the README's commands need besides Node into .tools/, where the PATH lacks it.
+// `--offer` only says how: for `npm start`, which needs no kubectl itself.
+import { accessSync, constants, mkdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { bringKubectl } from './kubectl.mjs'
 
-const folders = (process.env.PATH ?? '').split(delimiter)
+const folder = fileURLToPath(new URL('../.tools', import.meta.url))
+const kubectl = join(folder, 'kubectl')
 
 function isProgram(path) {
   try {
@@ -13,14 +17,29 @@ function isProgram(path) {
   }
 }
 
-const isThere = program => folders.some(folder => isProgram(join(folder, program)))
-const missing = ['kubectl', 'curl'].filter(program => !isThere(program))
+const isOnPath = () =>
+  (process.env.PATH ?? '').split(delimiter).some(each => isProgram(join(each, 'kubectl')))
 
-if (missing.length > 0) {
-  const how =
-    'scripts/install-kubectl.sh puts a kubectl into .kubectl/, which PATH="$PWD/.kubectl:$PATH" npm test then finds.'
+async function bring() {
+  mkdirSync(folder, { recursive: true })
   process.stderr.write(
-    `npm test needs ${missing.join(' and ')} on the PATH.${missing.includes('kubectl') ? ` ${how}` : ''}\n`,
+    'kubectl is not on the PATH: getting one for the tests into .tools/, which takes up to a few minutes.\n',
   )
+  const source = await bringKubectl(kubectl)
+  process.stderr.write(`kubectl is in .tools/ now, from ${source}.\n`)
+}
+
+function offer() {
+  const use = 'export PATH="$PWD/.tools:$PATH"'
+  const how = isProgram(kubectl) ? `.tools/ has one: ${use}` : `npm run kubectl && ${use}`
+  process.stderr.write(`kubectl, which the commands of the README use, is not on the PATH. ${how}\n`)
+}
+
+try {
+  if (process.argv.includes('--offer')) {
+    if (!isOnPath()) offer()
+  } else if (!isOnPath() && !isProgram(kubectl)) await bring()
+} catch (error) {
+  process.stderr.write(`npm test needs kubectl: ${error.message}\n`)
   process.exitCode = 1
 }

@@ -13,10 +13,8 @@ const adapted = (text: string, oriel: Oriel, viewsPort: number): string =>
     .replaceAll('https://localhost:6443', oriel.url)
     .replaceAll('.oriel/admin.kubeconfig', oriel.kubeconfig)
     .replaceAll(/--data-directory \.oriel\b/g, `--data-directory ${oriel.directory}`)
-    .replaceAll(
-      '--secure-port 6444 --cert-dir .oriel-views',
-      `--secure-port ${viewsPort} --cert-dir ${oriel.directory}/views`,
-    )
+    .replaceAll('--secure-port 6444', `--secure-port ${viewsPort}`)
+    .replaceAll('.oriel-views', `${oriel.directory}/views`)
     .replaceAll('127.0.0.1:6444', `127.0.0.1:${viewsPort}`)
 
 /** `npm start` and `npm test` are skipped: the server runs already, and this is the test. */

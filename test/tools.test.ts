@@ -1,39 +1,96 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { access, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readText, run } from './support/oriel.ts'
 import { root } from './support/source.ts'
 
+/** A program that answers as kubectl of a version does. */
+const kubectlOf = (version: string): string =>
+  `#!/bin/sh\necho '${JSON.stringify({ clientVersion: { gitVersion: version } })}'\n`
+
 describe('the tools that npm test requires', () => {
   let folder: string
+  let site: Server
+  let files: ReadonlyMap<string, string>
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'oriel-tools-'))
+    await cp(join(root, 'scripts'), join(folder, 'scripts'), { recursive: true })
+    await mkdir(join(folder, 'path'))
+    files = new Map()
+    site = createServer((request, response) => {
+      const text = files.get(request.url?.replace(/^.*\//, '') ?? '')
+      response.writeHead(text === undefined ? 404 : 200).end(text)
+    }).listen(0, '127.0.0.1')
+    await new Promise(listening => void site.once('listening', listening))
   })
-  afterEach(() => rm(folder, { recursive: true }))
+  afterEach(async () => {
+    site.close()
+    await rm(folder, { recursive: true })
+  })
 
-  const look = () =>
-    run(process.execPath, [join(root, 'scripts/tools.mjs')], { env: { PATH: `/nowhere:${folder}` } })
+  const prepare = (...args: readonly string[]) => {
+    const downloads = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
+    const env = { PATH: join(folder, 'path'), KUBECTL_DOWNLOADS: downloads }
+    return run(process.execPath, [join(folder, 'scripts/tools.mjs'), ...args], { env })
+  }
 
-  const program = (name: string) => writeFile(join(folder, name), '#!/bin/sh\n', { mode: 0o755 })
+  const publish = (text: string, summed = text): void => {
+    const sum = createHash('sha256').update(summed).digest('hex')
+    files = new Map([
+      ['kubectl', text],
+      ['kubectl.sha256', `${sum}\n`],
+    ])
+  }
 
-  it('are kubectl and curl: it reports in one line which is missing, and where to get it', async () => {
-    await writeFile(join(folder, 'kubectl'), 'no program')
-    const { code, stderr } = await look()
-    assert.equal(code, 1)
+  const brought = (): string => join(folder, '.tools/kubectl')
+
+  it('are nothing but the kubectl on the PATH', async () => {
+    await writeFile(join(folder, 'path/kubectl'), kubectlOf('v1.34.1'), { mode: 0o755 })
+    assert.deepEqual(await prepare(), { code: 0, stdout: '', stderr: '' })
+    assert.deepEqual(await prepare('--offer'), { code: 0, stdout: '', stderr: '' })
+  })
+
+  it("are downloaded from Kubernetes' site, once", async () => {
+    publish(kubectlOf('v1.34.1'))
+    const { code, stderr } = await prepare()
+    assert.equal(code, 0, stderr)
+    assert.match(stderr, /^kubectl is not on the PATH: .*\nkubectl is in \.tools\/ now, from .*\.\n$/)
+    assert.equal(await readFile(brought(), 'utf8'), kubectlOf('v1.34.1'))
+    assert.deepEqual(await prepare(), { code: 0, stdout: '', stderr: '' })
+  })
+
+  for (const [what, text, summed, reason] of [
+    ['changed on the way', kubectlOf('v1.34.1'), 'another file', /kubectl has another checksum/],
+    ['too old', kubectlOf('v1.20.2'), undefined, /version v1\.20\.2 is older than v1\.26/],
+  ] as const)
+    it(`are not taken when they were ${what}; one line names every source and its problem`, async () => {
+      publish(text, summed)
+      const { code, stderr } = await prepare()
+      assert.equal(code, 1)
+      const [, line = '', end] = stderr.split('\n')
+      assert.match(line, reason)
+      assert.match(
+        line,
+        /its Go module: go is not installed; .*: apt-get is not installed\)\. Install it: https/,
+      )
+      assert.equal(end, '')
+      await assert.rejects(access(brought()))
+    })
+
+  it('are offered by npm start, which goes on without them', async () => {
+    const without = await prepare('--offer')
+    assert.equal(without.code, 0)
     assert.match(
-      stderr,
-      /^npm test needs kubectl and curl on the PATH\. scripts\/install-kubectl\.sh puts .*\.\n$/,
+      without.stderr,
+      /not on the PATH\. npm run kubectl && export PATH="\$PWD\/\.tools:\$PATH"\n$/,
     )
-    await program('curl')
-    assert.match((await look()).stderr, /^npm test needs kubectl on the PATH\. scripts/)
-  })
-
-  it('are not mentioned when they are installed', async () => {
-    await program('kubectl')
-    assert.deepEqual(await look(), { code: 1, stdout: '', stderr: 'npm test needs curl on the PATH.\n' })
-    await program('curl')
-    assert.deepEqual(await look(), { code: 0, stdout: '', stderr: '' })
+    publish(kubectlOf('v1.34.1'))
+    await prepare()
+    assert.match((await prepare('--offer')).stderr, /\.tools\/ has one: export PATH/)
   })
 })
 

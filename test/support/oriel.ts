@@ -151,6 +151,13 @@ export interface Kubectl {
 /** The connection data that kubectl needs. */
 export type Reachable = Pick<Oriel, 'kubeconfig' | 'directory' | 'url'>
 
+/**
+ * Arguments of kubectl, in which the path of `--raw` is one below `origin`: since 1.34 kubectl adds it to the path of the
+ * server (client-go rest/request.go Request.RequestURI), and before 1.34 it replaced that path.
+ */
+export const fromRoot = (args: readonly string[], origin: string): readonly string[] =>
+  args.includes('--raw') && args[0] !== 'config' ? [...args, '--server', origin] : args
+
 export function kubectlFor(oriel: Reachable, context: string): Kubectl {
   return kubectlAt(oriel, ['--kubeconfig', oriel.kubeconfig, '--context', context])
 }
@@ -159,7 +166,10 @@ function kubectlAt(oriel: Reachable, base: readonly string[]): Kubectl {
   // Garbage collection is a quarter of the time of a short run of kubectl.
   const env = { KUBECACHEDIR: join(oriel.directory, 'kubectl-cache'), GOGC: 'off' }
   const attempt = (args: readonly string[], input?: string) =>
-    run(process.env.KUBECTL ?? 'kubectl', [...base, ...args], { env, ...(input !== undefined && { input }) })
+    run(process.env.KUBECTL ?? 'kubectl', [...base, ...fromRoot(args, oriel.url)], {
+      env,
+      ...(input !== undefined && { input }),
+    })
   const checked = async (args: readonly string[], input?: string): Promise<string> => {
     const outcome = await attempt(args, input)
     if (outcome.code !== 0)

@@ -57,7 +57,7 @@ export interface TextFile {
 }
 
 /** Folders that builds, tests and package managers write. */
-const generated = new Set(['node_modules', 'dist', '.git', '.kubectl'])
+const generated = new Set(['node_modules', 'dist', '.git', '.tools'])
 
 /** The files of the repository with these extensions, and scripts without one. */
 export function readTexts(extensions: readonly string[]): readonly TextFile[] {

@@ -6,6 +6,7 @@ import {
   compiled,
   discard,
   eventually,
+  fromRoot,
   type Kubectl,
   type Oriel,
   run,
@@ -97,7 +98,7 @@ describe('authorization, from outside', function () {
   const as = (user: string, path: string, args: readonly string[], input = '') => {
     const ca = join(oriel.directory, 'ca.crt')
     const server = ['--kubeconfig', '/dev/null', '--certificate-authority', ca, '-s', oriel.url + path]
-    return run('kubectl', [...server, '--token', `${user}-token`, ...args], { input })
+    return run('kubectl', [...server, '--token', `${user}-token`, ...fromRoot(args, oriel.url)], { input })
   }
   /** `oriel explain` as a user of the token file. */
   const explain = async (user: string, tenant: Tenant, ...args: readonly string[]) => {

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { discard, type Kubectl, kubectlFor, type Oriel, run, startOriel } from '../../support/oriel.ts'
+import {
+  discard,
+  fromRoot,
+  type Kubectl,
+  kubectlFor,
+  type Oriel,
+  run,
+  startOriel,
+} from '../../support/oriel.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 
 const tokens = 'alice-token,alice,1,"devs"\nbob-token,bob,2\n'
@@ -37,7 +45,7 @@ describe('permissions of ordinary users', function () {
       '-s',
       oriel.url + path,
     ]
-    return run('kubectl', [...server, '--token', `${user}-token`, ...args], { input })
+    return run('kubectl', [...server, '--token', `${user}-token`, ...fromRoot(args, oriel.url)], { input })
   }
   const does = async (user: string, args: readonly string[]): Promise<void> => {
     const { code, stderr } = await as(user, team, args)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import type { KubeObject } from '../../../../framework/index.ts'
 import { skip } from '../../../support/notrun.ts'
-import { eventually, type Outcome, run } from '../../../support/oriel.ts'
+import { eventually, fromRoot, type Outcome, run } from '../../../support/oriel.ts'
 import { apply } from '../../../support/tenants.ts'
 import { configAt, type Seen, watch } from '../../../support/watcher.ts'
 import {
@@ -46,7 +46,8 @@ async function as(
   const token = (await scene.provider.kubectl(['create', 'token', account])).trim()
   const base = ['--kubeconfig', '/dev/null', '--insecure-skip-tls-verify', '-s', url, '--token', token]
   const env = { KUBECACHEDIR: join(scene.oriel.directory, `cache-of-${account}`) }
-  return (args, input = '') => run('kubectl', [...base, ...args], { input, env })
+  return (args, input = '') =>
+    run('kubectl', [...base, ...fromRoot(args, new URL(url).origin)], { input, env })
 }
 
 /** An initializer or terminator: a service account at a view's URL, over all clusters and in one. */
