@@ -1,7 +1,24 @@
 import type { Store } from '../../shard/store/store.ts'
+import { type EtcdAccessFlags, etcdAccess, isEtcd } from './etcdaccess.ts'
 
-/** Opens the store of `--store`: `memory:`, or the directory of a durable store. Loads only the code of that store. */
-export async function openStore(where: string): Promise<Store> {
+/** The flags of a store in etcd. */
+export interface StoreAccess extends EtcdAccessFlags {
+  readonly etcdPrefix?: string
+  /** Milliseconds. */
+  readonly etcdCompactionInterval?: number
+}
+
+/**
+ * Opens the store of `--store`: `memory:`, the addresses of an etcd, or the directory of a durable store. Loads only the code
+ * of that store.
+ */
+export async function openStore(where: string, flags: StoreAccess = {}): Promise<Store> {
   if (where === 'memory:') return (await import('../../shard/store/memory.ts')).openMemoryStore()
-  return (await import('../../shard/store/lmdb.ts')).openLmdbStore(where)
+  if (!isEtcd(where)) return (await import('../../shard/store/lmdb.ts')).openLmdbStore(where)
+  const [access, { openEtcdStore }] = await Promise.all([
+    etcdAccess(where, flags),
+    import('../../shard/store/etcd/etcd.ts'),
+  ])
+  const { etcdPrefix: prefix = '/oriel', etcdCompactionInterval: compactEvery = 300_000 } = flags
+  return openEtcdStore({ ...access, prefix, compactEvery })
 }

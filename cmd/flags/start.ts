@@ -7,6 +7,7 @@ import {
   addServiceAccountFlags,
   type ServiceAccountFlags,
 } from './authentication.ts'
+import { addEtcdFlags, type EtcdFlags } from './etcd.ts'
 import { addLimitFlags, addQuotaFlags, type LimitFlags, type QuotaFlags } from './limits.ts'
 import { addMountFlags, type MountFlags } from './mounts.ts'
 import { addServingFlags, addViewFlags, type ServingFlags, type ViewFlags } from './serving.ts'
@@ -23,9 +24,13 @@ export interface StartFlags
     AuditFlags,
     ViewFlags,
     LimitFlags,
-    QuotaFlags {
+    QuotaFlags,
+    EtcdFlags {
   readonly dataDirectory: string
-  /** `memory:` or the directory of an LMDB environment; default: `store` in the data directory. */
+  /**
+   * `memory:`, `etcd://host:port,host:port`, or the directory of an LMDB environment; default: `store` in the data
+   * directory.
+   */
   readonly store?: string
   /** Host names, IP addresses and networks of issuers that workspace types name. */
   readonly issuerAllow?: readonly string[]
@@ -52,14 +57,14 @@ export function addStartFlags(command: Command): Command {
     .addOption(
       commonOption(
         '--store <location>',
-        'where objects are stored: "memory:" or a directory (default: "store" in the data directory)',
+        'where objects are stored: a directory, "memory:", or etcd://host:2379,... (default: "store" in the data directory)',
       ),
     )
   addViewFlags(addServingFlags(command, 6443))
   addServiceAccountFlags(addAuthenticationFlags(command))
   addAuditFlags(addAuthorizationFlags(command))
   addShardFlags(addAddressFlags(addMountFlags(command)))
-  return addQuotaFlags(addLimitFlags(command))
+  return addEtcdFlags(addQuotaFlags(addLimitFlags(command)))
 }
 
 const addAuthorizationFlags = (command: Command): Command =>

@@ -17,6 +17,7 @@ import { prepareServiceAccountKeys } from '../certificates/serviceaccountkey.ts'
 import { prepareServing, type ServingFiles } from '../certificates/servingfiles.ts'
 import { openDataDirectory } from '../files/directory.ts'
 import { type Disk, followDisk, noDisk } from '../files/disk.ts'
+import { isEtcd } from '../files/etcdaccess.ts'
 import { writePrivately } from '../files/files.ts'
 import { adminKubeconfig } from '../files/kubeconfig.ts'
 import { StartError } from '../files/starterror.ts'
@@ -109,7 +110,7 @@ async function bringUp(starting: Starting) {
     { loadViews },
     { openOutbound },
   ] = await Promise.all([
-    openStore(where),
+    openStore(where, options),
     import('./sharding.ts'),
     import('./shard.ts'),
     import('./serve.ts'),
@@ -139,7 +140,7 @@ async function bringUp(starting: Starting) {
 }
 
 const openDisk = ({ options, where, log }: Starting): Promise<Disk> =>
-  where === 'memory:'
+  where === 'memory:' || isEtcd(where)
     ? Promise.resolve(noDisk)
     : followDisk({ directory: where, floor: options.storeMinFree, log })
 

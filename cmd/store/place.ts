@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { fileName } from '../../shard/store/tables.ts'
+import { isEtcd } from '../files/etcdaccess.ts'
 import { StartError } from '../files/starterror.ts'
 
 /** Where a store is. */
@@ -8,9 +9,13 @@ export interface StoreFlags {
   readonly store?: string
 }
 
-/** The directory of the store. Throws `StartError` for `memory:`. */
+/** The directory of the store. Throws `StartError` for `memory:` and etcd. */
 export function storeIn({ dataDirectory, store = join(dataDirectory, 'store') }: StoreFlags): string {
   if (store === 'memory:') throw new StartError('A store in memory has no files: give --store a directory.')
+  if (isEtcd(store))
+    throw new StartError(
+      'This command is for stores in a directory: use "etcdctl snapshot save" and "etcdutl snapshot restore" for etcd.',
+    )
   return store
 }
 

@@ -16,7 +16,7 @@ import { encodeStoredForm, type StoredResource, storageKey, storedForm } from '.
 import { CachedItem } from '../cache/item.ts'
 import type { ResourceCache } from '../cache/resource.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
-import type { Store } from '../store/store.ts'
+import { CommitTooLarge, type Store } from '../store/store.ts'
 import { type Part, type ResourceStrategy, withMetadata, withoutPresented } from './strategy.ts'
 
 /** The objects of one resource: read from the cache, written to the store. */
@@ -129,7 +129,9 @@ export function openObjectStore(
       const value = stored && encodeStoredForm(stored, shape.number)
       await pace.due()
       if (value !== undefined) checkSize(value)
-      const revision = await store.commit([{ key: storageKey(resource, key), value, expected }])
+      const revision = await store
+        .commit([{ key: storageKey(resource, key), value, expected }])
+        .catch(tooLarge)
       await watchCache.at(revision)
       const cached = cache.get(key)
       if (cached?.modified !== revision) return overtaken(stored ?? last?.object, key, revision)
@@ -165,6 +167,10 @@ export class ObjectTooLarge extends StatusError {
   constructor() {
     super(500, '', 'etcdserver: request is too large')
   }
+}
+
+function tooLarge(error: unknown): never {
+  throw error instanceof CommitTooLarge ? new ObjectTooLarge() : error
 }
 
 function checkSize(stored: Buffer): void {

@@ -14,7 +14,18 @@ interface Waiter {
   reject(error: Error): void
 }
 
+/** In bytes: LMDB has pages of 4 KiB. */
 const longestKey = 1_900
+
+/** Throws for keys that are too long, and for a key that occurs twice. */
+export function checkNames(changes: readonly StoreChange[]): void {
+  const seen = new Set<string>()
+  for (const { key } of changes) {
+    if (Buffer.byteLength(key) > longestKey) throw new Error(`a key has at most ${longestKey} bytes: ${key}`)
+    if (seen.has(key)) throw new Error(`a commit names ${key} twice`)
+    seen.add(key)
+  }
+}
 
 export const asError = (thrown: unknown): Error =>
   thrown instanceof Error ? thrown : new Error(String(thrown))
@@ -87,13 +98,9 @@ export class Group {
   }
 
   #check(changes: readonly StoreChange[], revision: number): readonly StoreEvent[] {
+    checkNames(changes)
     const events: StoreEvent[] = []
-    const seen = new Set<string>()
     for (const { key, value, expected } of changes) {
-      if (Buffer.byteLength(key) > longestKey)
-        throw new Error(`a key has at most ${longestKey} bytes: ${key}`)
-      if (seen.has(key)) throw new Error(`a commit names ${key} twice`)
-      seen.add(key)
       const previous = this.#latest(key)
       if (expected !== undefined && expected !== (previous?.modified ?? 0)) throw new StoreConflict(key)
       if (value !== undefined) {

@@ -3,10 +3,10 @@ import { asError, Group } from './group.ts'
 import type { Commit, Medium } from './medium.ts'
 import {
   Compacted,
+  intact,
   type Store,
   type StoreChange,
   type StoredValue,
-  StoreError,
   type StoreEvent,
 } from './store.ts'
 import { type Before, corrected, undo } from './undo.ts'
@@ -64,12 +64,11 @@ export class LoggedStore implements Store {
   }
 
   async get(key: string): Promise<StoredValue | undefined> {
-    const value = this.#group.durable(key)
-    if (value?.damaged)
-      throw new StoreError(
-        `the stored value of ${key} at revision ${value.modified} is damaged: its checksum differs`,
-      )
-    return value
+    return intact(this.#group.durable(key))
+  }
+
+  async latest(): Promise<number> {
+    return this.#revision
   }
 
   async commit(changes: readonly StoreChange[]): Promise<number> {

@@ -40,6 +40,11 @@ export class StoreConflict extends Error {
   }
 }
 
+/** Thrown by `commit`: the store does not accept commits of this size. Nothing was written. */
+export class CommitTooLarge extends Error {
+  override readonly name = 'CommitTooLarge'
+}
+
 /** Thrown by `watch` and `range`: the revision has been compacted. */
 export class Compacted extends Error {
   override readonly name = 'Compacted'
@@ -50,21 +55,37 @@ export class Compacted extends Error {
   }
 }
 
+/** The same value. Throws `StoreError` when it is damaged. */
+export function intact<T extends StoredValue | undefined>(value: T): T {
+  if (value?.damaged)
+    throw new StoreError(
+      `the stored value of ${value.key} at revision ${value.modified} is damaged: its checksum differs`,
+    )
+  return value
+}
+
 /**
- * Bytes by revision. One writer; a commit is acknowledged after it is durable, and no watcher sees it before.
- * Implementations pass `test/contract/store`.
+ * Bytes by revision. A commit is acknowledged after it is durable. Implementations pass `test/contract/store`.
+ *
+ * Embedded stores have one writer: revisions are consecutive from 1 in the order of the calls, and no watcher sees a commit
+ * before it is acknowledged. A store in etcd is shared: there, other servers write, too.
  */
 export interface Store {
-  /** The newest acknowledged revision; 0 when nothing was written yet. */
+  /** The newest revision that this process knows; it never decreases. */
   readonly revision: number
   /**
-   * The oldest available revision: earlier states are not readable, and events up to it not watchable; 0 when nothing
-   * was compacted. The state at this revision is readable, and a watch may start after it.
+   * The oldest available revision: earlier states are not readable, and events up to it not watchable; `revision` when
+   * nothing was written yet. The state at this revision is readable, and a watch may start after it.
    */
   readonly compacted: number
   /** Resolves with the reason when writes are no longer possible; all acknowledged commits are kept. */
   readonly failed: Promise<Error>
-  /** Throws for a damaged value. */
+  /**
+   * The revision of the newest commit of all writers: a state at least as new as it has every commit that was acknowledged
+   * before the call.
+   */
+  latest(): Promise<number>
+  /** The value at `revision`. Throws for a damaged value. */
   get(key: string): Promise<StoredValue | undefined>
   /**
    * Keys in [from, to) in byte order, as of `revision` (default: newest). Holds no cursor across a yield. Throws

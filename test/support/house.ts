@@ -57,7 +57,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   authz: ['rbac', 'chain', 'explain', 'reviews', '.'],
   shard: [
     'access admission store webhook',
-    'cache',
+    'cache store/etcd',
     'registry',
     'conversion',
     'apis',
@@ -96,6 +96,7 @@ export const allowedPackages: Readonly<Record<string, RegExp>> = {
   re2js: /^framework\/formats\/pattern\.ts$/,
   'lru-cache': /^(openapi|framework|shard|authz|remote|cel)\/[a-z/-]+\.ts$/,
   tar: /^cmd\/store\/[a-z]+\.ts$/,
+  '@grpc/grpc-js': /^shard\/store\/etcd\/[a-z]+\.ts$/,
   lmdb: /^shard\/store\/tables\.ts$/,
   undici: /^framework\/net\/[a-z]+\.ts$/,
   jiti: /^cmd\/views\/pluginmodule\.ts$/,

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
-import { StoreConflict } from '../../../shard/store/store.ts'
+import { StoreConflict, type StoredValue } from '../../../shard/store/store.ts'
 import { commit, del, type Opened, pairs, put, text } from './opened.ts'
+
+const revisionsOf = (value: StoredValue | undefined, { base }: Opened): readonly number[] =>
+  value === undefined ? [] : [value.created - base, value.modified - base]
 
 export const values = (scene: Opened): void => {
   describe('values', () => {
-    it('begin empty, at revision 0', async () => {
-      assert.equal(scene.store.revision, 0)
-      assert.equal(scene.store.compacted, 0)
+    it('begin empty, with nothing to read before', async () => {
+      assert.equal(scene.store.compacted, scene.store.revision)
+      assert.equal(await scene.store.latest(), scene.store.revision)
       assert.equal(await scene.store.get('a'), undefined)
       assert.deepEqual(await pairs(scene.store.range('', '~')), [])
     })
@@ -16,8 +19,8 @@ export const values = (scene: Opened): void => {
       assert.equal(await commit(scene, put('b', '1')), 2)
       assert.equal(await commit(scene, put('a', '2')), 3)
       const found = await scene.store.get('a')
-      assert.deepEqual([text(found), found?.created, found?.modified], ['2', 1, 3])
-      assert.equal(scene.store.revision, 3)
+      assert.deepEqual([text(found), ...revisionsOf(found, scene)], ['2', 1, 3])
+      assert.equal(scene.store.revision, scene.base + 3)
     })
 
     it('are created again after a deletion', async () => {
@@ -25,7 +28,7 @@ export const values = (scene: Opened): void => {
       await commit(scene, del('a'))
       assert.equal(await scene.store.get('a'), undefined)
       await commit(scene, put('a', '2'))
-      assert.equal((await scene.store.get('a'))?.created, 3)
+      assert.deepEqual(revisionsOf(await scene.store.get('a'), scene), [3, 3])
     })
 
     it('may be any bytes, empty or large', async () => {
@@ -52,13 +55,13 @@ export const commits = (scene: Opened): void => {
       await assert.rejects(commit(scene, put('b', '1'), put('a', '2', 7)), StoreConflict)
       assert.equal(await scene.store.get('b'), undefined)
       assert.equal(text(await scene.store.get('a')), '1')
-      assert.equal(scene.store.revision, 1)
+      assert.equal(scene.store.revision, scene.base + 1)
     })
 
     it('gives all its changes one revision', async () => {
       await commit(scene, put('a', '1'), put('b', '1'))
-      assert.equal((await scene.store.get('a'))?.modified, 1)
-      assert.equal((await scene.store.get('b'))?.modified, 1)
+      assert.deepEqual(revisionsOf(await scene.store.get('a'), scene), [1, 1])
+      assert.deepEqual(revisionsOf(await scene.store.get('b'), scene), [1, 1])
     })
 
     it('compares with the expected revision; 0 is "must not exist"', async () => {
@@ -69,16 +72,6 @@ export const commits = (scene: Opened): void => {
       await commit(scene, del('a', 2))
       await commit(scene, put('a', '3', 0))
       assert.equal(text(await scene.store.get('a')), '3')
-    })
-
-    it('is checked against earlier commits that are not durable yet', async () => {
-      const first = commit(scene, put('a', '1', 0))
-      const second = commit(scene, put('a', '2', 0))
-      const third = commit(scene, put('a', '3', 1))
-      const fourth = commit(scene, del('a', 2))
-      await assert.rejects(second, StoreConflict)
-      assert.deepEqual(await Promise.all([first, third, fourth]), [1, 2, 3])
-      assert.equal(await scene.store.get('a'), undefined)
     })
 
     it('succeeds for one of many concurrent writers', async () => {
@@ -92,23 +85,62 @@ export const commits = (scene: Opened): void => {
     it('is visible only after it is acknowledged', async () => {
       await commit(scene, put('a', '1'))
       const pending = commit(scene, put('a', '2'), put('b', '2'))
-      assert.equal(scene.store.revision, 1)
+      assert.equal(scene.store.revision, scene.base + 1)
       assert.equal(text(await scene.store.get('a')), '1')
-      assert.deepEqual(await pairs(scene.store.range('', '~', { revision: 1 })), ['a=1'])
+      assert.deepEqual(await pairs(scene.store.range('', '~', { revision: scene.base + 1 })), ['a=1'])
       await pending
       assert.deepEqual(await pairs(scene.store.range('', '~')), ['a=2', 'b=2'])
+    })
+
+    it('of many changes is all or nothing, too', async () => {
+      const keys = Array.from({ length: 300 }, (_, i) => `k${String(i).padStart(3, '0')}`)
+      const everything = (expected: number) => keys.map(key => put(key, `${expected}`, expected))
+      assert.equal(await commit(scene, ...everything(0)), 1)
+      assert.equal(await commit(scene, put('k150', 'other')), 2)
+      await assert.rejects(commit(scene, ...everything(1)), { name: 'StoreConflict', key: 'k150' })
+      assert.equal(scene.store.revision, scene.base + 2)
+      const rest = keys.filter(key => key !== 'k150').map(key => del(key, 1))
+      assert.equal(await commit(scene, ...rest, del('missing')), 3)
+      assert.deepEqual(await pairs(scene.store.range('', '~')), ['k150=other'])
+    })
+
+    it('raises the latest revision', async () => {
+      const revision = await commit(scene, put('a', '1'))
+      assert.equal(await scene.store.latest(), scene.base + revision)
     })
 
     it('that deletes missing keys creates no revision', async () => {
       await commit(scene, put('a', '1'))
       assert.equal(await commit(scene, del('b')), 1)
-      assert.equal(scene.store.revision, 1)
+      assert.equal(scene.store.revision, scene.base + 1)
     })
 
     it('refuses duplicate keys, and keys that are too long', async () => {
       await assert.rejects(commit(scene, put('a', '1'), put('a', '2')), /names a twice/)
       await assert.rejects(commit(scene, put('k'.repeat(2_000), '1')), /at most 1900 bytes/)
       assert.equal(await commit(scene, put('k'.repeat(1_900), '1')), 1)
+    })
+  })
+
+  it('refuses commits after it was closed, and keeps earlier ones', async () => {
+    const last = commit(scene, put('a', '1'))
+    await scene.store.close()
+    assert.equal(await last, 1)
+    await assert.rejects(commit(scene, put('b', '1')), /closed/)
+  })
+}
+
+/** What holds without other writers. */
+export const oneWriter = (scene: Opened): void => {
+  describe('commit of the only writer', () => {
+    it('is checked against earlier commits that are not durable yet', async () => {
+      const first = commit(scene, put('a', '1', 0))
+      const second = commit(scene, put('a', '2', 0))
+      const third = commit(scene, put('a', '3', 1))
+      const fourth = commit(scene, del('a', 2))
+      await assert.rejects(second, StoreConflict)
+      assert.deepEqual(await Promise.all([first, third, fourth]), [1, 2, 3])
+      assert.equal(await scene.store.get('a'), undefined)
     })
 
     it('keeps acknowledged revisions in the order of the calls', async () => {
@@ -120,12 +152,5 @@ export const commits = (scene: Opened): void => {
         Array.from({ length: 200 }, (_, i) => i + 1),
       )
     })
-  })
-
-  it('refuses commits after it was closed, and keeps earlier ones', async () => {
-    const last = commit(scene, put('a', '1'))
-    await scene.store.close()
-    assert.equal(await last, 1)
-    await assert.rejects(commit(scene, put('b', '1')), /closed/)
   })
 }

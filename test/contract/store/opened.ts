@@ -1,7 +1,7 @@
 import type { Store, StoredValue, StoreEvent } from '../../../shard/store/store.ts'
 
 /** Opens an empty store. */
-export type OpenStore = () => Promise<Opened>
+export type OpenStore = () => Promise<Pick<Opened, 'store' | 'close'>>
 
 export const text = (value: StoredValue | undefined): string | undefined => value?.value.toString()
 
@@ -23,31 +23,41 @@ export async function pairs(values: AsyncIterable<readonly StoredValue[]>): Prom
   return found
 }
 
-const short = ({ revision, key, value, previous }: StoreEvent): string =>
-  `${revision} ${key} ${text(previous) ?? '-'}>${text(value) ?? '-'}`
+const short = ({ revision, key, value, previous }: StoreEvent, base: number): string =>
+  `${revision - base} ${key} ${text(previous) ?? '-'}>${text(value) ?? '-'}`
 
-/** Reads a watch until `count` events have arrived. */
+/** Reads a watch until `count` events have arrived; revisions count from the opening of the store. */
 export async function events(
-  store: Store,
+  { store, base }: Opened,
   prefix: string,
   after: number,
   count: number,
 ): Promise<readonly string[]> {
   const stop = new AbortController()
   const found: string[] = []
-  for await (const batch of store.watch(prefix, after, stop.signal)) {
-    found.push(...batch.map(short))
+  for await (const batch of store.watch(prefix, base + after, stop.signal)) {
+    found.push(...batch.map(event => short(event, base)))
     if (found.length >= count) break
   }
   stop.abort()
   return found
 }
 
-/** `close` also removes the files of the store. */
 export interface Opened {
   readonly store: Store
+  /** The revision of the empty store. */
+  readonly base: number
+  /** Also removes the files of the store. */
   close(): Promise<void>
 }
 
-export const commit = (scene: Opened, ...changes: Parameters<Store['commit']>[0]) =>
-  scene.store.commit(changes)
+/** Commits; revisions, expected ones too, count from the opening of the store. */
+export async function commit(
+  { store, base }: Opened,
+  ...changes: Parameters<Store['commit']>[0]
+): Promise<number> {
+  const revision = await store.commit(
+    changes.map(change => ({ ...change, ...(change.expected && { expected: change.expected + base }) })),
+  )
+  return revision - base
+}

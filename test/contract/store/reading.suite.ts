@@ -21,12 +21,13 @@ export const ranges = (scene: Opened): void => {
       await commit(scene, put('a', '2'), put('c', '2'))
       await commit(scene, del('b'))
       await commit(scene, put('a', '3'))
-      const at = (revision: number) => pairs(scene.store.range('', '~', { revision }))
+      const at = (revision: number) => pairs(scene.store.range('', '~', { revision: scene.base + revision }))
       assert.deepEqual(await at(0), [])
       assert.deepEqual(await at(1), ['a=1', 'b=1'])
       assert.deepEqual(await at(2), ['a=2', 'b=1', 'c=2'])
       assert.deepEqual(await at(3), ['a=2', 'c=2'])
-      assert.deepEqual(await pairs(scene.store.range('', '~', { revision: 2, limit: 2 })), ['a=2', 'b=1'])
+      const limited = { revision: scene.base + 2, limit: 2 }
+      assert.deepEqual(await pairs(scene.store.range('', '~', limited)), ['a=2', 'b=1'])
     })
 
     it('of many keys is one state, whatever is written meanwhile', async () => {
@@ -52,31 +53,31 @@ export const compaction = (scene: Opened): void => {
       await commit(scene, put('a', '1'))
       await commit(scene, put('a', '2'))
       await commit(scene, put('a', '3'))
-      await scene.store.compact(2)
+      await scene.store.compact(scene.base + 2)
     })
 
     it('drops history and keeps current values', async () => {
-      assert.equal(scene.store.compacted, 2)
+      assert.equal(scene.store.compacted, scene.base + 2)
       assert.equal(text(await scene.store.get('a')), '3')
-      await assert.rejects(pairs(scene.store.range('', '~', { revision: 1 })), {
+      await assert.rejects(pairs(scene.store.range('', '~', { revision: scene.base + 1 })), {
         name: 'Compacted',
-        oldest: 2,
+        oldest: scene.base + 2,
       })
-      await assert.rejects(events(scene.store, '', 1, 1), Compacted)
+      await assert.rejects(events(scene, '', 1, 1), Compacted)
     })
 
     it('keeps the state at its revision, and later changes', async () => {
-      assert.deepEqual(await pairs(scene.store.range('', '~', { revision: 2 })), ['a=2'])
-      assert.deepEqual(await events(scene.store, '', 2, 1), ['3 a 2>3'])
+      assert.deepEqual(await pairs(scene.store.range('', '~', { revision: scene.base + 2 })), ['a=2'])
+      assert.deepEqual(await events(scene, '', 2, 1), ['3 a 2>3'])
     })
 
     it('never decreases, nor exceeds the newest revision', async () => {
-      await scene.store.compact(1)
-      assert.equal(scene.store.compacted, 2)
-      await scene.store.compact(99)
-      assert.equal(scene.store.compacted, 3)
+      await scene.store.compact(scene.base + 1)
+      assert.equal(scene.store.compacted, scene.base + 2)
+      await scene.store.compact(scene.base + 99)
+      assert.equal(scene.store.compacted, scene.base + 3)
       assert.equal(await commit(scene, put('a', '4')), 4)
-      assert.deepEqual(await events(scene.store, '', 3, 1), ['4 a 3>4'])
+      assert.deepEqual(await events(scene, '', 3, 1), ['4 a 3>4'])
     })
   })
 }

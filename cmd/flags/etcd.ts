@@ -1,0 +1,36 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { duration } from './values.ts'
+
+/** How to reach a store in etcd; the names are those of kube-apiserver where it has the flag. */
+export interface EtcdFlags {
+  readonly etcdPrefix: string
+  readonly etcdCafile?: string
+  readonly etcdCertfile?: string
+  readonly etcdKeyfile?: string
+  readonly etcdUser?: string
+  readonly etcdPasswordFile?: string
+  /** Milliseconds. */
+  readonly etcdCompactionInterval: number
+}
+
+export const addEtcdFlags = (command: Command): Command =>
+  command
+    .optionsGroup('Store in etcd:')
+    .option('--etcd-prefix <prefix>', 'prefix of all keys in etcd', prefix, '/oriel')
+    .option('--etcd-cafile <path>', 'certificate authorities of etcd, PEM (default: those of the system)')
+    .option('--etcd-certfile <path>', 'client certificate for etcd, PEM')
+    .option('--etcd-keyfile <path>', 'private key of the client certificate, PEM')
+    .option('--etcd-user <name>', 'user of etcd')
+    .option('--etcd-password-file <path>', 'file with the password of the user of etcd')
+    .option(
+      '--etcd-compaction-interval <duration>',
+      'how often history is compacted, and how long it is kept at least; 0: never',
+      duration,
+      300_000,
+    )
+
+function prefix(text: string): string {
+  if (!/^(\/[\w.-]+)+$/.test(text) || text.length > 200)
+    throw new InvalidArgumentError('Give a prefix that begins with a slash, such as /oriel.')
+  return text
+}

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { issueAuthority, issueServing } from '../../../cmd/certificates/certificates.ts'
+import { put } from '../../../test/contract/store/opened.ts'
+import { issueClient } from '../../../test/support/clientcertificates.ts'
+import { notRun } from '../../../test/support/notrun.ts'
+import { type Etcd, etcdProgram, noEtcd, startEtcd } from '../../../test/support/servers/etcd.ts'
+import { temporaryDirectory } from '../../../test/support/temporary.ts'
+import { StoreError } from '../store.ts'
+import { type EtcdOptions, openEtcdStore } from './etcd.ts'
+
+if (etcdProgram() === undefined) notRun('access to etcd', noEtcd)
+else
+  describe('access to etcd', () => {
+    const base = { prefix: '/oriel', compactEvery: 0, patience: 3_000 }
+    let etcd: Etcd
+    afterEach(() => etcd.stop())
+
+    async function writes(options: Omit<EtcdOptions, keyof typeof base>): Promise<void> {
+      const store = await openEtcdStore({ ...base, ...options })
+      const watched = store.watch('', store.revision, AbortSignal.timeout(10_000)).next()
+      await store.commit([put('a', '1')])
+      assert.equal((await watched).done, false)
+      await store.close()
+    }
+
+    it('uses TLS with a client certificate', async () => {
+      const folder = await temporaryDirectory('etcd-tls')
+      const authority = issueAuthority()
+      const serving = issueServing(authority, ['127.0.0.1'])
+      const client = await issueClient(authority, { subject: 'CN=oriel' })
+      const file = async (name: string, text: string) => {
+        await writeFile(join(folder, name), text)
+        return join(folder, name)
+      }
+      const ca = await file('ca.pem', authority.certificate)
+      const cert = await file('cert.pem', serving.certificate)
+      const key = await file('key.pem', serving.key)
+      const args = ['--client-cert-auth', '--trusted-ca-file', ca, '--cert-file', cert, '--key-file', key]
+      etcd = await startEtcd(args, 'https')
+      const pem = (text: string) => Buffer.from(text)
+      const tls = {
+        ca: pem(authority.certificate),
+        certificate: pem(client.certificate),
+        key: pem(client.key),
+      }
+      await writes({ endpoints: [etcd.endpoint], tls })
+      const foreign = { ...tls, ca: pem(issueAuthority().certificate) }
+      await assert.rejects(
+        openEtcdStore({ ...base, endpoints: [etcd.endpoint], tls: foreign, patience: 500 }),
+        StoreError,
+      )
+    })
+
+    it('uses a user and a password', async () => {
+      etcd = await startEtcd()
+      for (const name of ['root', 'oriel', 'other']) await etcd.post('auth/user/add', { name, password: 'p' })
+      for (const name of ['root', 'oriel']) await etcd.post('auth/role/add', { name })
+      const all = { permType: 'READWRITE', key: 'L29yaWVsLw==', range_end: 'L29yaWVsMA==' }
+      await etcd.post('auth/role/grant', { name: 'oriel', perm: all })
+      for (const user of ['root', 'oriel']) await etcd.post('auth/user/grant', { user, role: user })
+      await etcd.post('auth/enable', {})
+      const endpoints = [etcd.endpoint]
+      await writes({ endpoints, user: { name: 'oriel', password: 'p' } })
+      await assert.rejects(
+        openEtcdStore({ ...base, endpoints }),
+        /refused the credentials: .*user name is empty/,
+      )
+      await assert.rejects(
+        openEtcdStore({ ...base, endpoints, user: { name: 'oriel', password: 'wrong' } }),
+        /refused the credentials: .*invalid user ID or password. Check --etcd-user and --etcd-password-file/,
+      )
+      await assert.rejects(
+        openEtcdStore({ ...base, endpoints, user: { name: 'other', password: 'p' } }),
+        /denied access: .*permission denied. Grant the user the role/,
+      )
+    })
+
+    it('refuses writes of a full etcd with 507, but deletes and reads', async () => {
+      etcd = await startEtcd(['--quota-backend-bytes', String(2 ** 20)])
+      const store = await openEtcdStore({ ...base, endpoints: [etcd.endpoint] })
+      const big = 'x'.repeat(200_000)
+      const fill = async () => {
+        for (let i = 0; ; i++) await store.commit([put(`k${i}`, big)])
+      }
+      await assert.rejects(fill(), { code: 507, reason: 'InsufficientStorage' })
+      const value = await store.get('k0')
+      const removed = await store.commit([{ key: 'k0', value: undefined, expected: value?.modified ?? 0 }])
+      assert.equal(await store.latest(), removed)
+      assert.equal(await store.get('k0'), undefined)
+      await store.close()
+    })
+  })

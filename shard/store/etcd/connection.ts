@@ -1,0 +1,162 @@
+import {
+  ChannelCredentials,
+  Client,
+  type ClientDuplexStream,
+  Metadata,
+  type ServiceError,
+  status,
+} from '@grpc/grpc-js'
+import { type EtcdFailure, failureOf, isTransient } from './failures.ts'
+import { decodeAuthenticate, decodeWatch, encodeAuthenticate, type WatchResponse } from './messages.ts'
+
+/** Where etcd is, and how to authenticate there. */
+export interface EtcdAccess {
+  /** `host:port` of the members. */
+  readonly endpoints: readonly string[]
+  /** Absent: without TLS. PEM. */
+  readonly tls?: {
+    /** Absent: the authorities of the system. */
+    readonly ca?: Buffer
+    readonly certificate?: Buffer
+    readonly key?: Buffer
+  }
+  readonly user?: { readonly name: string; readonly password: string }
+  /** Milliseconds for all attempts of a call; default: 10 s, because an election of etcd takes one or two. */
+  readonly patience?: number
+}
+
+/** One unary method of etcd's API. */
+export interface EtcdCall<T> {
+  /** `/etcdserverpb.KV/Range` */
+  readonly path: string
+  readonly request: Buffer
+  readonly decode: (response: Buffer) => T
+}
+
+/** The response, and whether an earlier attempt of the same call may have been executed, too. */
+export interface EtcdAnswer<T> {
+  readonly response: T
+  readonly isRepeated: boolean
+}
+
+export type EtcdWatch = ClientDuplexStream<Buffer, WatchResponse>
+
+const defaultPatience = 10_000
+/** Milliseconds for one attempt: the next member is asked after it. */
+const longestAttempt = 4_000
+/** Milliseconds between two attempts. */
+const pause = 100
+
+// etcd closes connections with pings more frequent than every 5 seconds.
+const channelOptions = {
+  'grpc.keepalive_time_ms': 6_000,
+  'grpc.keepalive_timeout_ms': 3_000,
+  'grpc.keepalive_permit_without_calls': 0,
+  'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.min_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 1_000,
+  'grpc.max_receive_message_length': -1,
+  'grpc.max_send_message_length': -1,
+  'grpc.enable_http_proxy': 0,
+}
+
+const same = (bytes: Buffer): Buffer => bytes
+
+/** A connection to the members of one etcd: calls use one member until it fails, then the next. */
+export class EtcdConnection {
+  readonly #access: EtcdAccess
+  readonly #clients: readonly Client[]
+  #member = 0
+  #token: Promise<string> | undefined
+
+  constructor(access: EtcdAccess) {
+    this.#access = access
+    const { ca, certificate, key } = access.tls ?? {}
+    const credentials =
+      access.tls === undefined
+        ? ChannelCredentials.createInsecure()
+        : ChannelCredentials.createSsl(ca, key, certificate)
+    this.#clients = access.endpoints.map(endpoint => new Client(endpoint, credentials, channelOptions))
+  }
+
+  /** Repeats a call at the other members while etcd is not available. Throws `EtcdFailure`. */
+  async call<T>(call: EtcdCall<T>): Promise<EtcdAnswer<T>> {
+    const end = Date.now() + (this.#access.patience ?? defaultPatience)
+    for (let isRepeated = false; ; isRepeated = true) {
+      const member = this.#member
+      try {
+        return { response: await this.#attempt(call, end), isRepeated }
+      } catch (error) {
+        const failure = failureOf(error)
+        if (!this.#isWorthRepeating(failure) || Date.now() + pause >= end) throw failure
+        this.leave(member)
+        await new Promise(resolve => setTimeout(resolve, pause))
+      }
+    }
+  }
+
+  /** Opens a stream of `/etcdserverpb.Watch/Watch` at the present member; it fails when that member has no leader. */
+  async watch(): Promise<{ readonly stream: EtcdWatch; readonly member: number }> {
+    const metadata = await this.#metadata()
+    metadata.set('hasleader', 'true')
+    const member = this.#member
+    const path = '/etcdserverpb.Watch/Watch'
+    const stream = this.#client.makeBidiStreamRequest(path, same, decodeWatch, metadata)
+    return { stream, member }
+  }
+
+  /** Uses another member than `member` for the following calls, and another token. */
+  leave(member: number): void {
+    if (member === this.#member) this.#member = (member + 1) % this.#clients.length
+  }
+
+  /** Asks for a new token before the next call. */
+  forgetToken(): void {
+    this.#token = undefined
+  }
+
+  close(): void {
+    for (const client of this.#clients) client.close()
+  }
+
+  get #client(): Client {
+    return this.#clients[this.#member] as Client
+  }
+
+  #isWorthRepeating(failure: EtcdFailure): boolean {
+    if (failure.code !== status.UNAUTHENTICATED || this.#token === undefined) return isTransient(failure)
+    this.forgetToken()
+    return true
+  }
+
+  async #attempt<T>(call: EtcdCall<T>, end: number): Promise<T> {
+    return this.#send(call, await this.#metadata(), end)
+  }
+
+  async #metadata(): Promise<Metadata> {
+    const metadata = new Metadata()
+    const { user } = this.#access
+    if (user === undefined) return metadata
+    this.#token ??= this.#authenticate(user).catch(error => {
+      this.#token = undefined
+      throw error
+    })
+    metadata.set('token', await this.#token)
+    return metadata
+  }
+
+  #authenticate(user: NonNullable<EtcdAccess['user']>): Promise<string> {
+    const path = '/etcdserverpb.Auth/Authenticate'
+    const call = { path, request: encodeAuthenticate(user), decode: decodeAuthenticate }
+    return this.#send(call, new Metadata(), Date.now() + longestAttempt)
+  }
+
+  #send<T>({ path, request, decode }: EtcdCall<T>, metadata: Metadata, end: number): Promise<T> {
+    const deadline = Math.min(end, Date.now() + longestAttempt)
+    return new Promise((resolve, reject) => {
+      const done = (error: ServiceError | null, response?: T): void =>
+        error === null ? resolve(response as T) : reject(error)
+      this.#client.makeUnaryRequest(path, same, decode, request, metadata, { deadline }, done)
+    })
+  }
+}

@@ -1,0 +1,55 @@
+import { StoreError } from '../store.ts'
+import { type EtcdTarget, headOf } from './commit.ts'
+import { type EtcdAccess, EtcdConnection } from './connection.ts'
+import { failureOf, openError } from './failures.ts'
+import { EtcdCompacted, followKeys } from './following.ts'
+import { type EtcdInstallation, openInstallation } from './installation.ts'
+import { layoutOf } from './layout.ts'
+import { SharedStore } from './sharedstore.ts'
+
+export interface EtcdOptions extends EtcdAccess {
+  /** The prefix of all keys, such as `/oriel`. */
+  readonly prefix: string
+  /** Milliseconds between two compactions, and the least time that history is kept; 0: this server compacts nothing. */
+  readonly compactEvery: number
+  /** The revisions of a new installation are higher than it; default: those of etcd. */
+  readonly above?: number
+}
+
+/** Opens the installation below the prefix, and creates it if needed. Throws `StoreError`. */
+export async function openEtcdStore(options: EtcdOptions): Promise<SharedStore> {
+  const connection = new EtcdConnection(options)
+  const layout = layoutOf(options.prefix)
+  try {
+    const installation = await openInstallation(connection, layout, options.above)
+    return await openShared({ connection, layout, offset: installation.offset }, installation, options)
+  } catch (error) {
+    connection.close()
+    throw error instanceof StoreError ? error : openError(failureOf(error), options.endpoints)
+  }
+}
+
+async function openShared(
+  target: EtcdTarget,
+  installation: EtcdInstallation,
+  { compactEvery }: EtcdOptions,
+): Promise<SharedStore> {
+  const compacted = Math.max(installation.floor, await compactedBy(target))
+  const { modified } = await headOf(target)
+  const state = { compacted, revision: Math.max(compacted, modified) }
+  return new SharedStore(target, { installation, ...state, compactEvery })
+}
+
+/** The revision up to which etcd is compacted: only a watch from the beginning tells. */
+async function compactedBy({ connection, layout: { installation } }: EtcdTarget): Promise<number> {
+  const range = [installation, Buffer.concat([installation, Buffer.alloc(1)])] as const
+  const following = { range, after: 0, resuming: () => Promise.resolve() }
+  try {
+    // The installation was written, so there is an event.
+    await followKeys(connection, following, AbortSignal.timeout(10_000)).next()
+    return 0
+  } catch (error) {
+    if (error instanceof EtcdCompacted) return error.revision
+    throw error
+  }
+}

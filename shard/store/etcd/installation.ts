@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto'
+import { nextEpoch } from '../epoch.ts'
+import { StoreError } from '../store.ts'
+import type { EtcdConnection } from './connection.ts'
+import type { Layout } from './layout.ts'
+import { decodeRange, decodeTxn, encodeRange, encodeTxn, type ResponseHeader } from './messages.ts'
+
+/** The record of an installation in etcd. It is written when an epoch begins. */
+interface InstallationRecord {
+  /** The format of keys and values below the prefix. */
+  readonly format: number
+  /** Identifies the installation. */
+  readonly uid: string
+  /** What is added to the revisions of etcd: restored etcds begin again at lower ones. */
+  readonly offset: number
+  /** The cluster id of etcd, and its raft term. */
+  readonly cluster: string
+  readonly term: number
+}
+
+/** An installation as it is in etcd. */
+export interface EtcdInstallation extends InstallationRecord {
+  /** The revision of etcd at which the epoch began. */
+  readonly floor: number
+}
+
+const format = 1
+const attempts = 20
+
+const readKey = (key: Buffer) => ({
+  path: '/etcdserverpb.KV/Range',
+  request: encodeRange({ key }),
+  decode: decodeRange,
+})
+
+/** The installation below a prefix, undefined when there is none, and etcd's state. */
+export async function readInstallation(
+  connection: EtcdConnection,
+  layout: Layout,
+): Promise<{ readonly found: EtcdInstallation | undefined; readonly header: ResponseHeader }> {
+  const { response } = await connection.call(readKey(layout.installation))
+  const [value] = response.values
+  const found = value && { ...parseRecord(value.value, layout), floor: value.modified }
+  return { found, header: response.header }
+}
+
+function parseRecord(bytes: Buffer, { prefix }: Layout): InstallationRecord {
+  let record: Partial<InstallationRecord> | undefined
+  try {
+    record = JSON.parse(bytes.toString())
+  } catch {
+    record = undefined
+  }
+  if (record?.format === format && typeof record.uid === 'string' && Number.isSafeInteger(record.offset))
+    return record as InstallationRecord
+  const why =
+    typeof record?.format === 'number' && record.format > format
+      ? `format ${record.format} of a later version of Oriel: this version reads format ${format}. Start the later version`
+      : 'a record that is damaged or of another program. Choose another --etcd-prefix'
+  throw new StoreError(`the key ${prefix}/installation in etcd has ${why}.`)
+}
+
+/** Whether etcd was restored from a snapshot since the epoch began: it is another cluster, or its terms began again. */
+const isRestored = ({ cluster, term }: EtcdInstallation, header: ResponseHeader): boolean =>
+  cluster !== header.cluster || header.term < term
+
+/**
+ * The installation below a prefix; the first server creates it. When etcd was restored, a new epoch begins above all
+ * revisions that clients may have seen. `above`: the revisions of a new installation are higher than it.
+ */
+export async function openInstallation(
+  connection: EtcdConnection,
+  layout: Layout,
+  above = 0,
+): Promise<EtcdInstallation> {
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const { found, header } = await readInstallation(connection, layout)
+    if (found !== undefined && !isRestored(found, header)) return found
+    if (found === undefined) await checkEmpty(connection, layout)
+    const next: InstallationRecord = {
+      format,
+      uid: found?.uid ?? randomUUID(),
+      offset: offsetOf(found, header, above),
+      cluster: header.cluster,
+      term: header.term,
+    }
+    await putRecord(connection, layout, { record: next, replaces: found?.floor ?? 0 })
+  }
+  throw new StoreError(
+    `the installation at ${layout.prefix} in etcd is changed by other servers all the time`,
+  )
+}
+
+function offsetOf(found: EtcdInstallation | undefined, header: ResponseHeader, above: number): number {
+  if (found !== undefined) return nextEpoch(header.revision + found.offset) - header.revision
+  return above === 0 ? 0 : nextEpoch(above) - header.revision
+}
+
+/** Throws when the prefix has keys, but no installation. */
+async function checkEmpty(connection: EtcdConnection, { prefix, all: [key, end] }: Layout): Promise<void> {
+  const request = encodeRange({ key, end, limit: 1, keysOnly: true })
+  const { response } = await connection.call({ ...readKey(key), request })
+  const [value] = response.values
+  if (value === undefined || value.key.toString() === `${prefix}/installation`) return
+  throw new StoreError(
+    `the prefix ${prefix} of etcd has keys of another program, such as ${value.key}: choose another --etcd-prefix.`,
+  )
+}
+
+interface Replacement {
+  readonly record: InstallationRecord
+  /** The revision of the present record. */
+  readonly replaces: number
+}
+
+/** Does nothing when another server was faster. */
+async function putRecord(
+  connection: EtcdConnection,
+  { installation, head }: Layout,
+  { record, replaces }: Replacement,
+): Promise<void> {
+  const request = encodeTxn({
+    compare: [{ key: installation, revision: replaces }],
+    success: [
+      { put: { key: installation, value: Buffer.from(JSON.stringify(record)) } },
+      { put: { key: head, value: Buffer.alloc(0) } },
+    ],
+    failure: [],
+  })
+  await connection.call({ path: '/etcdserverpb.KV/Txn', request, decode: decodeTxn })
+}
