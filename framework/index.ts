@@ -16,8 +16,12 @@ export type { Params } from './request/path.ts'
 
 // Resources
 
+export { type OwnKind, resourceOf } from './computed/kind.ts'
+export { storageOf } from './computed/mapstorage.ts'
+export { ObjectMap } from './computed/objectmap.ts'
 export { type ApiResource, type ApiSet, apiSetOf, type Subresource } from './contract/apis.ts'
 export type { ObjectSchema, TableColumn } from './contract/schema.ts'
+export { createOnly } from './verbs/createonly.ts'
 
 // Lenses
 

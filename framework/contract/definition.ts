@@ -7,6 +7,7 @@ const kinds = {
   guard: 'function',
   actAs: 'function',
   otherwise: 'string',
+  http: 'function',
   admission: 'list',
   publisher: 'object',
   run: 'function',

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ClusterName, ClusterScope, KubeObject } from '../meta/object.ts'
 import type { Params } from '../request/path.ts'
 import { type ParamsOf, type PathPattern, pathPattern } from '../request/path.ts'
@@ -69,6 +70,16 @@ export interface VirtualWorkspace<P extends Params = Params> {
   actAs?(ctx: Omit<RequestContext<P>, 'actAs'>): UserInfo
   /** The handling of requests for other resources and paths. Default: 'not found'. */
   readonly otherwise?: 'not found' | 'forward'
+  /**
+   * Answers requests for paths of a logical cluster that are no resources and no discovery, after `authorize`. `request.url`
+   * begins behind the logical cluster: `/report?by=team`; its headers have no credentials. A router such as `@koa/router` can answer:
+   *
+   * ```ts
+   * const answer = new Koa().use(router.routes()).callback()
+   * return { apis, http: (_ctx, request, response) => answer(request, response) }
+   * ```
+   */
+  http?(ctx: RequestContext<P>, request: IncomingMessage, response: ServerResponse): void | Promise<void>
   /** Called in order, before the admission of the backend. */
   readonly admission?: readonly AdmissionPlugin<P>[]
   readonly publisher?: UrlPublisher<P>

@@ -44,10 +44,10 @@ const member = <T>(
 
 const aDecision = "a decision, such as allow('a member') or deny('not a member')"
 
-type RequestMembers = Pick<VirtualWorkspace, 'authorize' | 'explain' | 'guard' | 'actAs'>
+type RequestMembers = Pick<VirtualWorkspace, 'authorize' | 'explain' | 'guard' | 'actAs' | 'http'>
 
 function requestMembers(view: VirtualWorkspace, calls: MemberCalls, supervisor: Supervisor): RequestMembers {
-  const { authorize, explain, guard, actAs } = view
+  const { authorize, explain, guard, actAs, http } = view
   const deciding = (name: 'authorize' | 'explain') => {
     const decision = member(name, view[name], aDecision, isDecision)
     return async (ctx: RequestContext) => {
@@ -61,9 +61,19 @@ function requestMembers(view: VirtualWorkspace, calls: MemberCalls, supervisor: 
     ...(authorize && { authorize: deciding('authorize') }),
     ...(explain && { explain: deciding('explain') }),
     ...(guard && { guard: async ctx => calls.call(ctx, nothing, () => view.guard?.(ctx)) }),
+    ...(http && { http: supervisedHttp(view, calls) }),
     ...(actAs && {
       actAs: ctx => calls.callNow(supervisor.reports(ctx), user, () => view.actAs?.(ctx)),
     }),
+  }
+}
+
+function supervisedHttp(view: VirtualWorkspace, calls: MemberCalls): Required<VirtualWorkspace>['http'] {
+  const anything = member('http', view.http, 'anything', (_): _ is unknown => true)
+  return async (ctx, request, response) => {
+    const own = calls.context(ctx)
+    await calls.call(own, anything, () => view.http?.(own, request, response))
+    calls.succeeded(own)
   }
 }
 

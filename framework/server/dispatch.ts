@@ -27,6 +27,7 @@ import { update } from '../verbs/update.ts'
 import { watch } from '../verbs/watch.ts'
 import { authorize } from './access.ts'
 import { type HealthCheck, healthAnswer } from './health.ts'
+import { plainAnswer } from './plainhttp.ts'
 import type { Target } from './routes.ts'
 import type { Exchange } from './serve.ts'
 
@@ -153,11 +154,18 @@ function notInWildcard(info: ResourceRequest): StatusError {
   return new StatusError(405, 'MethodNotAllowed', `${message} in the \`*\` logical cluster`, details)
 }
 
-async function pathAnswer(sources: Sources, exchange: Authorized, path: string): Promise<Answer> {
+async function pathAnswer(
+  sources: Sources,
+  exchange: Authorized,
+  path: string,
+): Promise<Answer | Forwarding> {
   const { method } = exchange.incoming
   const isRead = method === 'GET' || method === 'HEAD'
   const answer = isRead ? await localAnswer(sources, exchange, path) : undefined
-  return answer ?? forwardOrNotFound(sources, exchange)
+  if (answer !== undefined) return answer
+  const { http } = exchange.target.workspace
+  if (http === undefined) return forwardOrNotFound(sources, exchange)
+  return plainAnswer(http, exchange.ctx, exchange.incoming, path)
 }
 
 /** Answers a non-resource path of the server; undefined for other paths. */

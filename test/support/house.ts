@@ -43,7 +43,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'contract patch',
     'audit fairness lens net publishing query responses',
     'authn cache discovery informers plugins verbs',
-    'authn/jwt impersonation',
+    'authn/jwt computed impersonation',
     'server',
     '.',
   ],

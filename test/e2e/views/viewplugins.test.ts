@@ -11,11 +11,11 @@ import { temporaryDirectory } from '../../support/temporary.ts'
 import { apply, createWorkspaces, exportApi, type Tenant } from '../../support/tenants.ts'
 import { userAt } from '../../support/watcher.ts'
 
-const views = ['team', 'redacted', 'catalog'].flatMap(name => [
+const views = ['team', 'redacted', 'catalog', 'usage', 'report'].flatMap(name => [
   '--view',
   join(root, `dist/examples/views/${name}.js`),
 ])
-const tokens = 'blue-token,blue,1,"team:blue"\nauditor-token,auditor,2\n'
+const tokens = 'blue-token,blue,1,"team:blue"\nauditor-token,auditor,2,auditors\n'
 const maps = '/api/v1/configmaps'
 const secrets = '/api/v1/secrets'
 
@@ -38,6 +38,7 @@ const inventory: readonly KubeObject[] = [
     rules: [
       { nonResourceURLs: ['/'], verbs: ['access'] },
       { apiGroups: [''], resources: ['secrets'], verbs: ['inventory'] },
+      { apiGroups: ['example.com'], resources: ['usages'], verbs: ['list', 'watch'] },
     ],
   },
   {
@@ -106,6 +107,25 @@ const pluginFlows = (start: Start) =>
       assert.deepEqual(found?.data, { word: '' })
       assert.ok(!reply.text.includes('sesame') && !reply.text.includes('c2VzYW1l'), reply.text)
       assert.equal((await auditor(path.replace(one.cluster, two.cluster))).status, 403)
+    })
+
+    it('count objects by events, and authorize by RBAC', async () => {
+      const path = `/services/usage/clusters/${one.cluster}/apis/example.com/v1/usages`
+      const watch = await auditor.watch(
+        `${path}?watch=1&resourceVersion=0&fieldSelector=metadata.name%3Dsecrets`,
+      )
+      const first = await watch.next()
+      const count = Number(first?.object.count)
+      assert.ok(count >= 1, JSON.stringify(first))
+      await apply(one.kubectl, { ...secret, metadata: { name: 'second', namespace: 'default' } })
+      assert.equal((await watch.next())?.object.count, count + 1)
+      assert.equal((await blue(path)).status, 403)
+    })
+
+    it('answer plain HTTP behind their authorizer', async () => {
+      const path = `/services/report/clusters/${one.cluster}/report`
+      assert.match((await auditor(path)).text, /^default\/a\ndefault\/b\n/)
+      assert.equal((await blue(path)).status, 403)
     })
 
     it('show all bindable exports to all users', async () => {
