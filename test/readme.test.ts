@@ -111,4 +111,5 @@ describe('the README', function () {
   })
 })
 
-const fileOf = (target: string): string => (/\.[a-z]+$/.test(target) ? target : `${target}/README.md`)
+const fileOf = (target: string): string =>
+  /\.[a-z]+$|Containerfile$/.test(target) ? target : `${target}/README.md`

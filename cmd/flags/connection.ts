@@ -13,7 +13,16 @@ export interface ConnectionFlags {
 
 /** As in kubectl: the first file of `$KUBECONFIG`, else the one in the home directory. */
 const defaultKubeconfig = (): string =>
-  process.env.KUBECONFIG?.split(delimiter)[0] || join(homedir(), '.kube/config')
+  process.env.KUBECONFIG?.split(delimiter)[0] || join(homeDirectory(), '.kube/config')
+
+/** Containers run with users that have no entry in /etc/passwd, for which `homedir` throws an error. */
+function homeDirectory(): string {
+  try {
+    return homedir()
+  } catch {
+    return '/'
+  }
+}
 
 /** Adds the flags to a command. */
 export const addConnectionFlags = (command: Command): Command =>

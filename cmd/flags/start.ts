@@ -26,6 +26,10 @@ export interface StartFlags
     LimitFlags,
     QuotaFlags,
     EtcdFlags {
+  readonly tlsCertFile?: string
+  readonly tlsPrivateKeyFile?: string
+  /** The certificate authorities by which clients verify `tlsCertFile`. */
+  readonly rootCaFile?: string
   readonly dataDirectory: string
   /**
    * `memory:`, `etcd://host:port,host:port`, or the directory of an LMDB environment; default: `store` in the data
@@ -60,12 +64,25 @@ export function addStartFlags(command: Command): Command {
         'where objects are stored: a directory, "memory:", or etcd://host:2379,... (default: "store" in the data directory)',
       ),
     )
-  addViewFlags(addServingFlags(command, 6443))
+  addViewFlags(addCertificateFlags(addServingFlags(command, 6443)))
   addServiceAccountFlags(addAuthenticationFlags(command))
   addAuditFlags(addAuthorizationFlags(command))
   addShardFlags(addAddressFlags(addMountFlags(command)))
   return addEtcdFlags(addQuotaFlags(addLimitFlags(command)))
 }
+
+const addCertificateFlags = (command: Command): Command =>
+  command
+    .optionsGroup('Serving certificate:')
+    .option(
+      '--tls-cert-file <path>',
+      'PEM file of the serving certificate (default: a generated one in the data directory)',
+    )
+    .option('--tls-private-key-file <path>', 'PEM file of its private key')
+    .option(
+      '--root-ca-file <path>',
+      'PEM file of the certificate authorities that clients verify it with (default: --tls-cert-file)',
+    )
 
 const addAuthorizationFlags = (command: Command): Command =>
   command

@@ -12,9 +12,8 @@ import {
 import { watchIdentities } from '../authentication/identitywatch.ts'
 import { followUsers } from '../authentication/users.ts'
 import { allAuthorities } from '../certificates/authorities.ts'
-import { watchCertificate } from '../certificates/certificatewatch.ts'
 import { prepareServiceAccountKeys } from '../certificates/serviceaccountkey.ts'
-import { prepareServing, type ServingFiles } from '../certificates/servingfiles.ts'
+import type { ServingFiles } from '../certificates/servingfiles.ts'
 import { openDataDirectory } from '../files/directory.ts'
 import { type Disk, followDisk, noDisk } from '../files/disk.ts'
 import { isEtcd } from '../files/etcdaccess.ts'
@@ -27,6 +26,7 @@ import { type Listening, listenError, publicUrl, servingHosts } from '../flags/s
 import type { StartFlags } from '../flags/start.ts'
 import { withProgress } from '../process/progress.ts'
 import { endDespitePlugins, stopSignal } from '../process/shutdown.ts'
+import { openServing } from './serving.ts'
 
 /** Milliseconds that requests in progress may take to end after SIGTERM. */
 const grace = 10_000
@@ -44,8 +44,8 @@ export async function start(given: StartFlags): Promise<void> {
   const users = await followUsers({ dataDirectory: directory.path, log, signal })
   const tokens = [tokenUsers(admins.users), users]
   const authentication = await prepareAuthentication(given, tokens, accountKeys(given, keys))
-  const hosts = servingHosts(given)
-  const serving = await prepareServing(directory.path, hosts)
+  const certificate = await openServing(given, directory.path, servingHosts(given))
+  const serving = certificate.files
   const port = await openServingPort(given, serving, authentication, log)
   const options = { ...given, port: port.port }
   const url = publicUrl(options)
@@ -58,7 +58,7 @@ export async function start(given: StartFlags): Promise<void> {
   const stopped = stopSignal()
   process.stdout.write(banner({ url, kubeconfig, store: where, startedIn: performance.now() }))
   const controllers = shard.run()
-  watchCertificate({ directory: directory.path, hosts, server, log, signal })
+  certificate.follow(server, { log, signal })
   watchIdentities({ options, authentication, server, log, signal })
 
   await stopped

@@ -1,0 +1,70 @@
+import { expiryOf, whenPassed } from '../../framework/async/expiry.ts'
+import type { Logger } from '../../framework/contract/log.ts'
+import type { TlsOptions } from '../../framework/server/listener.ts'
+import type { Server } from '../../framework/server/server.ts'
+import { readFlagFile } from '../files/files.ts'
+import { follow } from '../files/follow.ts'
+import { StartError } from '../files/starterror.ts'
+
+/** A serving certificate and its private key, PEM. */
+export type ServingCertificate = Pick<TlsOptions, 'cert' | 'key'>
+
+/** The files of a serving certificate that an operator or cert-manager supplies. */
+export interface SuppliedFiles {
+  readonly tlsCertFile?: string
+  readonly tlsPrivateKeyFile?: string
+}
+
+/** The certificate of `--tls-cert-file`; undefined without the flag. Throws `StartError` on invalid files. */
+export async function readSupplied(flags: SuppliedFiles): Promise<ServingCertificate | undefined> {
+  const { tlsCertFile, tlsPrivateKeyFile } = flags
+  if (tlsCertFile === undefined && tlsPrivateKeyFile === undefined) return undefined
+  if (tlsCertFile === undefined || tlsPrivateKeyFile === undefined)
+    throw new StartError(
+      '--tls-cert-file and --tls-private-key-file must be specified together: add the missing one.',
+    )
+  const [cert, key] = await Promise.all([
+    readFlagFile('--tls-cert-file', tlsCertFile),
+    readFlagFile('--tls-private-key-file', tlsPrivateKeyFile),
+  ])
+  checkCertificate(cert, tlsCertFile)
+  return { cert, key }
+}
+
+function checkCertificate(pem: string, path: string): void {
+  try {
+    expiryOf(pem)
+  } catch {
+    throw new StartError(`${path} contains no valid certificate: give --tls-cert-file a PEM file.`)
+  }
+}
+
+export interface CertificateFollowing {
+  /** The certificate in use. */
+  readonly current: ServingCertificate
+  readonly read: () => Promise<ServingCertificate>
+  /** The file that is named when the certificate has expired. */
+  readonly file: string | undefined
+  readonly server: Pick<Server, 'useCertificate'>
+  readonly log: Logger
+  /** Ends the polling. */
+  readonly signal: AbortSignal
+}
+
+/** Reloads the serving certificate when its files change, and logs its expiry. */
+export function followCertificate(following: CertificateFollowing): void {
+  const { current, read, file, server, log, signal } = following
+  let served = current
+  const note = (next: ServingCertificate): void => {
+    served = next
+    whenPassed(expiryOf(next.cert), () => {
+      if (served === next) log.error({}, `the serving certificate has expired: renew ${file}`)
+    })
+  }
+  note(current)
+  const use = (next: ServingCertificate): void => {
+    server.useCertificate(next)
+    note(next)
+  }
+  follow({ what: 'serving certificate', current, read, use, log, signal })
+}

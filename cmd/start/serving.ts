@@ -1,0 +1,42 @@
+import type { Server } from '../../framework/server/server.ts'
+import { type CertificateWatchOptions, watchCertificate } from '../certificates/certificatewatch.ts'
+import { prepareServing, type ServingFiles } from '../certificates/servingfiles.ts'
+import { followCertificate, readSupplied, type ServingCertificate } from '../certificates/suppliedserving.ts'
+import { readFlagFile } from '../files/files.ts'
+import { StartError } from '../files/starterror.ts'
+import type { StartFlags } from '../flags/start.ts'
+
+/** The serving certificate of `oriel start`. */
+export interface StartServing {
+  readonly files: ServingFiles
+  /** Reloads the certificate when its files change. */
+  follow(
+    server: Pick<Server, 'useCertificate'>,
+    ending: Pick<CertificateWatchOptions, 'log' | 'signal'>,
+  ): void
+}
+
+/** The certificate of the flags, or that of the data directory. Throws `StartError` on invalid files. */
+export async function openServing(
+  flags: StartFlags,
+  directory: string,
+  hosts: readonly string[],
+): Promise<StartServing> {
+  const supplied = await readSupplied(flags)
+  if (supplied !== undefined) return suppliedServing(flags, supplied)
+  if (flags.rootCaFile !== undefined)
+    throw new StartError('--root-ca-file requires --tls-cert-file: add it, or remove --root-ca-file.')
+  const files = await prepareServing(directory, hosts)
+  return { files, follow: (server, ending) => watchCertificate({ directory, hosts, server, ...ending }) }
+}
+
+/** Without `--root-ca-file`, clients trust the certificate itself, or the authorities that its file has. */
+async function suppliedServing(flags: StartFlags, current: ServingCertificate): Promise<StartServing> {
+  const { rootCaFile, tlsCertFile: file } = flags
+  const authority = rootCaFile === undefined ? current.cert : await readFlagFile('--root-ca-file', rootCaFile)
+  const read = async (): Promise<ServingCertificate> => (await readSupplied(flags)) ?? current
+  return {
+    files: { authority, certificate: current.cert, key: current.key },
+    follow: (server, ending) => followCertificate({ current, read, file, server, ...ending }),
+  }
+}

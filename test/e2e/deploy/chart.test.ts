@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { parseAllDocuments } from 'yaml'
+import { notRun } from '../../support/notrun.ts'
+import { compiled, run } from '../../support/oriel.ts'
+import { root } from '../../support/source.ts'
+import { problemsOf } from './kubernetesobjects.ts'
+
+interface Container {
+  readonly args: readonly string[]
+  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[]
+}
+
+interface Rendered {
+  readonly kind: string
+  readonly spec: {
+    readonly template: {
+      readonly spec: {
+        readonly containers: readonly Container[]
+        readonly volumes?: readonly { readonly name: string }[]
+      }
+    }
+    readonly [field: string]: unknown
+  }
+}
+
+const chart = join(root, 'deploy/chart')
+const version = ['--kube-version', '1.34.0']
+
+/** `a.b=c` as arguments of helm. */
+const sets = (...values: readonly string[]): readonly string[] => values.flatMap(each => ['--set', each])
+
+const template = (...args: readonly string[]) =>
+  run('helm', ['template', 'demo', chart, '--namespace', 'oriel', ...version, ...args])
+
+async function render(...values: readonly string[]): Promise<readonly Rendered[]> {
+  const { code, stdout, stderr } = await template(...sets(...values))
+  assert.equal(code, 0, stderr)
+  return parseAllDocuments(stdout).flatMap(document => (document.toJS() as Rendered | null) ?? [])
+}
+
+/** The values of all roles with everything switched on. */
+const common = [
+  'serviceMonitor.enabled=true',
+  'serviceMonitor.tokenSecret.name=prometheus',
+  'authentication.clientCASecret=client-ca',
+  'authentication.requestHeaderCASecret=proxy-ca',
+  'authentication.requestHeaderAllowedNames={kcp-front-proxy,other}',
+  'networkPolicy.from[0].namespaceSelector.matchLabels.team=a',
+  'image.pullSecrets[0].name=registry',
+  'podAnnotations.a=b',
+  'service.annotations.a=b',
+]
+const certManager = [
+  'certificate.certManager.enabled=true',
+  'certificate.certManager.issuerRef.name=ca',
+  'certificate.certManager.dnsNames={oriel.example.com}',
+]
+const roles: Readonly<Record<string, readonly string[]>> = {
+  'server with generated files': [],
+  server: [
+    ...common,
+    ...certManager,
+    'authentication.tokenSecret=tokens',
+    'persistence.storageClassName=fast',
+  ],
+  replicas: [
+    ...common,
+    'role=replicas',
+    'etcd.endpoints={etcd-0:2379,etcd-1:2379}',
+    'etcd.tlsSecret=etcd',
+    'serviceAccountKeySecret=sa',
+    'certificate.secretName=serving',
+  ],
+  views: [...common, ...certManager, 'role=views', 'shard.kubeconfigSecret=shard', 'shard.context=base'],
+}
+
+const workloadOf = (objects: readonly Rendered[]): Rendered => {
+  const found = objects.find(({ kind }) => kind === 'StatefulSet' || kind === 'Deployment')
+  assert.ok(found, 'there is a workload')
+  return found
+}
+
+/** The kinds that are no kinds of Kubernetes, and their types in its client. */
+const foreign = new Set(['Certificate', 'ServiceMonitor'])
+
+/** Files of flags are in mounted directories. */
+function unmounted({ args, volumeMounts }: Container): readonly string[] {
+  const files = args.flatMap(arg => /^--[a-z-]+=(\/etc\/oriel\/.*)\/[^/]+$/.exec(arg)?.[1] ?? [])
+  return files.filter(folder => !volumeMounts.some(({ mountPath }) => mountPath === folder))
+}
+
+describe('the chart', function () {
+  this.timeout(120_000)
+  const isThere = (process.env.PATH ?? '').split(delimiter).some(each => existsSync(join(each, 'helm')))
+  if (!isThere)
+    return notRun(
+      'is rendered',
+      'there is no helm; with Go: GOBIN="$PWD/.tools" go install helm.sh/helm/v3/cmd/helm@v3.19.0',
+    )
+
+  it('passes helm lint', async () => {
+    const { code, stdout } = await run('helm', ['lint', '--strict', chart, ...version])
+    assert.equal(code, 0, stdout)
+  })
+
+  for (const [role, values] of Object.entries(roles)) {
+    it(`has objects of Kubernetes only, with fields that Kubernetes knows: ${role}`, async () => {
+      const objects = await render(...values)
+      const problems = objects
+        .filter(({ kind }) => !foreign.has(kind))
+        .flatMap(object => problemsOf(object, `V1${object.kind}`))
+      assert.deepEqual(problems, [])
+      const kinds = objects.map(({ kind }) => kind).sort()
+      for (const kind of ['NetworkPolicy', 'PodDisruptionBudget', 'Service', 'ServiceAccount'])
+        assert.ok(kinds.includes(kind), kind)
+      assert.equal(kinds.includes('ServiceMonitor'), values.length > 0)
+    })
+
+    it(`passes flags that the program has, and mounts their files: ${role}`, async () => {
+      const { containers, volumes = [] } = workloadOf(await render(...values)).spec.template.spec
+      const [container] = containers as readonly [Container]
+      const [command = '', ...flags] = container.args
+      const help = (await run(process.execPath, [compiled, command, '--help'])).stdout
+      const names = flags.map(flag => flag.replace(/=.*$/, ''))
+      assert.deepEqual(
+        names.filter(name => !help.includes(`${name} <`)),
+        [],
+      )
+      assert.deepEqual(unmounted(container), [])
+      const mounted = container.volumeMounts.map(({ name }) => name).filter(name => name !== 'data')
+      assert.deepEqual(
+        mounted.filter(name => !volumes.some(volume => volume.name === name)),
+        [],
+      )
+    })
+  }
+
+  it('asks cert-manager for a certificate of the names of the Service, and mounts its Secret', async () => {
+    const objects = await render(...(roles.server ?? []))
+    const { spec } = objects.find(({ kind }) => kind === 'Certificate') ?? assert.fail('no Certificate')
+    assert.equal(spec.secretName, 'demo-oriel-tls')
+    assert.deepEqual(spec.dnsNames, [
+      'demo-oriel.oriel.svc',
+      'demo-oriel',
+      'demo-oriel.oriel',
+      'oriel.example.com',
+    ])
+    const { volumes } = workloadOf(objects).spec.template.spec
+    const secret = { name: 'certificate', secret: { secretName: 'demo-oriel-tls', defaultMode: 0o440 } }
+    assert.deepEqual(
+      volumes?.find(({ name }) => name === 'certificate'),
+      secret,
+    )
+  })
+
+  for (const [what, values, message] of [
+    ['an unknown value', ['colour=red'], /additional properties 'colour' not allowed/],
+    ['an unknown role', ['role=shard'], /\/role': value must be one of 'server', 'replicas', 'views'/],
+    ['views without a shard', ['role=views'], /\/shard\/kubeconfigSecret'/],
+    [
+      'replicas without etcd and keys',
+      ['role=replicas'],
+      /(?=[\s\S]*\/serviceAccountKeySecret')(?=[\s\S]*\/etcd\/endpoints')/,
+    ],
+    ['a Certificate without an issuer', ['certificate.certManager.enabled=true'], /\/issuerRef\/name'/],
+    ['a ServiceMonitor without a token', ['serviceMonitor.enabled=true'], /\/tokenSecret\/name'/],
+  ] as const)
+    it(`refuses ${what}, and names the value`, async () => {
+      const { code, stderr } = await template(...sets(...values))
+      assert.equal(code, 1)
+      assert.match(stderr, message)
+    })
+})
