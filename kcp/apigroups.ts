@@ -8,6 +8,8 @@ export const migrationGroup = 'migration.kcp.io'
 export const mountsGroup = 'mounts.contrib.kcp.io'
 export const tenancyGroup = 'tenancy.kcp.io'
 export const topologyGroup = 'topology.kcp.io'
+/** Views: a group of Oriel's own. */
+export const viewsGroup = 'views.oriel.dev'
 
 /**
  * The groups of `k8s.io/client-go/kubernetes/scheme`. Clients send strategic merge patches for them, also where a definition

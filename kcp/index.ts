@@ -10,7 +10,7 @@ export type {
   PermissionClaim,
   PermissionClaimSelector,
 } from './claims.ts'
-export type { Condition } from './conditions.ts'
+export { type Condition, type ConditionState, isFalse, isTrue, setConditions } from './conditions.ts'
 export type { LogicalCluster } from './core.ts'
 export {
   claimLabelKey,

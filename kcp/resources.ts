@@ -1,5 +1,5 @@
 import type { ResourceRef } from '../framework/contract/backend.ts'
-import { apisGroup, cacheGroup, coreGroup, tenancyGroup, topologyGroup } from './apigroups.ts'
+import { apisGroup, cacheGroup, coreGroup, tenancyGroup, topologyGroup, viewsGroup } from './apigroups.ts'
 
 const ref = (group: string, version: string, resource: string): ResourceRef => ({ group, version, resource })
 
@@ -22,6 +22,7 @@ export const resources = {
   clusterRoleBindings: ref('rbac.authorization.k8s.io', 'v1', 'clusterrolebindings'),
   roles: ref('rbac.authorization.k8s.io', 'v1', 'roles'),
   roleBindings: ref('rbac.authorization.k8s.io', 'v1', 'rolebindings'),
+  views: ref(viewsGroup, 'v1alpha1', 'views'),
 } as const
 
 /** Resources that exports of `root` provide: stored under the export's identity, which a ref to them needs. */

@@ -35,3 +35,12 @@ export {
   subresourceVerbs,
 } from './resource.ts'
 export { checkStructural } from './structural/structural.ts'
+export {
+  compileViewExpression,
+  type ExpressionAllowance,
+  type ExpressionResult,
+  type ExpressionSubject,
+  requestCostLimit,
+  type ViewExpression,
+} from './views/expression.ts'
+export type { ClusterFacts, UserFacts } from './views/variables.ts'

@@ -8,6 +8,7 @@ import { isServedEverywhere } from '../kcp/resources.ts'
 import type { KindDefinition } from '../openapi/definitions/definition.ts'
 import { kcpKinds } from '../openapi/definitions/kcp/index.ts'
 import { builtinKinds, reviewKinds } from '../openapi/definitions/kubernetes/index.ts'
+import { orielKinds } from '../openapi/definitions/oriel/index.ts'
 import { reviewResourcesOf } from '../openapi/resource.ts'
 import { type RegistryPlugin, registryAdmission } from './admission/chain.ts'
 import { type ClusterApisOptions, createClusterApis } from './apis/clusters.ts'
@@ -32,8 +33,11 @@ import { sharedCache } from './published/shared.ts'
 import { virtualResources } from './published/virtual.ts'
 import { openObjectStore } from './registry/registry.ts'
 
-/** The kinds of kcp that every logical cluster has without binding them. */
-const systemKinds = kcpKinds.filter(({ group, names }) => isServedEverywhere(group, names.plural))
+/** The kinds of kcp and of Oriel that every logical cluster has without binding them. */
+const systemKinds = [
+  ...kcpKinds.filter(({ group, names }) => isServedEverywhere(group, names.plural)),
+  ...orielKinds,
+]
 const storedKinds = builtinKinds.filter(kind => !reviewKinds.includes(kind))
 const nameOf = ({ group, names }: KindDefinition): string => groupResource(group, names.plural)
 

@@ -7,6 +7,7 @@ import { migratingworkspaces } from './migratingworkspaces/index.ts'
 import { mounts } from './mounts/index.ts'
 import { replication } from './replication/index.ts'
 import { terminatingworkspaces } from './terminatingworkspaces/index.ts'
+import { views } from './views/index.ts'
 import { workspaces as personalWorkspaces } from './workspaces/index.ts'
 
 /**
@@ -22,4 +23,10 @@ export const shardWorkspaces: readonly WorkspaceFactory[] = [
 ]
 
 /** All views that a server offers. */
-export const workspaces: readonly WorkspaceFactory[] = [...shardWorkspaces, cache, mounts, personalWorkspaces]
+export const workspaces: readonly WorkspaceFactory[] = [
+  ...shardWorkspaces,
+  cache,
+  mounts,
+  personalWorkspaces,
+  views,
+]

@@ -50,7 +50,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   cel: ['values', 'library syntax', 'checker', 'schema', 'cost', 'planner', '.'],
   openapi: [
     'definitions expressions jsonpath validation',
-    'definitions/kcp definitions/kubernetes structural',
+    'definitions/kcp definitions/kubernetes definitions/oriel structural views',
     'crd documents',
     '.',
   ],

@@ -1,9 +1,9 @@
 import { aborted } from '../../framework/async/awaitable.ts'
 import { defineVirtualWorkspace } from '../../framework/index.ts'
+import { selectorAdmission } from '../shared/exports/admission.ts'
+import { exportAuthorizer } from '../shared/exports/authorizer.ts'
+import { exportApis } from '../shared/exports/exportapis.ts'
 import { watchExports } from '../shared/exports/exports.ts'
-import { selectorAdmission } from './admission.ts'
-import { exportApis } from './apis.ts'
-import { exportAuthorizer } from './authorizer.ts'
 import { slicePublisher } from './publisher.ts'
 
 /**

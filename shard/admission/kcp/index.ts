@@ -14,6 +14,7 @@ import { logicalClusterAdmission } from './logicalcluster.ts'
 import type { ExportRules } from './permission.ts'
 import { type QuotaAdmissionDeps, quotaAdmission } from './quota.ts'
 import { pathAnnotationAdmission, reservedDefinitions } from './reserved.ts'
+import { viewAdmission } from './view.ts'
 import { mountAdmission, workspaceAdmission } from './workspace.ts'
 import { workspaceTypeAdmission } from './workspacetype.ts'
 import { workspaceTypeExists } from './workspacetypeexists.ts'
@@ -25,7 +26,7 @@ export interface KcpAdmissionDeps
   readonly schemaErrors: SchemaCheck
 }
 
-/** kcp's plugins in kcp's order (`pkg/admission/plugins.go`), after the check of the types that they read. */
+/** kcp's plugins in kcp's order (`pkg/admission/plugins.go`), after the check of the types that they read, and that of Views. */
 export const kcpAdmission = ({
   directory,
   authorizer,
@@ -50,4 +51,5 @@ export const kcpAdmission = ({
   authenticationConfigurationWarnings,
   quotaAdmission({ directory, cache, limits, disk }),
   cachedResourceAdmission({ cache, apis }),
+  viewAdmission({ authorizer, cache }),
 ]

@@ -1,5 +1,5 @@
-import type { Lens, Selection } from '../../framework/index.ts'
-import type { LabelRequirement } from '../../framework/selectors/selectors.ts'
+import type { Lens, Selection } from '../../../framework/index.ts'
+import type { LabelRequirement } from '../../../framework/selectors/selectors.ts'
 import {
   apisGroup,
   type ClaimedResource,
@@ -9,7 +9,7 @@ import {
   exportHash,
   exportLabel,
   reflexiveClaimValue,
-} from '../../kcp/index.ts'
+} from '../../../kcp/index.ts'
 
 /**
  * `events` of both groups are one claimed resource. An absent group, as kcp writes it in its cache, is the core

@@ -1,4 +1,4 @@
-import { bindingUser } from '../../authz/index.ts'
+import { bindingUser } from '../../../authz/index.ts'
 import {
   actionOf,
   clusterDecision,
@@ -6,7 +6,7 @@ import {
   decisionBy,
   noOpinion,
   type ViewStep,
-} from '../../framework/contract/authorizer.ts'
+} from '../../../framework/contract/authorizer.ts'
 import {
   allow,
   type Decision,
@@ -18,7 +18,7 @@ import {
   type ResourceRequest,
   type UserInfo,
   viewDecision,
-} from '../../framework/index.ts'
+} from '../../../framework/index.ts'
 import {
   type APIBinding,
   type APIExport,
@@ -28,11 +28,9 @@ import {
   type PermissionClaim,
   scopesKey,
   warrantKey,
-} from '../../kcp/index.ts'
-
-import { type ExportParams, type Exports, mayUseContent } from '../shared/exports/exports.ts'
-
+} from '../../../kcp/index.ts'
 import { claimedGroup, sameClaim } from './claims.ts'
+import { type ExportParams, type Exports, mayUseContent } from './exports.ts'
 
 type Context = Omit<RequestContext<ExportParams>, 'actAs'>
 
@@ -80,6 +78,17 @@ export function exportAuthorizer(host: Host, exports: Exports): ExportAuthorizer
     actAs: ctx => actAs(ctx, loopback),
   }
 }
+
+/** The checks of the view beside the permission of the user: what it shows the provider at most. */
+export const consumerSteps = (
+  ctx: Context,
+  object: APIExport,
+  { host, exports }: { readonly host: Host; readonly exports: Exports },
+): readonly ViewStep[] => [
+  () => boundApi(ctx, object, exports),
+  () => maximalPermissions(ctx, object, host, exports),
+  () => inCluster(ctx, host),
+]
 
 /** The hint depends only on the right to the content, so that it does not reveal other objects. */
 function hintFrom({ effect, hint }: Decision): Pick<Decision, 'hint'> {
@@ -168,7 +177,7 @@ async function maximalPermissions(
  * Checks the request in the logical cluster of the consumer. The warrant grants access and RBAC there; the phase
  * and the policies of bound exports still apply.
  */
-async function inCluster(ctx: Context, { backend }: Host): Promise<Decision> {
+export async function inCluster(ctx: Context, { backend }: Host): Promise<Decision> {
   const { cluster, info } = ctx
   const by = `${self}.cluster`
   if (cluster === '*' || !info.isResource) return allow('not about one logical cluster', by)

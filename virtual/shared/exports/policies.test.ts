@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { BoundExport } from '../../authz/chain/maximalpolicy.ts'
+import type { BoundExport } from '../../../authz/chain/maximalpolicy.ts'
 import {
   action,
   clusterBinding,
@@ -7,7 +7,7 @@ import {
   type Fixture,
   user,
   userNamed,
-} from '../../authz/testing/fixture.ts'
+} from '../../../authz/testing/fixture.ts'
 import { actAs } from './authorizer.ts'
 import {
   accepted,

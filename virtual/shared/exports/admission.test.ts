@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
-import { admissionChain, inOneVersion, type WriteAttributes } from '../../framework/contract/admission.ts'
-import { silent } from '../../framework/contract/log.ts'
-import type { KubeObject, RequestContext } from '../../framework/index.ts'
+import { admissionChain, inOneVersion, type WriteAttributes } from '../../../framework/contract/admission.ts'
+import { silent } from '../../../framework/contract/log.ts'
+import type { KubeObject, RequestContext } from '../../../framework/index.ts'
 import type {
   AcceptablePermissionClaim,
   APIBinding,
   APIExport,
   PermissionClaim,
   PermissionClaimSelector,
-} from '../../kcp/index.ts'
-import type { ExportParams, Exports } from '../shared/exports/exports.ts'
+} from '../../../kcp/index.ts'
 import { selectorAdmission } from './admission.ts'
+import type { ExportParams, Exports } from './exports.ts'
 
 const claimOf = (
   selector: PermissionClaimSelector,

@@ -5,13 +5,12 @@ import {
   type Lens,
   type Verb,
   viewOf,
-} from '../../framework/index.ts'
-import { type APIExport, apisGroup, type PermissionClaim } from '../../kcp/index.ts'
+} from '../../../framework/index.ts'
+import { type APIExport, apisGroup, type PermissionClaim } from '../../../kcp/index.ts'
 
-import { apiResourcesOf, definitionOf } from '../../openapi/index.ts'
-import { type ExportParams, type Exports, exportOf, KeptApis } from '../shared/exports/exports.ts'
-
+import { apiResourcesOf, definitionOf } from '../../../openapi/index.ts'
 import { claimedGroup, claimLens, ownBindingsLens } from './claims.ts'
+import { type ExportParams, type Exports, exportOf, KeptApis } from './exports.ts'
 
 type Resource = ApiResource<ExportParams>
 const readOnly: readonly Verb[] = ['get', 'list', 'watch']

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { clusterBinding, clusterRole, groupNamed, user, userNamed } from '../../authz/testing/fixture.ts'
-import type { Decision } from '../../framework/contract/authorizer.ts'
-import type { UserInfo } from '../../framework/index.ts'
+import { clusterBinding, clusterRole, groupNamed, user, userNamed } from '../../../authz/testing/fixture.ts'
+import type { Decision } from '../../../framework/contract/authorizer.ts'
+import type { UserInfo } from '../../../framework/index.ts'
 import {
   accepted,
   apiExport,

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import type { BoundExport } from '../../../authz/chain/maximalpolicy.ts'
-import { action, clusterBinding, createFixture, user, userNamed } from '../../../authz/testing/fixture.ts'
-import type { Decision } from '../../../framework/contract/authorizer.ts'
-import { itemOf } from '../../../framework/contract/item.ts'
-import type { Host, UserInfo } from '../../../framework/index.ts'
-import type { APIBinding, APIExport } from '../../../kcp/index.ts'
-import type { Exports } from '../../shared/exports/exports.ts'
+import type { BoundExport } from '../../../../authz/chain/maximalpolicy.ts'
+import { action, clusterBinding, createFixture, user, userNamed } from '../../../../authz/testing/fixture.ts'
+import type { Decision } from '../../../../framework/contract/authorizer.ts'
+import { itemOf } from '../../../../framework/contract/item.ts'
+import type { Host, UserInfo } from '../../../../framework/index.ts'
+import type { APIBinding, APIExport } from '../../../../kcp/index.ts'
 import { exportAuthorizer } from '../authorizer.ts'
+import type { Exports } from '../exports.ts'
 
 const params = { provider: 'provider', name: 'widgets' }
 

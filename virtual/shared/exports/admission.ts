@@ -5,11 +5,11 @@ import {
   type KubeObject,
   matchesLabels,
   type RequestContext,
-} from '../../framework/index.ts'
-import type { LabelRequirement } from '../../framework/selectors/selectors.ts'
-import type { AcceptablePermissionClaim, APIBinding, PermissionClaimSelector } from '../../kcp/index.ts'
-import type { ExportParams, Exports } from '../shared/exports/exports.ts'
+} from '../../../framework/index.ts'
+import type { LabelRequirement } from '../../../framework/selectors/selectors.ts'
+import type { AcceptablePermissionClaim, APIBinding, PermissionClaimSelector } from '../../../kcp/index.ts'
 import { claimedGroup, sameClaim } from './claims.ts'
+import type { ExportParams, Exports } from './exports.ts'
 
 type Context = RequestContext<ExportParams>
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ClaimedResource } from '../../kcp/index.ts'
+import type { ClaimedResource } from '../../../kcp/index.ts'
 import { claimedGroup, sameClaim } from './claims.ts'
 
 describe('the group of a claim', () => {

@@ -1,0 +1,119 @@
+import type { JSONSchemaProps } from '../../../framework/meta/jsonschema.ts'
+import { crdAge, path } from '../columns.ts'
+import type { KindDefinition } from '../definition.ts'
+import { int64, kindSchema, list, listMap, object, oneOfStrings, rules, set, string } from '../fields.ts'
+import { kcpConditions } from '../fragments.ts'
+
+const expression = (description: string): JSONSchemaProps =>
+  string(description, { minLength: 1, maxLength: 2048 })
+
+const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'] as const
+
+const source = object(
+  'Objects that the View selects from. Exactly one field must be set.',
+  {
+    apiExport: string(
+      'Name of an APIExport in this workspace. Selects from the objects that the virtual workspace of the APIExport shows.',
+      { minLength: 1, maxLength: 253 },
+    ),
+    cluster: oneOfStrings('"." selects from the objects of this workspace.', ['.']),
+  },
+  rules(['has(self.apiExport) != has(self.cluster)', 'exactly one of apiExport and cluster must be set']),
+)
+
+const resource = object(
+  'A resource of the View.',
+  {
+    group: string('API group of the resource. "" is the core group.', { default: '', maxLength: 253 }),
+    resource: string('Plural name of the resource.', {
+      minLength: 1,
+      maxLength: 63,
+      pattern: '^[a-z]([-a-z0-9]*[a-z0-9])?$',
+    }),
+    version: string(
+      'Version in which the View serves the resource. Defaults to the preferred version of the source.',
+      {
+        minLength: 1,
+        maxLength: 63,
+      },
+    ),
+    verbs: set(
+      'Verbs that the View allows.',
+      { type: 'string', enum: [...verbs] },
+      { minItems: 1, maxItems: 8 },
+    ),
+    where: expression(
+      'CEL expression that is true for the objects of the View. Variables: object, cluster (name, path, labels and annotations of its workspace) and user (name, uid, groups, extra). An object for which the expression fails is hidden. Selects all objects if unset.',
+    ),
+  },
+  { required: ['resource', 'verbs'] },
+)
+
+const failure = object(
+  'An expression that failed for some objects.',
+  {
+    field: string('Field of the View with the expression.'),
+    count: { type: 'integer', description: 'Number of evaluations that failed since the View was changed.' },
+    reason: string('Reason of the last failure.'),
+  },
+  { required: ['field', 'count', 'reason'] },
+)
+
+/** A virtual workspace that is declared by an object. */
+export const view: KindDefinition = {
+  group: 'views.oriel.dev',
+  names: {
+    kind: 'View',
+    listKind: 'ViewList',
+    singular: 'view',
+    plural: 'views',
+    categories: ['oriel'],
+  },
+  namespaced: false,
+  versions: [
+    {
+      name: 'v1alpha1',
+      served: true,
+      storage: true,
+      schema: kindSchema(
+        'View is a virtual workspace that shows a part of the objects of its source.',
+        {
+          spec: object(
+            'Desired state.',
+            {
+              source,
+              resources: listMap('Resources of the View.', ['group', 'resource'], resource, {
+                minItems: 1,
+                maxItems: 32,
+              }),
+            },
+            { required: ['source', 'resources'] },
+          ),
+          status: object('Observed state.', {
+            conditions: kcpConditions,
+            observedGeneration: int64('metadata.generation that the conditions are about.'),
+            endpoints: listMap(
+              'Endpoints of the virtual workspace.',
+              ['url'],
+              object(
+                'An endpoint of the virtual workspace.',
+                {
+                  url: string('URL of the endpoint.', { minLength: 1 }),
+                },
+                { required: ['url'] },
+              ),
+            ),
+            failures: list('Expressions that failed for some objects. These objects are hidden.', failure),
+          }),
+        },
+        { required: ['spec'] },
+      ),
+      columns: [
+        path('Ready', '.status.conditions[?(@.type=="Ready")].status'),
+        path('URL', '.status.endpoints[*].url'),
+        crdAge,
+      ],
+      status: true,
+    },
+  ],
+}

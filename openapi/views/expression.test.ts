@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { type Item, itemOf } from '../../framework/contract/item.ts'
+import {
+  compileViewExpression,
+  type ExpressionResult,
+  type ExpressionUse,
+  requestCostLimit,
+  type ViewExpression,
+} from './expression.ts'
+
+const kind = {
+  group: 'example.com',
+  version: 'v1',
+  kind: 'Widget',
+  openapi: {
+    type: 'object',
+    properties: {
+      spec: {
+        type: 'object',
+        properties: {
+          color: { type: 'string' },
+          size: { type: 'integer' },
+          names: { type: 'array', items: { type: 'string' } },
+          keys: { type: 'object', additionalProperties: { type: 'string' } },
+        },
+      },
+    },
+  },
+}
+const cluster = { name: 'one', path: 'root:one', labels: { tier: 'gold' }, annotations: {} }
+const user = { name: 'ada', uid: '', groups: ['ops'], extra: {} }
+
+const widget = (spec: object, labels?: Readonly<Record<string, string>>): Item =>
+  itemOf(
+    {
+      apiVersion: 'example.com/v1',
+      kind: 'Widget',
+      metadata: { name: 'a', namespace: 'default', ...(labels && { labels }) },
+      spec,
+    },
+    'one',
+  )
+
+function compiled(source: string, use: ExpressionUse = 'bool'): ViewExpression {
+  const expression = compileViewExpression(source, kind, use)
+  assert.ok('reads' in expression, JSON.stringify(expression))
+  return expression
+}
+
+const problemOf = (source: string, use: ExpressionUse = 'bool'): string => {
+  const expression = compileViewExpression(source, kind, use)
+  return 'problem' in expression ? expression.problem : ''
+}
+
+const evaluate = (source: string, item: Item, use: ExpressionUse = 'bool'): ExpressionResult =>
+  compiled(source, use).evaluate({ item, cluster, user }, { left: requestCostLimit })
+
+describe('expressions of Views', () => {
+  for (const [source, value] of [
+    ["object.spec.color == 'red'", true],
+    ["object.metadata.name == 'a' && object.metadata.__namespace__ == 'default'", true],
+    ["'team' in object.metadata.labels", false],
+    ['has(object.metadata.labels) && object.metadata.annotations == {}', true],
+    ["cluster.name == 'one' && cluster.path.startsWith('root:') && cluster.labels['tier'] == 'gold'", true],
+    ["user.name == 'ada' && 'ops' in user.groups && size(user.extra) == 0", true],
+    ['object.spec.size > 3', false],
+  ] as const)
+    it(`have the value ${value} for ${source}`, () =>
+      assert.deepEqual(evaluate(source, widget({ color: 'red', size: 3 })), { value }))
+
+  for (const [source, problem] of [
+    ["object.spec.colour == 'red'", "line 1, column 12: undefined field 'colour'"],
+    ['object.spec.size ==', 'line 1, column 20: Syntax error'],
+    ['object.spec.size', 'must be of type bool, but is of type int'],
+    ["cluster.label['a'] == 'b'", "undefined field 'label'"],
+    ["now - object.metadata.creationTimestamp > duration('1h')", 'expressions cannot depend on the time'],
+    ["object.metadata.namespace == 'a'", 'write __namespace__'],
+    ["params.x == 'y'", "undeclared reference to 'params'"],
+  ] as const)
+    it(`are refused with the position: ${source}`, () =>
+      assert.ok(problemOf(source).includes(problem), problemOf(source)))
+
+  it('fail without values of the object in the reason', () => {
+    const item = widget({ color: 'secret', keys: {} })
+    assert.deepEqual(evaluate("object.spec.keys[object.spec.color] == 'x'", item), { failure: 'no such key' })
+  })
+
+  it('read the body only if they have to', () => {
+    assert.deepEqual(compiled("object.metadata.labels['a'] == 'b'").reads, {
+      body: false,
+      cluster: false,
+      user: false,
+    })
+    assert.equal(compiled('has(object.metadata.labels)').reads.body, true)
+    assert.equal(
+      compiled("object.metadata.creationTimestamp > timestamp('2020-01-01T00:00:00Z')").reads.body,
+      true,
+    )
+    assert.equal(compiled('string(object.spec.size) == cluster.name').reads.cluster, true)
+    const item: Item = {
+      ...widget({}, { a: 'b' }),
+      meta: widget({}, { a: 'b' }).meta,
+      key: { cluster: 'one', namespace: 'default', name: 'a' },
+      bytes: Buffer.alloc(0),
+      get object(): never {
+        throw new Error('the body was decoded')
+      },
+    }
+    assert.deepEqual(evaluate("object.metadata.labels['a'] == 'b'", item), { value: true })
+  })
+
+  it('have a limit of cost, for each object and for each request', () => {
+    const names = Array.from({ length: 200 }, (_, i) => `name-${i}`)
+    const source = 'object.spec.names.all(a, object.spec.names.all(b, a != b || a == b))'
+    assert.deepEqual(evaluate(source, widget({ names })), { failure: 'cost limit exceeded' })
+    const allowance = { left: 50 }
+    const item = widget({ names: names.slice(0, 10) })
+    const first = compiled(source).evaluate({ item, cluster, user }, allowance)
+    assert.ok('isOverBudget' in first && allowance.left <= 0)
+    assert.deepEqual(evaluate(source, item), { value: true })
+  })
+
+  it('are evaluated once for an object, whatever View has them', () => {
+    const item = widget({ color: 'red' })
+    const allowance = { left: requestCostLimit }
+    const source = "object.spec.color == 'red'"
+    for (let i = 0; i < 3; i++) compiled(source).evaluate({ item, cluster, user }, allowance)
+    const once = requestCostLimit - allowance.left
+    compiled(source).evaluate({ item: widget({ color: 'red' }), cluster, user }, allowance)
+    assert.equal(requestCostLimit - allowance.left, 2 * once)
+  })
+
+  it('are evaluated again for another user, and for changed labels of the workspace', () => {
+    const item = widget({})
+    const allowance = { left: requestCostLimit }
+    const byUser = compiled("user.name == 'ada'")
+    assert.deepEqual(byUser.evaluate({ item, cluster, user }, allowance), { value: true })
+    assert.deepEqual(byUser.evaluate({ item, cluster, user: { ...user, name: 'bob' } }, allowance), {
+      value: false,
+    })
+    const byCluster = compiled("cluster.labels['tier'] == 'gold'")
+    assert.deepEqual(byCluster.evaluate({ item, cluster, user }, allowance), { value: true })
+    const silver = { ...cluster, labels: { tier: 'silver' } }
+    assert.deepEqual(byCluster.evaluate({ item, cluster: silver, user }, allowance), { value: false })
+  })
+})

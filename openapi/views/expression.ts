@@ -1,0 +1,211 @@
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { check } from '../../cel/checker/check.ts'
+import type { CheckedExpr } from '../../cel/checker/checker.ts'
+import { ProgramProblem } from '../../cel/planner/plan.ts'
+import { type CelProgram, programOf } from '../../cel/planner/program.ts'
+import { toJson } from '../../cel/schema/adapt.ts'
+import { CostExceeded } from '../../cel/values/costtracker.ts'
+import { type CelType, typeText } from '../../cel/values/type.ts'
+import { CelError, type CelValue } from '../../cel/values/value.ts'
+import type { Item } from '../../framework/contract/item.ts'
+import { canonicalJson } from '../../framework/json/json.ts'
+import { apiVersionOf, type KubeObject } from '../../framework/meta/object.ts'
+import { type ExpressionReads, readsOf } from './reads.ts'
+import {
+  type ClusterFacts,
+  clusterValue,
+  type UserFacts,
+  userValue,
+  variableNames,
+  viewVariables,
+} from './variables.ts'
+
+/** The kind whose objects an expression reads. */
+export interface ExpressionKind {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+  readonly openapi: Readonly<Record<string, unknown>>
+}
+
+/** What an expression is evaluated for. */
+export interface ExpressionSubject {
+  readonly item: Item
+  readonly cluster: ClusterFacts
+  readonly user: UserFacts
+}
+
+/** CEL cost that is left for the expressions of one request together. */
+export interface ExpressionAllowance {
+  left: number
+}
+
+/** The value of an expression as JSON, or why it has none: a text without values of the object. */
+export type ExpressionResult =
+  | { readonly value: unknown }
+  /** `isOverBudget`: the request has no cost left; another request may succeed. */
+  | { readonly failure: string; readonly isOverBudget?: true }
+
+/** An expression of a View that has been checked against the schema of a kind. */
+export interface ViewExpression {
+  readonly reads: ExpressionReads
+  /** The result, which is kept with the item if it does not depend on the user. */
+  evaluate(subject: ExpressionSubject, allowance: ExpressionAllowance): ExpressionResult
+}
+
+/** `bool` for filters, `string` for annotations, `cell` for columns. */
+export type ExpressionUse = 'bool' | 'string' | 'cell'
+
+/** The cost limit of one evaluation: about 0.3 ms. */
+const evaluationLimit = 10_000
+/** Steps of work beside the cost, in one evaluation. */
+const evaluationEffort = 200_000
+/** The cost limit of all evaluations of one request. */
+export const requestCostLimit = 10_000_000
+
+type CompiledOrProblem = ViewExpression | { readonly problem: string }
+
+/** A cache of the `max` last used expressions. */
+function expressionCache(max: number) {
+  const compiled = new LRUCache<string, CompiledOrProblem>({ max })
+  return (source: string, kind: ExpressionKind, use: ExpressionUse): CompiledOrProblem => {
+    const key = JSON.stringify([hashOf(kind), use, source])
+    const known = compiled.get(key) ?? compile(source, kind, use)
+    compiled.set(key, known)
+    return known
+  }
+}
+
+const hashOf = (kind: ExpressionKind): string =>
+  createHash('sha256')
+    .update(canonicalJson({ ...kind }))
+    .digest('base64url')
+
+/**
+ * Compiles an expression for a kind. The problem has line and column: `line 1, column 8: undefined field 'colr'`. Equal
+ * expressions for equal kinds share one result.
+ */
+export const compileViewExpression = expressionCache(1_000)
+
+function compile(source: string, kind: ExpressionKind, use: ExpressionUse): CompiledOrProblem {
+  const { environment, object } = viewVariables(kind.openapi, kind.kind)
+  const result = check(source, environment)
+  if ('issues' in result) return { problem: problemOf(result.issues) }
+  if (!types[use].includes(result.type.kind))
+    return { problem: `must be of type ${nameOf[use]}, but is of type ${typeText(result.type)}` }
+  const program = build(result.checked)
+  if (typeof program === 'string') return { problem: program }
+  return new Compiled({ program, use, object, kind, reads: readsOf(result.checked.expr) })
+}
+
+const nameOf = { bool: 'bool', string: 'string', cell: 'string, number or bool' } as const
+
+const types: Readonly<Record<ExpressionUse, readonly CelType['kind'][]>> = {
+  bool: ['bool', 'dyn'],
+  string: ['string', 'dyn'],
+  cell: ['string', 'int', 'uint', 'double', 'bool', 'dyn'],
+}
+
+/** cel-go's issues, without the excerpts of the source. */
+function problemOf(issues: string): string {
+  const found = [...issues.matchAll(/^ERROR: <input>:(-?\d+):(\d+): (.*)$/gm)]
+  const texts = found.map(
+    ([, line, column, text = '']) => `line ${line}, column ${column}: ${explained(text)}`,
+  )
+  return texts.length === 0 ? issues : texts.join('; ')
+}
+
+/** Mistakes that are easily made. */
+const explanations: readonly (readonly [RegExp, string])[] = [
+  [
+    /undeclared reference to '(now|time|date)'/,
+    'expressions cannot depend on the time, because no event tells a watch that time has passed',
+  ],
+  [/undefined field 'namespace'/, 'the name of the field is a keyword of CEL: write __namespace__'],
+]
+
+const explained = (text: string): string =>
+  [text, ...explanations.flatMap(([mistake, why]) => (mistake.test(text) ? [why] : []))].join(': ')
+
+function build(checked: CheckedExpr): CelProgram | string {
+  try {
+    return programOf(checked, variableNames)
+  } catch (error) {
+    if (error instanceof ProgramProblem) return error.message
+    throw error
+  }
+}
+
+interface Parts {
+  readonly program: CelProgram
+  readonly use: ExpressionUse
+  readonly object: (object: KubeObject) => CelValue
+  readonly kind: ExpressionKind
+  readonly reads: ExpressionReads
+}
+
+interface Kept {
+  readonly cluster: ClusterFacts
+  readonly result: ExpressionResult
+}
+
+class Compiled implements ViewExpression {
+  readonly reads: ExpressionReads
+  readonly #parts: Parts
+  readonly #kept = new WeakMap<Item, Kept>()
+
+  constructor(parts: Parts) {
+    this.reads = parts.reads
+    this.#parts = parts
+  }
+
+  evaluate(subject: ExpressionSubject, allowance: ExpressionAllowance): ExpressionResult {
+    if (this.reads.user) return this.#run(subject, allowance)
+    const { item, cluster } = subject
+    const kept = this.#kept.get(item)
+    if (kept !== undefined && (!this.reads.cluster || kept.cluster === cluster)) return kept.result
+    const result = this.#run(subject, allowance)
+    if (result !== outOfBudget) this.#kept.set(item, { cluster, result })
+    return result
+  }
+
+  #run({ item, cluster, user }: ExpressionSubject, allowance: ExpressionAllowance): ExpressionResult {
+    const limit = Math.min(evaluationLimit, allowance.left)
+    if (limit <= 0) return outOfBudget
+    const { program, object, kind, use } = this.#parts
+    const raw = this.reads.body ? item.object : metadataOnly(item, kind)
+    try {
+      const variables = [object(raw), clusterValue(cluster), userValue(user)]
+      const { value, cost } = program.run(variables, limit, { left: evaluationEffort })
+      allowance.left -= cost
+      return resultOf(value, use)
+    } catch (error) {
+      if (!(error instanceof CostExceeded)) throw error
+      allowance.left -= limit
+      return limit < evaluationLimit ? outOfBudget : { failure: 'cost limit exceeded' }
+    }
+  }
+}
+
+/** Not kept: another request has its own budget. */
+const outOfBudget: ExpressionResult = { failure: 'cost limit of the request exceeded', isOverBudget: true }
+
+function metadataOnly({ meta }: Item, { group, version, kind }: ExpressionKind): KubeObject {
+  const { name, namespace, uid, labels, annotations } = meta
+  const metadata = { name, ...(namespace !== '' && { namespace }), uid, labels, annotations }
+  return { apiVersion: apiVersionOf(group, version), kind, metadata }
+}
+
+/** Errors of CEL have values after the colon: `no such key: <key>`. */
+function resultOf(value: CelValue, use: ExpressionUse): ExpressionResult {
+  if (value instanceof CelError) return { failure: value.message.replace(/:.*$/s, '') }
+  const json = toJson(value)
+  return scalars[use].includes(typeof json) ? { value: json } : { failure: `is not of type ${nameOf[use]}` }
+}
+
+const scalars: Readonly<Record<ExpressionUse, readonly string[]>> = {
+  bool: ['boolean'],
+  string: ['string'],
+  cell: ['string', 'number', 'bigint', 'boolean'],
+}

@@ -1,0 +1,124 @@
+import { type ApiSet, apiSetOf, type Host, type Item } from '../../framework/index.ts'
+import { resources } from '../../kcp/index.ts'
+import type { ExportParams, KeptApis } from '../shared/exports/exports.ts'
+import type { ClusterIndex } from './clusterindex.ts'
+import { Failures } from './failures.ts'
+import { planOf, type ViewPlan } from './plan.ts'
+import { viewStorage } from './storage.ts'
+import { ContinueTokens } from './tokens.ts'
+import type { ViewObject, ViewParams } from './types.ts'
+
+/** A View and the source for which it was compiled. */
+export interface CompiledView {
+  readonly plan: ViewPlan
+  readonly set: ApiSet
+  readonly failures: Failures
+}
+
+interface Kept extends CompiledView {
+  readonly params: ViewParams
+  readonly state: string
+  readonly source: ApiSet
+  readonly changed: AbortController
+}
+
+export interface ViewApisOptions {
+  readonly host: Host
+  readonly exportApis: KeptApis<ExportParams>
+  readonly clusters: ClusterIndex
+  /** Called when an expression of a View failed for another object. */
+  readonly failed: (params: ViewParams) => void
+}
+
+/** The compiled Views of all logical clusters: the same object until the View or its source changes. */
+export class ViewApis {
+  readonly #options: ViewApisOptions
+  readonly #kept = new Map<string, Kept>()
+  readonly #tokens = new ContinueTokens()
+  /** By state: the revision at which it was seen first. */
+  readonly #since = new Map<string, { readonly state: string; readonly revision: number }>()
+
+  constructor(options: ViewApisOptions) {
+    this.#options = options
+    options.host.informers.for(resources.views).onEvent(({ type, item }) => {
+      if (type !== 'BOOKMARK') this.#seen(item, type === 'DELETED')
+    })
+  }
+
+  find({ owner, view }: ViewParams): Item | undefined {
+    return this.#options.host.informers.for(resources.views).get(owner, '', view)
+  }
+
+  /** The resources of the source; undefined while there is no source. */
+  sourceOf({ owner }: ViewParams, { spec }: ViewObject): ApiSet | undefined {
+    const { exportApis, host } = this.#options
+    const { apiExport, cluster } = spec?.source ?? {}
+    // The storages of an export do not read the params of the path.
+    if (apiExport !== undefined)
+      return exportApis.of({ provider: owner, name: apiExport }) as unknown as ApiSet | undefined
+    return cluster === '.' ? host.backend.apis(owner) : undefined
+  }
+
+  /** undefined for a missing View, and while there is no source. */
+  of(params: ViewParams): CompiledView | undefined {
+    const id = idOf(params)
+    const item = this.find(params)
+    const source = item && this.sourceOf(params, item.object as ViewObject)
+    const kept = this.#kept.get(id)
+    const state = item && stateOf(item)
+    if (kept !== undefined && kept.state === state && kept.source === source) return kept
+    this.#drop(id)
+    if (item === undefined || source === undefined) return undefined
+    const made = this.#compile(params, item, source)
+    this.#kept.set(id, made)
+    return made
+  }
+
+  /** Drops the Views whose source has changed: their watches expire. */
+  refresh(): void {
+    for (const { params } of this.#kept.values()) this.of(params)
+  }
+
+  #drop(id: string): void {
+    const kept = this.#kept.get(id)
+    this.#kept.delete(id)
+    kept?.changed.abort()
+  }
+
+  #seen(item: Item, isDeleted: boolean): void {
+    const id = idOf({ owner: item.key.cluster, view: item.key.name })
+    const state = stateOf(item)
+    if (isDeleted) this.#since.delete(id)
+    else if (this.#since.get(id)?.state !== state)
+      this.#since.set(id, { state, revision: Number(item.meta.resourceVersion) })
+    if (isDeleted || (this.#kept.get(id)?.state ?? state) !== state) this.#drop(id)
+  }
+
+  #compile(params: ViewParams, item: Item, source: ApiSet): Kept {
+    const { clusters, failed } = this.#options
+    const object = item.object as ViewObject
+    const plan = planOf(object, source)
+    const changed = new AbortController()
+    const failures = new Failures(() => failed(params))
+    const state = stateOf(item)
+    const shared = {
+      ...{ clusters, failures, tokens: this.#tokens, state, name: params.view },
+      since: this.#since.get(idOf(params))?.revision ?? Number(item.meta.resourceVersion),
+      changed: changed.signal,
+      ...(object.spec?.source?.cluster === '.' && { only: params.owner }),
+    }
+    const served = plan.resources.map(resource => ({
+      ...resource.source,
+      verbs: resource.source.verbs.filter(verb => resource.verbs.includes(verb)),
+      storage: viewStorage({ ...shared, plan: resource }),
+      subresources: [],
+      createOnUpdate: false,
+    }))
+    return { params, plan, set: apiSetOf(served), failures, state, source, changed }
+  }
+}
+
+export const idOf = ({ owner, view }: ViewParams): string => `${owner}/${view}`
+
+/** Changes with the spec of a View. */
+const stateOf = ({ meta, object }: Item): string => `${meta.uid}/${object.metadata.generation ?? 0}`

@@ -1,0 +1,134 @@
+import {
+  clusterDecision,
+  decideUntilRefused,
+  decisionBy,
+  type ViewStep,
+} from '../../framework/contract/authorizer.ts'
+import { contextWith } from '../../framework/contract/context.ts'
+import {
+  allow,
+  type Decision,
+  decideAll,
+  deny,
+  type Host,
+  loopback,
+  type Params,
+  type RequestContext,
+  type UserInfo,
+  viewDecision,
+} from '../../framework/index.ts'
+import { resources } from '../../kcp/index.ts'
+import { actAs, consumerSteps, inCluster } from '../shared/exports/authorizer.ts'
+import type { Exports } from '../shared/exports/exports.ts'
+import type { ViewApis } from './apis.ts'
+import type { ViewObject, ViewParams, ViewResource } from './types.ts'
+
+type Context = Omit<RequestContext<ViewParams>, 'actAs'>
+
+/** Authorizes and explains requests to Views, and selects the user as whom they act. */
+export interface ViewAuthorizer {
+  authorize(ctx: Context): Promise<Decision>
+  explain(ctx: Context): Promise<Decision>
+  actAs(ctx: Context): UserInfo
+}
+
+const self = 'virtual.views'
+
+export interface ViewAuthorizerOptions {
+  readonly host: Host
+  readonly exports: Exports
+  readonly apis: ViewApis
+}
+
+/**
+ * Checks `views/content` in the workspace of the View, the verbs of the View, and then what its source checks. All have
+ * to allow; the client reads only `access denied`.
+ */
+export function viewAuthorizer(options: ViewAuthorizerOptions): ViewAuthorizer {
+  const stepsFor = (ctx: Context): readonly ViewStep[] => {
+    const object = options.apis.find(ctx.params)?.object as ViewObject | undefined
+    const { owner: cluster } = ctx.params
+    if (object === undefined) return [() => ({ ...deny('no such View', self), cluster })]
+    return [
+      () => mayUseContent(options.host, ctx),
+      () => ({ ...verbAllows(ctx, object), cluster }),
+      ...sourceSteps(options, ctx, object),
+    ]
+  }
+  return {
+    async authorize(ctx) {
+      const decision = viewDecision(self, await decideUntilRefused(stepsFor(ctx)))
+      return decision.effect === 'allow' ? decision : { ...decision, hint }
+    },
+    explain: async ctx => ({
+      ...viewDecision(self, await decideAll(stepsFor(ctx))),
+      cluster: ctx.params.owner,
+    }),
+    actAs: ctx => actAs(ctx as never, loopback),
+  }
+}
+
+/** The same for all refusals, so that it tells nothing about Views and objects. */
+const hint =
+  'a View needs its verb on "views/content" in its workspace; "oriel explain" shows what is missing'
+
+/** The verb of the request on `views/content` of the View, in the logical cluster of the View. */
+async function mayUseContent({ backend }: Host, ctx: Context): Promise<Decision> {
+  const { owner: cluster, view: name } = ctx.params
+  const resource = { ...resources.views, subresource: 'content', namespace: '', name }
+  const question = { user: ctx.user, action: { verb: ctx.info.verb, cluster, resource } }
+  return clusterDecision(cluster, `${self}.content`, await decisionBy(backend.authorizer, question, ctx))
+}
+
+/** Whether `spec.resources` has the resource with the verb. */
+function verbAllows({ info, params }: Context, { spec }: ViewObject): Decision {
+  const by = `${self}.resources`
+  if (!info.isResource) return allow('not about a resource', by)
+  const all = spec?.resources ?? []
+  const index = all.findIndex(each => isAbout(each, info))
+  const of = `of the View ${JSON.stringify(params.view)}`
+  if (index < 0) return deny(`spec.resources ${of} does not have the resource`, by)
+  if (info.subresource !== '') return deny(`subresources are not part ${of}`, by)
+  const field = `spec.resources[${index}].verbs`
+  return all[index]?.verbs.includes(info.verb)
+    ? allow(`${field} ${of} has the verb`, by)
+    : deny(`${field} ${of} does not have ${JSON.stringify(info.verb)}`, by)
+}
+
+const isAbout = (
+  { group = '', resource }: ViewResource,
+  info: { readonly group: string; readonly resource: string },
+): boolean => group === info.group && resource === info.resource
+
+/** What the source shows to the workspace of the View at most. */
+function sourceSteps(
+  { host, exports }: ViewAuthorizerOptions,
+  ctx: Context,
+  { spec }: ViewObject,
+): readonly ViewStep[] {
+  const { owner } = ctx.params
+  const { apiExport } = spec?.source ?? {}
+  if (apiExport === undefined) return [() => ownCluster(host, ctx)]
+  const params = { provider: owner, name: apiExport }
+  const object = exports.find(params)
+  if (object === undefined) return [() => ({ ...deny('no such APIExport', self), cluster: owner })]
+  return consumerSteps(changed(ctx, { params }), object, { host, exports })
+}
+
+/** A View of its own workspace: `*` is this workspace, and no other one is in the View. */
+async function ownCluster(host: Host, ctx: Context): Promise<Decision> {
+  const { cluster, params, info } = ctx
+  const by = `${self}.cluster`
+  if (cluster !== '*' && cluster !== params.owner)
+    return { ...deny('the View shows its own workspace only', by), cluster: params.owner }
+  if (!info.isResource) return { ...allow('not about a resource', by), cluster: params.owner }
+  const own = changed(ctx, { params: { provider: params.owner, name: '' }, cluster: params.owner })
+  return { ...(await inCluster(own, host)), authorizer: by }
+}
+
+type Changed<P extends Params> = Omit<RequestContext<P>, 'actAs'>
+
+const changed = <P extends Params>(
+  ctx: Context,
+  changes: { readonly params: P; readonly cluster?: string },
+): Changed<P> => contextWith(ctx as unknown as RequestContext<P>, changes)

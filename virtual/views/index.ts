@@ -1,0 +1,41 @@
+import { aborted } from '../../framework/async/awaitable.ts'
+import { defineVirtualWorkspace } from '../../framework/index.ts'
+import { selectorAdmission } from '../shared/exports/admission.ts'
+import { exportApis } from '../shared/exports/exportapis.ts'
+import { watchExports } from '../shared/exports/exports.ts'
+import { claimAdmission } from './admission.ts'
+import { ViewApis } from './apis.ts'
+import { viewAuthorizer } from './authorizer.ts'
+import { ClusterIndex } from './clusterindex.ts'
+import { viewPublisher } from './publisher.ts'
+import { ViewStatuses } from './status.ts'
+
+/** The virtual workspaces that View objects declare. See README.md beside this file. */
+export const views = defineVirtualWorkspace('views', '/services/views/:owner/:view', host => {
+  const exports = watchExports(host)
+  const clusters = new ClusterIndex(host)
+  const statuses = new ViewStatuses(host, () => apis)
+  const apis = new ViewApis({
+    host,
+    exportApis: exportApis(host, exports),
+    clusters,
+    failed: statuses.failed,
+  })
+  exports.exports.onEvent(() => apis.refresh())
+  exports.schemas.onEvent(() => apis.refresh())
+  return {
+    apis: params => {
+      const set = apis.of(params)?.set
+      return set?.resources.length ? set : undefined
+    },
+    ...viewAuthorizer({ host, exports, apis }),
+    admission: [claimAdmission(apis, selectorAdmission(exports))],
+    publisher: viewPublisher(apis),
+    run: async (ready, signal) => {
+      await exports.synced
+      ready()
+      void clusters.run(signal)
+      await Promise.all([statuses.run(signal), aborted(signal)])
+    },
+  }
+})

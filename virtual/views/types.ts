@@ -1,0 +1,35 @@
+import type { KubeObject } from '../../framework/index.ts'
+import type { Condition } from '../../kcp/index.ts'
+
+/** One entry of `spec.resources` of a View. */
+export interface ViewResource {
+  readonly group?: string
+  readonly resource: string
+  readonly version?: string
+  readonly verbs: readonly string[]
+  readonly where?: string
+}
+
+/** An expression that failed for some objects. */
+export interface ExpressionFailure {
+  readonly field: string
+  readonly count: number
+  readonly reason: string
+}
+
+/** `views.oriel.dev/v1alpha1`, `View`. */
+export interface ViewObject extends KubeObject {
+  readonly spec?: {
+    readonly source?: { readonly apiExport?: string; readonly cluster?: '.' }
+    readonly resources?: readonly ViewResource[]
+  }
+  readonly status?: {
+    readonly observedGeneration?: number
+    readonly conditions?: readonly Condition[]
+    readonly endpoints?: readonly { readonly url: string }[]
+    readonly failures?: readonly ExpressionFailure[]
+  }
+}
+
+/** The params of the view's path: the logical cluster of the View, and its name. */
+export type ViewParams = { readonly owner: string; readonly view: string }

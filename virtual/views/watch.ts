@@ -1,0 +1,249 @@
+import {
+  bookmark,
+  expired,
+  type Item,
+  type ItemEvent,
+  type ItemWatch,
+  itemOf,
+  type RequestContext,
+  type ResourceStorage,
+  type Selection,
+  type WatchQuery,
+} from '../../framework/index.ts'
+import type { ClusterFacts } from '../../openapi/index.ts'
+import type { ClusterIndex } from './clusterindex.ts'
+import { Wake } from './wake.ts'
+
+/** How one request watches. */
+export interface ShownWatching {
+  readonly storage: ResourceStorage
+  readonly clusters: ClusterIndex
+  readonly kind: { readonly apiVersion: string; readonly kind: string }
+  readonly shown: (item: Item, cluster?: ClusterFacts) => Item | undefined
+  /** Called before each batch. */
+  readonly renew: () => void
+  /** Whether the facts of logical clusters decide what is shown. */
+  readonly followsClusters: boolean
+  /** The revision since which the View is as it is. */
+  readonly since: number
+  /** Aborts when the View is changed or removed. */
+  readonly changed: AbortSignal
+}
+
+/**
+ * Watches shown objects. An object that enters the View is ADDED; one that leaves it is DELETED with its last visible
+ * state, also when the facts of its logical cluster change. When the View changes, the watch expires, and so do
+ * watches from a revision before the change: the client lists again.
+ */
+export async function* watchShown(
+  watching: ShownWatching,
+  ctx: RequestContext,
+  query: WatchQuery,
+): ItemWatch {
+  const { changed, clusters } = watching
+  const wake = new Wake()
+  const ended = new AbortController()
+  const signal = AbortSignal.any([ctx.signal, ended.signal])
+  const watch = new ShownWatch(watching, { ...ctx, signal }, query)
+  const stop = watching.followsClusters
+    ? clusters.follow((cluster, before) => {
+        watch.suspect(cluster, before)
+        wake.ring()
+      })
+    : () => undefined
+  const ring = (): void => wake.ring()
+  changed.addEventListener('abort', ring)
+  try {
+    yield* watch.events(wake)
+  } finally {
+    ended.abort()
+    changed.removeEventListener('abort', ring)
+    stop()
+  }
+}
+
+/** A logical cluster whose facts changed at `until`, before all events of its objects up to there were sent. */
+interface Overlap {
+  readonly before: ClusterFacts
+  readonly until: number
+  /** The objects whose first event since then was sent. */
+  readonly done: Set<string>
+}
+
+class ShownWatch {
+  readonly #watching: ShownWatching
+  readonly #ctx: RequestContext
+  readonly #query: WatchQuery
+  /** All events up to this revision were read. */
+  #position = 0
+  #suspects = new Map<string, ClusterFacts>()
+  readonly #overlaps = new Map<string, Overlap>()
+
+  constructor(watching: ShownWatching, ctx: RequestContext, query: WatchQuery) {
+    this.#watching = watching
+    this.#ctx = ctx
+    this.#query = query
+  }
+
+  suspect(cluster: string, before: ClusterFacts): void {
+    const { cluster: scope } = this.#query
+    if (scope !== '*' && scope !== cluster) return
+    if (!this.#suspects.has(cluster)) this.#suspects.set(cluster, before)
+  }
+
+  async *events(wake: Wake): ItemWatch {
+    const { initialEvents, resourceVersion = '', ...rest } = this.#query
+    if (initialEvents) yield* this.#initial()
+    else if (resourceVersion === '' || resourceVersion === '0') await this.#now()
+    else this.#position = this.#resumed(resourceVersion)
+    const from = { ...rest, initialEvents: false, resourceVersion: String(this.#position) }
+    const inner = this.#watching.storage.watch(this.#ctx, from)
+    let next = inner.next()
+    next.catch(() => undefined)
+    try {
+      for (;;) {
+        const batch = await Promise.race([next, wake.rung()])
+        wake.set()
+        this.#refuseChanged()
+        this.#watching.renew()
+        yield* this.#switched()
+        if (batch === undefined) continue
+        if (batch.done) return
+        const events = batch.value.flatMap(event => this.#through(event) ?? [])
+        this.#advance(batch.value)
+        if (events.length > 0) yield events
+        next = inner.next()
+        next.catch(() => undefined)
+      }
+    } finally {
+      // A pending `next` ends with the signal, and `return` waits for it.
+      inner.return().catch(() => undefined)
+    }
+  }
+
+  /** Throws 410 when the View, or a logical cluster, changed after the revision. */
+  #resumed(resourceVersion: string): number {
+    const position = Number(resourceVersion)
+    const { since, followsClusters, clusters } = this.#watching
+    const isOld =
+      position < since || (followsClusters && clusters.hasChangedSince(this.#query.cluster, position))
+    if (isOld) throw expired(`too old resource version: ${resourceVersion} (the View has changed since)`)
+    return position
+  }
+
+  #refuseChanged(): void {
+    if (this.#watching.changed.aborted) throw expired('the View has changed: list again')
+  }
+
+  /** The current objects as ADDED events, and the bookmark after them. */
+  async *#initial(): ItemWatch {
+    const { bookmarks, resourceVersion = '' } = this.#query
+    const least = resourceVersion === '' ? {} : { resourceVersion, match: 'NotOlderThan' as const }
+    const list = this.#watching.storage.list(this.#ctx, { ...this.#selection(), ...least })
+    let next = await list.next()
+    for (; !next.done; next = await list.next()) {
+      this.#watching.renew()
+      const events = Array.from(next.value).flatMap(item => this.#added(item) ?? [])
+      if (events.length > 0) yield events
+    }
+    this.#position = Number(next.value.resourceVersion)
+    if (bookmarks) yield [bookmark(this.#watching.kind, this.#position, true)]
+  }
+
+  /** Without initial events, from the most recent revision. */
+  async #now(): Promise<void> {
+    const list = this.#watching.storage.list(this.#ctx, { ...this.#selection(), limit: 1 })
+    let next = await list.next()
+    while (!next.done) next = await list.next()
+    this.#position = Number(next.value.resourceVersion)
+  }
+
+  #selection(): Selection {
+    const { cluster, namespace, labels, fields, view } = this.#query
+    return {
+      cluster,
+      ...(namespace !== undefined && { namespace }),
+      ...(labels && { labels }),
+      ...(fields && { fields }),
+      ...(view && { view }),
+    }
+  }
+
+  /** Facts that changed since the list began are compared after it. */
+  #added(item: Item): ItemEvent | undefined {
+    const shown = this.#watching.shown(item, this.#suspects.get(item.key.cluster))
+    return shown && { type: 'ADDED', item: shown }
+  }
+
+  #advance(events: readonly ItemEvent[]): void {
+    for (const { item } of events)
+      this.#position = Math.max(this.#position, Number(item.meta.resourceVersion))
+    for (const [cluster, { until }] of this.#overlaps)
+      if (this.#position >= until) this.#overlaps.delete(cluster)
+  }
+
+  /** The events that follow from changed facts of logical clusters. */
+  async *#switched(): ItemWatch {
+    while (this.#suspects.size > 0) {
+      const suspects = this.#suspects
+      this.#suspects = new Map()
+      for (const [cluster, before] of suspects) yield* this.#switchedIn(cluster, before)
+    }
+  }
+
+  async *#switchedIn(cluster: string, before: ClusterFacts): ItemWatch {
+    if (this.#overlaps.has(cluster)) throw expired('the logical cluster changed twice: list again')
+    const selection = { ...this.#selection(), cluster }
+    const after = this.#watching.clusters.of(cluster)
+    const list = this.#watching.storage.list(this.#ctx, selection)
+    let next = await list.next()
+    for (; !next.done; next = await list.next()) {
+      const events = Array.from(next.value).flatMap(item => this.#moved(item, before, after) ?? [])
+      if (events.length > 0) yield events
+    }
+    const until = Number(next.value.resourceVersion)
+    if (until > this.#position) this.#overlaps.set(cluster, { before, until, done: new Set() })
+  }
+
+  /** The event of an object in a logical cluster whose facts changed. */
+  #moved(item: Item, before: ClusterFacts, after: ClusterFacts): ItemEvent | undefined {
+    // The event of this version will come: it has the previous version.
+    if (Number(item.meta.resourceVersion) > this.#position) return undefined
+    const { shown } = this.#watching
+    const [old, now] = [shown(item, before), shown(item, after)]
+    if (now !== undefined && old === undefined) return { type: 'ADDED', item: now }
+    if (now === undefined && old !== undefined)
+      return { type: 'DELETED', item: atRevision(old, String(this.#position)) }
+    return undefined
+  }
+
+  /** The event as the View shows it; undefined for events of hidden objects. */
+  #through(event: ItemEvent): ItemEvent | undefined {
+    const { type, item, previous } = event
+    if (type === 'BOOKMARK') return event
+    const { shown } = this.#watching
+    const before = this.#factsBefore(item)
+    if (type === 'DELETED') {
+      const last = shown(item, before)
+      return last && { type, item: last }
+    }
+    const now = shown(item)
+    const old = type === 'MODIFIED' ? shown(previous ?? item, before) : undefined
+    if (now !== undefined) return { type: old === undefined ? 'ADDED' : type, item: now }
+    return old && { type: 'DELETED', item: atRevision(old, item.meta.resourceVersion) }
+  }
+
+  /** The facts with which the client saw the previous version; undefined: the current ones. */
+  #factsBefore({ key, meta }: Item): ClusterFacts | undefined {
+    const overlap = this.#overlaps.get(key.cluster)
+    if (overlap === undefined || Number(meta.resourceVersion) > overlap.until) return undefined
+    const id = `${key.namespace}/${key.name}`
+    if (overlap.done.has(id)) return undefined
+    overlap.done.add(id)
+    return overlap.before
+  }
+}
+
+/** The item with another resourceVersion: that of the event (rules.md 4.53). */
+const atRevision = ({ object, key }: Item, resourceVersion: string): Item =>
+  itemOf({ ...object, metadata: { ...object.metadata, resourceVersion } }, key.cluster)
