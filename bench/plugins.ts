@@ -21,14 +21,27 @@ const lenses: Readonly<Record<string, Lens>> = {
   'filter by content': { matchesObject: ({ kind }) => kind === 'ConfigMap' },
   rewrite: { present: object => ({ ...object, data: { text: 'hidden' } }) },
 }
-const names = Object.keys(lenses)
+const names = [...Object.keys(lenses), 'rename']
 
-const views: ViewPlugin = ({ allow, apiSetOf, defineVirtualWorkspace, loopback, viewOf }) =>
+const views: ViewPlugin = ({
+  allow,
+  apiSetOf,
+  defineVirtualWorkspace,
+  loopback,
+  prefixed,
+  renamed,
+  viewOf,
+}) =>
   ['none', ...names].map((lens, i) =>
     defineVirtualWorkspace(`view-${i}`, `/services/view-${i}`, ({ backend }) => {
       const found = backend.apis('*')?.find('', 'v1', 'configmaps')
       if (found === undefined) throw new Error('there are no config maps')
-      const storage = i === 0 ? found.storage : viewOf(found.storage, () => lenses[lens] ?? {})
+      const short = { names: prefixed('map-') }
+      const through = () =>
+        lens === 'rename'
+          ? renamed(found.storage, () => short)
+          : viewOf(found.storage, () => lenses[lens] ?? {})
+      const storage = i === 0 ? found.storage : through()
       const apis = apiSetOf([{ ...found, storage }])
       return { apis: () => apis, authorize: async () => allow('a benchmark'), actAs: () => loopback }
     }),

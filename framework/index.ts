@@ -27,6 +27,8 @@ export { createOnly } from './verbs/createonly.ts'
 
 export { annotator } from './lens/annotate.ts'
 export type { Lens, View } from './lens/lens.ts'
+export { type NameMapping, namesIn, prefixed } from './lens/names.ts'
+export { renamed } from './lens/renamed.ts'
 export { readOnly, viewOf } from './lens/view.ts'
 
 // Selectors

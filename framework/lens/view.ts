@@ -1,7 +1,7 @@
 import { after } from '../async/awaitable.ts'
 import type { RequestContext } from '../contract/context.ts'
 import { fieldOf, type Item } from '../contract/item.ts'
-import type { ResourceStorage, Selection, WriteOptions } from '../contract/storage.ts'
+import type { ItemList, ListQuery, ResourceStorage, Selection, WriteOptions } from '../contract/storage.ts'
 import { methodNotSupported, notFound, notServed, type StatusError } from '../meta/errors.ts'
 import type { GroupVersionResource, KubeObject, ObjectKey } from '../meta/object.ts'
 import type { Params } from '../request/path.ts'
@@ -9,6 +9,7 @@ import { matchesFields, matchesLabels } from '../selectors/selectors.ts'
 import { type CheckedLens, checkedLens } from './checkedlens.ts'
 import type { View } from './lens.ts'
 import { originalStorage } from './privatestorage.ts'
+import { opened, sealedList } from './sealedtoken.ts'
 import { listThrough, type SelectableFields, seenWith, watchThrough } from './sight.ts'
 
 /**
@@ -31,11 +32,7 @@ export function viewOf<P extends Params>(
   const lensOf = checkedLens(view)
   return {
     get: (ctx, key) => after(storage.get(ctx, key), item => visible(item, lensOf(ctx), ctx)),
-    list(ctx, query) {
-      const { sight, below } = seenWith(lensOf(ctx), query, fields)
-      const list = storage.list(ctx, below)
-      return sight === undefined ? list : listThrough(list, sight)
-    },
+    list: (ctx, query) => listedThrough(lensOf(ctx), query, fields, below => storage.list(ctx, below)),
     watch(ctx, query) {
       const { sight, below } = seenWith(lensOf(ctx), query, fields)
       const watch = storage.watch(ctx, below)
@@ -61,6 +58,19 @@ export function viewOf<P extends Params>(
       return { ...deletion, item: lens.rewritten(deletion.item) }
     },
   }
+}
+
+/** A list through a lens. Where objects are hidden, its tokens are sealed. */
+function listedThrough<P extends Params>(
+  lens: CheckedLens<P>,
+  query: ListQuery,
+  fields: SelectableFields,
+  list: (below: ListQuery) => ItemList,
+): ItemList {
+  const { sight, below } = seenWith(lens, lens.filters ? opened(query) : query, fields)
+  if (sight === undefined) return list(below)
+  const seen = listThrough(list(below), sight)
+  return lens.filters ? sealedList(seen) : seen
 }
 
 function writable<P extends Params>(lens: CheckedLens<P>, { info }: RequestContext<P>): CheckedLens<P> {

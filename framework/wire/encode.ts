@@ -91,15 +91,19 @@ export const encodeObject = (object: KubeObject): Encoded => encodeCanonical(can
 /** Encodes the result of `canonicalObject`. */
 export function encodeCanonical(object: KubeObject): Encoded {
   const { apiVersion, kind, metadata, ...body } = object
-  const { annotations, labels, resourceVersion, ...others } = metadata
   const prefix = `{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind)},"metadata":{`
+  const members = membersOf(metadata)
+  const tail = inside(body)
+  const bytes = Buffer.from(`${prefix}${members.join('')}}${tail === '' ? '' : `,${tail}`}}`)
+  return { bytes, offsets: offsetsOf([prefix, ...members]) }
+}
+
+/** Annotations, labels, resourceVersion and the other members of metadata, with their commas. */
+function membersOf({ annotations, labels, resourceVersion, ...others }: Metadata): readonly string[] {
   const rest = inside(others)
   const members = [annotationsMember(annotations), labelsMember(labels), versionMember(resourceVersion ?? '')]
   const last = rest === '' ? members.findLastIndex(member => member !== '') : -1
-  const head = members.map((member, i) => (member === '' || i === last ? member : `${member},`))
-  const tail = inside(body)
-  const bytes = Buffer.from(`${prefix}${head.join('')}${rest}}${tail === '' ? '' : `,${tail}`}}`)
-  return { bytes, offsets: offsetsOf([prefix, ...head, rest]) }
+  return [...members.map((member, i) => (member === '' || i === last ? member : `${member},`)), rest]
 }
 
 function offsetsOf(parts: readonly string[]): Offsets {
@@ -136,6 +140,17 @@ export function withResourceVersion(encoded: Encoded, resourceVersion: string): 
 export function reencode(encoded: Encoded, change: Metadata): Encoded {
   const object = decodeObject(encoded.bytes)
   return encodeObject({ ...object, metadata: { ...object.metadata, ...change } })
+}
+
+/** The same object with other metadata. The bytes behind metadata are copied. */
+export function withMetadata(encoded: Encoded, change: (metadata: Metadata) => Metadata): Encoded {
+  const { bytes, offsets } = encoded
+  const members = membersOf(inOrder(canonical(change(metadataOf(encoded))) as Metadata))
+  const head = bytes.subarray(0, offsets.metadata)
+  return {
+    bytes: Buffer.concat([head, Buffer.from(members.join('')), bytes.subarray(offsets.end)]),
+    offsets: offsetsOf([head.toString(), ...members]),
+  }
 }
 
 /** The value of a member in [from, to), without its trailing comma. */
