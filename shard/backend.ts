@@ -11,9 +11,12 @@ import { type ClusterApis, type ClusterApisOptions, compose } from './apis/clust
 import type { Inactive } from './apis/inactive.ts'
 import type { Wiring } from './apis/resources.ts'
 import { wildcardApis } from './apis/wildcard.ts'
+import { versionTooLarge } from './cache/continuation.ts'
 import type { WatchCache } from './cache/watchcache.ts'
+import type { Store } from './store/store.ts'
 
 export interface BackendOptions {
+  readonly store: Store
   readonly cache: WatchCache
   readonly wiring: Wiring
   readonly served: ClusterApisOptions
@@ -26,9 +29,20 @@ export interface BackendOptions {
 const idOf = ({ group, version, resource, subresource = '', identity = '' }: ResourceRef): string =>
   [group, version, resource, subresource, identity].join('/')
 
+/** Milliseconds that a request waits for the cache: longer than the reconnection of its watch. */
+const longestLag = 10_000
+
+/** Waits until the cache has the newest change of all servers. */
+async function catchUp(store: Store, cache: WatchCache, signal: AbortSignal): Promise<void> {
+  const latest = await store.latest()
+  if (latest <= cache.revision) return
+  await cache.reached(latest, signal, longestLag)
+  if (latest > cache.revision) throw versionTooLarge(latest, cache.revision)
+}
+
 /** The embedded shard as a backend. */
 export function shardBackend(options: BackendOptions): Backend {
-  const { cache, wiring, served, clusters, tree, authorizer, inactive } = options
+  const { store, cache, wiring, served, clusters, tree, authorizer, inactive } = options
   const common = compose(served, [])
   const storages = new Map<string, ResourceStorage>()
   const apis = (cluster: ClusterScope): ApiSet | undefined =>
@@ -49,6 +63,7 @@ export function shardBackend(options: BackendOptions): Backend {
     resolve: path => tree.resolve(resolveHome(path), exists),
     place: path => tree.place(resolveHome(path), exists),
     refusal: (cluster, info) => inactive.refusal(cluster, info),
+    ...(store.isShared && { caughtUp: signal => catchUp(store, cache, signal) }),
     forward: () => Promise.reject(notServed()),
   }
 }

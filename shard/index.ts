@@ -10,9 +10,12 @@ import type { Computed } from './apis/resources.ts'
 import { clusterContent } from './bindings/content.ts'
 import { openWatchCache } from './cache/watchcache.ts'
 import { createClient } from './controllers/client.ts'
+import type { Controller } from './controllers/controller.ts'
 import type { EmbeddedShard, ShardHost, ShardOptions } from './controllers/host.ts'
 import { kubernetesControllers } from './controllers/kubernetes/kubernetes.ts'
+import { runAsLeader } from './controllers/leaderelection.ts'
 import { cacheInformers } from './informers.ts'
+import type { Store } from './store/store.ts'
 import { cacheOfRef, wireBackend } from './wiring.ts'
 
 export type { EmbeddedShard as Shard, ShardHost, ShardOptions } from './controllers/host.ts'
@@ -46,12 +49,33 @@ export async function openShard(options: ShardOptions): Promise<EmbeddedShard> {
   return {
     ...host,
     controllers,
-    run: async () => void (await Promise.all(controllers.map(controller => controller.run(signal)))),
+    run: (until = signal) => runControllers(options.store, host, controllers, until),
     close() {
       closing.abort()
       cache.close()
     },
   }
+}
+
+async function runControllers(
+  { isShared }: Store,
+  { client, log }: ShardHost,
+  controllers: readonly Controller[],
+  signal: AbortSignal,
+): Promise<void> {
+  const run = (some: readonly Controller[], until: AbortSignal): Promise<unknown> => {
+    setMaxListeners(0, until)
+    return Promise.all(some.map(controller => controller.run(until)))
+  }
+  if (!isShared) return void (await run(controllers, signal))
+  const elected = controllers.filter(({ everywhere }) => everywhere !== true)
+  await Promise.all([
+    run(
+      controllers.filter(({ everywhere }) => everywhere),
+      signal,
+    ),
+    runAsLeader({ client, log }, signal, async term => void (await run(elected, term))),
+  ])
 }
 
 function pluginsOf(options: ShardOptions, host: ShardHost): readonly RegistryPlugin[] {

@@ -101,6 +101,7 @@ export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBa
   followDefinitions(cache, clusters)
   followWorkspaces(cache, tree)
   const inactive = followInactive(cache, ends)
-  const backend = shardBackend({ cache, wiring, served, clusters, tree, authorizer, inactive })
+  const sources = { cache, wiring, served, clusters, tree, authorizer, inactive }
+  const backend = shardBackend({ ...sources, store: options.store })
   return { backend, shared, resourcesOf, isBound: clusters.isBound }
 }

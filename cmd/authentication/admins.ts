@@ -5,20 +5,30 @@ import { systemMasters } from '../../framework/request/user.ts'
 import { readIfThere, writePrivately } from '../files/files.ts'
 import { StartError } from '../files/starterror.ts'
 
-/** The built-in administrators with their tokens (kcp `pkg/server/options/authentication.go`, AdminAuthentication). */
-export interface Admins {
+export interface AdminTokens {
   readonly kcpAdminToken: string
   readonly shardAdminToken: string
+}
+
+/** The built-in administrators with their tokens (kcp `pkg/server/options/authentication.go`, AdminAuthentication). */
+export interface Admins extends AdminTokens {
   readonly users: readonly TokenUser[]
 }
 
 /**
  * `kcp-admin` gets a new token at every start. `shard-admin` keeps its token: the kubeconfig has it in plain
- * text, the data directory only its SHA-256. Throws `StartError` when the two do not match.
+ * text, the data directory only its SHA-256. Throws `StartError` when the two do not match. `shared`: the tokens of
+ * all servers of the installation.
  */
-export async function prepareAdmins(directory: string, kubeconfig: string): Promise<Admins> {
-  const kcpAdminToken = randomUUID()
-  const shardAdminToken = await persistentToken(join(directory, '.admin-token-store'), kubeconfig)
+export async function prepareAdmins(
+  directory: string,
+  kubeconfig: string,
+  shared?: AdminTokens,
+): Promise<Admins> {
+  const { kcpAdminToken, shardAdminToken } = shared ?? {
+    kcpAdminToken: randomUUID(),
+    shardAdminToken: await persistentToken(join(directory, '.admin-token-store'), kubeconfig),
+  }
   return {
     kcpAdminToken,
     shardAdminToken,

@@ -62,11 +62,13 @@ function suppliedFiles(files: ServingFiles, path: string): ServingFiles {
 }
 
 const keptAuthority = (certificate: string | undefined, key: string | undefined): KeyPair | undefined =>
-  certificate !== undefined &&
-  key !== undefined &&
-  parsed(certificate, ca => isValidAt(ca, Date.now() + soon) && ca.checkPrivateKey(createPrivateKey(key)))
+  certificate !== undefined && key !== undefined && isUsableAuthority({ certificate, key })
     ? { certificate, key }
     : undefined
+
+/** Whether certificates can be issued with it for the next 30 days. */
+export const isUsableAuthority = ({ certificate, key }: KeyPair): boolean =>
+  parsed(certificate, ca => isValidAt(ca, Date.now() + soon) && ca.checkPrivateKey(createPrivateKey(key)))
 
 const isUsable = ({ authority, certificate, key }: ServingFiles, hosts: readonly string[]): boolean =>
   parsed(certificate, serving => {

@@ -1,3 +1,4 @@
+import type { EtcdOptions } from '../../shard/store/etcd/etcd.ts'
 import type { Store } from '../../shard/store/store.ts'
 import { type EtcdAccessFlags, etcdAccess, isEtcd } from './etcdaccess.ts'
 
@@ -15,10 +16,15 @@ export interface StoreAccess extends EtcdAccessFlags {
 export async function openStore(where: string, flags: StoreAccess = {}): Promise<Store> {
   if (where === 'memory:') return (await import('../../shard/store/memory.ts')).openMemoryStore()
   if (!isEtcd(where)) return (await import('../../shard/store/lmdb.ts')).openLmdbStore(where)
-  const [access, { openEtcdStore }] = await Promise.all([
-    etcdAccess(where, flags),
+  const [options, { openEtcdStore }] = await Promise.all([
+    etcdOptions(where, flags),
     import('../../shard/store/etcd/etcd.ts'),
   ])
+  return openEtcdStore(options)
+}
+
+/** Throws `StartError` for addresses, flags and files that are not valid. */
+export async function etcdOptions(where: string, flags: StoreAccess): Promise<EtcdOptions> {
   const { etcdPrefix: prefix = '/oriel', etcdCompactionInterval: compactEvery = 300_000 } = flags
-  return openEtcdStore({ ...access, prefix, compactEvery })
+  return { ...(await etcdAccess(where, flags)), prefix, compactEvery }
 }

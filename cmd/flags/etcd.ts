@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { duration } from './values.ts'
+import { duration, truth } from './values.ts'
 
 /** How to reach a store in etcd; the names are those of kube-apiserver where it has the flag. */
 export interface EtcdFlags {
@@ -9,6 +9,8 @@ export interface EtcdFlags {
   readonly etcdKeyfile?: string
   readonly etcdUser?: string
   readonly etcdPasswordFile?: string
+  /** Whether the servers share keys and the tokens of administrators in etcd. */
+  readonly etcdSharedKeys: boolean
   /** Milliseconds. */
   readonly etcdCompactionInterval: number
 }
@@ -22,6 +24,12 @@ export const addEtcdFlags = (command: Command): Command =>
     .option('--etcd-keyfile <path>', 'private key of the client certificate, PEM')
     .option('--etcd-user <name>', 'user of etcd')
     .option('--etcd-password-file <path>', 'file with the password of the user of etcd')
+    .option(
+      '--etcd-shared-keys <true|false>',
+      'whether servers share their certificate authority, the key of service account tokens and the tokens of administrators in etcd',
+      truth,
+      true,
+    )
     .option(
       '--etcd-compaction-interval <duration>',
       'how often history is compacted, and how long it is kept at least; 0: never',

@@ -1,12 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Auditor } from '../../framework/audit/index.ts'
 import { isIdentityHeader } from '../../framework/authn/index.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 import type { Outbound } from '../../framework/contract/upstream.ts'
 import { versionInfo } from '../../framework/contract/version.ts'
 import { createMetrics } from '../../framework/metrics/metrics.ts'
+import type { HealthCheck } from '../../framework/server/health.ts'
 import type { Port } from '../../framework/server/listener.ts'
 import { type Server, serveOn } from '../../framework/server/server.ts'
 import { createOpenApiDocuments } from '../../openapi/index.ts'
+import type { Store } from '../../shard/store/store.ts'
 import { workspaces } from '../../virtual/index.ts'
 import type { PreparedAuthentication } from '../authentication/authentication.ts'
 import { openIdPages } from '../authentication/openid.ts'
@@ -24,6 +27,7 @@ import type { Embedded } from './shard.ts'
 export interface ServeOptions {
   readonly options: StartFlags
   readonly host: Embedded
+  readonly store: Store
   readonly authentication: PreparedAuthentication
   readonly port: Port
   /** The views of `--view`. */
@@ -37,7 +41,7 @@ export interface ServeOptions {
 
 /** Serves all views and the logical clusters themselves on one port. */
 export async function serve(given: ServeOptions): Promise<Server> {
-  const { options, host, authentication, port, views, outbound, auditor, log } = given
+  const { options, host, store, authentication, port, views, outbound, auditor, log } = given
   const version = versionInfo(build())
   const { serviceAccounts, identityHeaders } = authentication
   const { authenticator } = host.authentication
@@ -57,7 +61,7 @@ export async function serve(given: ServeOptions): Promise<Server> {
     version,
     log,
     metrics,
-    checks: [],
+    checks: store.isShared ? [etcdCheck(store)] : [],
     pages: openIdPages(serviceAccounts, publicUrl(options)),
     publicUrl: publicUrl(options),
     viewUrls: host.viewUrls,
@@ -65,3 +69,12 @@ export async function serve(given: ServeOptions): Promise<Server> {
     limits: fairnessLimits(options),
   })
 }
+
+/** Milliseconds. */
+const etcdPatience = 2_000
+
+/** Whether etcd answers, as `/readyz/etcd` of kube-apiserver. */
+const etcdCheck = (store: Store): HealthCheck => ({
+  name: 'etcd',
+  healthy: () => Promise.race([store.latest().then(() => true), sleep(etcdPatience, false, { ref: false })]),
+})

@@ -85,7 +85,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
     controllers: host => [...kcp.controllers(host), ...tokens.controllers(host)],
     admission: host => [...kcp.admission(host), authorization.admission(host.backend.authorizer)],
   })
-  const viewUrls = shardViewUrls(shard.informers, tenancy.shards, addresses)
+  const viewUrls = shardViewUrls(shard.informers, tenancy.shards, { ...addresses, isShared: store.isShared })
   const others = sharding && { otherShards: kcp.otherShards(shard) }
   return { ...shard, ...others, viewUrls, authentication: authentication(shard.informers) }
 }
@@ -118,17 +118,30 @@ interface ShardObject extends KubeObject {
   readonly spec?: Partial<Omit<ShardAddresses, 'name'>>
 }
 
-/** The view URLs of all shards, this shard first: each shard serves the views of its own logical clusters. */
-function shardViewUrls(informers: Informers, shards: ResourceRef, own: ShardAddresses): ViewUrls {
+/**
+ * The view URLs of all shards, this shard first: each shard serves the views of its own logical clusters. Servers that share a
+ * store publish the URLs that the last one of them stored, so that all publish the same.
+ */
+function shardViewUrls(
+  informers: Informers,
+  shards: ResourceRef,
+  given: ShardAddresses & { readonly isShared: boolean },
+): ViewUrls {
   const informer = informers.for(shards)
+  const own = (): ShardAddresses => {
+    const stored = given.isShared ? (informer.get('root', '', given.name)?.object as ShardObject) : undefined
+    return { ...given, ...stored?.spec }
+  }
   return {
-    own: own.baseURL,
+    get own() {
+      return own().baseURL
+    },
     current() {
       const others = informer.list('root').flatMap(({ key, object }) => {
         const { virtualWorkspaceURL, baseURL } = (object as ShardObject).spec ?? {}
-        return key.name === own.name ? [] : (virtualWorkspaceURL ?? baseURL ?? [])
+        return key.name === given.name ? [] : (virtualWorkspaceURL ?? baseURL ?? [])
       })
-      return [own.virtualWorkspaceURL, ...others]
+      return [own().virtualWorkspaceURL, ...others]
     },
     onChange: handler => informer.onEvent(handler),
   }

@@ -27,6 +27,7 @@ import type { StartFlags } from '../flags/start.ts'
 import { withProgress } from '../process/progress.ts'
 import { endDespitePlugins, stopSignal } from '../process/shutdown.ts'
 import { openServing } from './serving.ts'
+import { prepareSharedKeys } from './sharedkeys.ts'
 
 /** Milliseconds that requests in progress may take to end after SIGTERM. */
 const grace = 10_000
@@ -37,9 +38,8 @@ export async function start(given: StartFlags): Promise<void> {
   const directory = await openDataDirectory(given.dataDirectory)
   const kubeconfig = join(directory.path, 'admin.kubeconfig')
   const where = given.store ?? join(directory.path, 'store')
-  const admins = await prepareAdmins(directory.path, kubeconfig)
-  const keys = await prepareServiceAccountKeys(directory.path, given.serviceAccountKeyFile)
-  const stopping = new AbortController()
+  const { admins, keys } = await prepareKeys(given, { directory: directory.path, where, kubeconfig })
+  const [stopping, leading] = [new AbortController(), new AbortController()]
   const { signal } = stopping
   const users = await followUsers({ dataDirectory: directory.path, log, signal })
   const tokens = [tokenUsers(admins.users), users]
@@ -57,20 +57,36 @@ export async function start(given: StartFlags): Promise<void> {
   // Installed before the banner: a supervisor may send a signal as soon as it reads the banner.
   const stopped = stopSignal()
   process.stdout.write(banner({ url, kubeconfig, store: where, startedIn: performance.now() }))
-  const controllers = shard.run()
+  const controllers = shard.run(leading.signal)
   certificate.follow(server, { log, signal })
   watchIdentities({ options, authentication, server, log, signal })
 
   await stopped
   await server.close(grace)
   await audit?.close()
-  stopping.abort()
+  leading.abort()
   await controllers
+  stopping.abort()
   shard.close()
   disk.close()
   await store.close()
   await directory.release()
   endDespitePlugins(given)
+}
+
+interface Places {
+  readonly directory: string
+  readonly where: string
+  readonly kubeconfig: string
+}
+
+/** The administrators and the keys of service account tokens, which the servers of an etcd share. */
+async function prepareKeys(given: StartFlags, { directory, where, kubeconfig }: Places) {
+  const { serviceAccountKeyFile } = given
+  const sharing = { directory, where, flags: given, serviceAccountKeyFile }
+  const shared = await prepareSharedKeys(sharing).catch(asStartError)
+  const admins = await prepareAdmins(directory, kubeconfig, shared)
+  return { admins, keys: await prepareServiceAccountKeys(directory, serviceAccountKeyFile) }
 }
 
 /** Errors of the store are one sentence. */
@@ -134,8 +150,8 @@ async function bringUp(starting: Starting) {
     disk,
   })
   const auditor = audit?.auditor(shard, missingFor(shard, authorization))
-  const served = { options, host: shard, authentication, authorization, port, views, outbound, disk, log }
-  const server = await serve({ ...served, ...(auditor && { auditor }) })
+  const served = { options, store, authentication, authorization, port, views, outbound, disk, log }
+  const server = await serve({ ...served, host: shard, ...(auditor && { auditor }) })
   return { shard, server, store, audit, disk }
 }
 

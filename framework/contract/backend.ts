@@ -38,6 +38,11 @@ export interface Backend {
   place?(path: string): Place | undefined
   /** The error for requests to a logical cluster that does not accept them now, from any user; undefined: it accepts them. */
   refusal?(cluster: ClusterScope, info: RequestInfo): StatusError | undefined
+  /**
+   * Resolves when reads show every change that any server of the installation acknowledged before the call; at once with
+   * undefined when they always do. Throws 503 and 504. Absent: they always do.
+   */
+  caughtUp?(signal: AbortSignal): Promise<void> | undefined
   /** Forwards a request as `ctx.actAs`. `request` has no credentials and no impersonation headers. */
   forward(ctx: RequestContext, request: VerbRequest): Promise<RawResponse>
 }

@@ -42,11 +42,24 @@ export interface Pipeline extends Sources, MountOptions {
 }
 
 /**
- * Answers one request. The steps, in order: route, deadline, authentication, impersonation, limits, authorization,
+ * Answers one request. The steps, in order: wait for changes of other servers, route, deadline, authentication, impersonation, limits, authorization,
  * dispatch. Each step adds what it found to the exchange; a failed step throws a `StatusError`. A step that finds its answer
  * in memory returns it without a promise.
  */
 export function answerRequest(pipeline: Pipeline, exchange: Exchange): Awaitable<Answer | Forwarding> {
+  const waiting = caughtUp(pipeline, exchange)
+  return waiting === undefined
+    ? answerCurrent(pipeline, exchange)
+    : waiting.then(() => answerCurrent(pipeline, exchange))
+}
+
+/** Requests with `resourceVersion=0` accept any state. */
+function caughtUp({ backend }: Pipeline, { incoming, lifetime }: Exchange): Promise<void> | undefined {
+  if (backend.caughtUp === undefined || incoming.query.get('resourceVersion') === '0') return undefined
+  return backend.caughtUp(lifetime.signal)
+}
+
+function answerCurrent(pipeline: Pipeline, exchange: Exchange): Awaitable<Answer | Forwarding> {
   const { incoming } = exchange
   const mounted = mountedTarget(pipeline.backend, incoming)
   if (mounted !== undefined) return answerMount(pipeline, exchange, mounted)

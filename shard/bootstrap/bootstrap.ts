@@ -3,7 +3,7 @@ import { tenancyGroup, topologyGroup } from '../../kcp/apigroups.ts'
 import { exportedResources, shardsExport } from '../../kcp/resources.ts'
 import type { TenancyResources } from '../controllers/host.ts'
 import { applyManifests } from '../manifests/apply.ts'
-import type { Store } from '../store/store.ts'
+import { type Store, StoreConflict } from '../store/store.ts'
 import { bootstrapExports } from './exports.ts'
 import { rootManifests, type ShardAddresses } from './root.ts'
 
@@ -16,7 +16,19 @@ export interface BootstrapOptions {
  * Creates the objects that every shard needs before it opens: the policy, `root`, and its exports with their
  * identities. One commit at the first start, usually none later. Returns the resources of the exports of root.
  */
-export async function bootstrap({ store, shard }: BootstrapOptions): Promise<TenancyResources> {
+export async function bootstrap(options: BootstrapOptions): Promise<TenancyResources> {
+  for (;;) {
+    await options.store.latest()
+    try {
+      return await fill(options)
+    } catch (error) {
+      // Another server of the installation was faster.
+      if (!(error instanceof StoreConflict)) throw error
+    }
+  }
+}
+
+async function fill({ store, shard }: BootstrapOptions): Promise<TenancyResources> {
   const exports = await bootstrapExports(store)
   const tenancy = tenancyResources(exports)
   const manifests = [...exports.flatMap(each => each.manifests), ...rootManifests(tenancy, shard)]

@@ -38,6 +38,8 @@ export interface WatchCache {
    * Resolves when `revision` is applied, so that a writer reads its write. Rejects when the cache is closed before.
    */
   at(revision: number): Promise<void>
+  /** Resolves at `revision`, when `signal` aborts, after `milliseconds`, or when the cache is closed. */
+  reached(revision: number, signal: AbortSignal, milliseconds: number): Promise<void>
   /** Calls `handler` for every change of any resource from now on, after the resource's own handlers. */
   subscribe(handler: (cache: ResourceCache, event: WatchCacheEvent) => void): () => void
   /**

@@ -7,7 +7,9 @@ import { createQueue } from './queue.ts'
 /** Turns events into keys, and reconciles each key one at a time. */
 export interface Controller {
   readonly name: string
-  /** Resolves after `signal` aborted and the running reconciles ended. */
+  /** Runs in every server of the installation, because it fills the memory that requests use; others run in the leader. */
+  readonly everywhere?: true
+  /** Resolves after `signal` aborted and the running reconciles ended. May be called again then. */
   run(signal: AbortSignal): Promise<void>
   /** Resolves when nothing is queued or running. */
   idle(): Promise<void>

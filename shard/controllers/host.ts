@@ -71,8 +71,11 @@ export interface ShardOptions {
 /** Embedded logical clusters. */
 export interface EmbeddedShard extends ShardHost {
   readonly controllers: readonly Controller[]
-  /** Runs the controllers; resolves when the shard's signal has aborted and they have stopped. */
-  run(): Promise<void>
+  /**
+   * Runs the controllers, those of a shared store while this server is the leader; resolves when `until` has aborted and they
+   * have stopped. Default: the signal of the shard, with which the leader cannot release its Lease.
+   */
+  run(until?: AbortSignal): Promise<void>
   /** Ends watches and closes the cache; the store stays open. */
   close(): void
 }

@@ -58,6 +58,7 @@ export function peersController(deps: FollowDeps): Controller {
   }
   return {
     name: 'peers',
+    everywhere: true,
     idle: () => Promise.resolve(),
     async run(signal) {
       if (deps.sharding.root !== undefined) {

@@ -27,6 +27,7 @@ const tail = 500
 
 /** Implements `Store` over a `Medium`: grouping, history, watches and compaction are the same for all media. */
 export class LoggedStore implements Store {
+  readonly isShared = false
   readonly #medium: Medium
   readonly #history: History
   readonly #group: Group

@@ -71,6 +71,8 @@ export function intact<T extends StoredValue | undefined>(value: T): T {
  * before it is acknowledged. A store in etcd is shared: there, other servers write, too.
  */
 export interface Store {
+  /** Whether other processes may write to the store. */
+  readonly isShared: boolean
   /** The newest revision that this process knows; it never decreases. */
   readonly revision: number
   /**

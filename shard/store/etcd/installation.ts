@@ -76,7 +76,7 @@ export async function openInstallation(
   for (let attempt = 0; attempt < attempts; attempt++) {
     const { found, header } = await readInstallation(connection, layout)
     if (found !== undefined && !isRestored(found, header)) return found
-    if (found === undefined) await checkEmpty(connection, layout)
+    if (found === undefined) await checkEmpty(connection, layout, header.revision)
     const next: InstallationRecord = {
       format,
       uid: found?.uid ?? randomUUID(),
@@ -96,12 +96,16 @@ function offsetOf(found: EtcdInstallation | undefined, header: ResponseHeader, a
   return above === 0 ? 0 : nextEpoch(above) - header.revision
 }
 
-/** Throws when the prefix has keys, but no installation. */
-async function checkEmpty(connection: EtcdConnection, { prefix, all: [key, end] }: Layout): Promise<void> {
-  const request = encodeRange({ key, end, limit: 1, keysOnly: true })
+/** Throws when the prefix had keys at a revision without an installation. */
+async function checkEmpty(
+  connection: EtcdConnection,
+  { prefix, all: [key, end] }: Layout,
+  revision: number,
+): Promise<void> {
+  const request = encodeRange({ key, end, limit: 1, revision, keysOnly: true })
   const { response } = await connection.call({ ...readKey(key), request })
   const [value] = response.values
-  if (value === undefined || value.key.toString() === `${prefix}/installation`) return
+  if (value === undefined) return
   throw new StoreError(
     `the prefix ${prefix} of etcd has keys of another program, such as ${value.key}: choose another --etcd-prefix.`,
   )

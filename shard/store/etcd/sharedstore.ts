@@ -37,6 +37,7 @@ const page = 500
 
 /** Implements `Store` over etcd: its revisions are those of etcd, plus the offset of the epoch. */
 export class SharedStore implements Store {
+  readonly isShared = true
   /** Identifies the installation below the prefix. */
   readonly installation: string
   readonly failed: Promise<Error>
