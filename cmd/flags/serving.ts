@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, isIP } from 'node:net'
 import { hostname as machineName } from 'node:os'
 import type { Command } from 'commander'
+import { type LogLevel, logLevels } from '../../framework/contract/log.ts'
 import { codeOf, StartError } from '../files/starterror.ts'
 import { address, commonOption, hostname, isHost, portNumber } from './values.ts'
 
@@ -13,10 +14,8 @@ export interface Listening {
   readonly externalHostname?: string
 }
 
-export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
-
 export interface ServingFlags extends Listening {
-  readonly logLevel: (typeof logLevels)[number]
+  readonly logLevel: LogLevel
 }
 
 /** Adds the flags to a command. */

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { accessReviewStorages, createExplainer, detailsFromReviews } from '../../authz/index.ts'
 import { isIdentityHeader } from '../../framework/authn/index.ts'
 import { apiSetOf } from '../../framework/contract/apis.ts'
-import { createLogger } from '../../framework/contract/log.ts'
+import { createLogger, levelOfVerbosity } from '../../framework/contract/log.ts'
 import { versionInfo } from '../../framework/contract/version.ts'
 import type { VirtualWorkspace, WorkspaceFactory } from '../../framework/contract/workspace.ts'
 import { createMetrics } from '../../framework/metrics/metrics.ts'
@@ -36,7 +36,7 @@ const grace = 10_000
 /** `oriel virtual-workspaces`: serves until SIGINT or SIGTERM. Throws `StartError` on invalid flags and files. */
 export async function startVirtualWorkspaces(flags: VirtualWorkspacesFlags): Promise<void> {
   saveMemory()
-  const log = createLogger(levelOf(flags.v))
+  const log = createLogger(levelOfVerbosity(flags.v))
   for (const warning of warningsAbout(flags)) log.warn({}, warning)
   const stopping = new AbortController()
   // Every informer adds a listener.
@@ -51,9 +51,6 @@ export async function startVirtualWorkspaces(flags: VirtualWorkspacesFlags): Pro
   await running.close()
   endDespitePlugins(flags)
 }
-
-const levelOf = (verbosity: number): 'warn' | 'info' | 'debug' =>
-  verbosity < 2 ? 'warn' : verbosity < 4 ? 'info' : 'debug'
 
 interface Running {
   readonly url: string

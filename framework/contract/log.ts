@@ -1,5 +1,13 @@
 import { type Logger as Pino, pino } from 'pino'
 
+export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
+
+export type LogLevel = (typeof logLevels)[number]
+
+/** The level for a verbosity of klog. */
+export const levelOfVerbosity = (verbosity: number): LogLevel =>
+  verbosity < 2 ? 'warn' : verbosity < 4 ? 'info' : 'debug'
+
 /** Writes structured log lines; `child` returns a logger that adds fields to each line. */
 export interface Logger {
   debug(fields: object, message: string): void
@@ -9,12 +17,59 @@ export interface Logger {
   child(fields: Record<string, unknown>): Logger
   /** Whether lines of a level are written, for lines that are expensive to make. */
   isLevelEnabled(level: 'debug'): boolean
+  /** Changes the level of this logger and of its children. Absent in children. */
+  setLevel?(level: LogLevel): void
 }
 
 /** A logger that writes JSON lines of `level` and above to stderr. */
-export function createLogger(level: 'debug' | 'info' | 'warn' | 'error' | 'silent'): Logger {
-  const logger: Pino = pino({ level, base: null }, pino.destination({ dest: 2, sync: false }))
-  return logger
+export function createLogger(level: LogLevel): Logger {
+  const logger = pino({ level, base: null }, pino.destination({ dest: 2, sync: false }))
+  return {
+    debug: logger.debug.bind(logger),
+    info: logger.info.bind(logger),
+    warn: logger.warn.bind(logger),
+    error: logger.error.bind(logger),
+    child: fields => new ChildLogger(logger, fields),
+    isLevelEnabled: each => logger.isLevelEnabled(each),
+    setLevel(next) {
+      logger.level = next
+    },
+  }
+}
+
+/** Unlike pino's children, it follows the level of the logger. */
+class ChildLogger implements Logger {
+  readonly #logger: Pino
+  readonly #fields: object
+
+  constructor(logger: Pino, fields: object) {
+    this.#logger = logger
+    this.#fields = fields
+  }
+
+  debug(fields: object, message: string): void {
+    if (this.#logger.isLevelEnabled('debug')) this.#logger.debug({ ...this.#fields, ...fields }, message)
+  }
+
+  info(fields: object, message: string): void {
+    this.#logger.info({ ...this.#fields, ...fields }, message)
+  }
+
+  warn(fields: object, message: string): void {
+    this.#logger.warn({ ...this.#fields, ...fields }, message)
+  }
+
+  error(fields: object, message: string): void {
+    this.#logger.error({ ...this.#fields, ...fields }, message)
+  }
+
+  child(fields: Record<string, unknown>): Logger {
+    return new ChildLogger(this.#logger, { ...this.#fields, ...fields })
+  }
+
+  isLevelEnabled(level: 'debug'): boolean {
+    return this.#logger.isLevelEnabled(level)
+  }
 }
 
 const nothing = (): void => undefined

@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http'
 import type Koa from 'koa'
-import { fixedEndpoints } from './endpoints.ts'
+import { changingEndpoints, fixedEndpoints } from './endpoints.ts'
 import { answerRequest, type Pipeline } from './pipeline.ts'
 import { type Handler, type Service, serve } from './serve.ts'
 
@@ -35,6 +35,7 @@ async function loadApp(service: Service, pipeline: Pipeline): Promise<RequestLis
   const router = new Router({ sensitive: true })
   for (const [path, handler] of fixedEndpoints(pipeline, service.metrics))
     router.get(path, answering(handler))
+  for (const [path, handler] of changingEndpoints(pipeline, service.log)) router.put(path, answering(handler))
   app.use(router.routes())
   app.use(answering(exchange => answerRequest(pipeline, exchange)))
   return app.callback()

@@ -43,6 +43,8 @@ async function render(...values: readonly string[]): Promise<readonly Rendered[]
 /** The values of all roles with everything switched on. */
 const common = [
   'serviceMonitor.enabled=true',
+  'prometheusRule.enabled=true',
+  'dashboard.enabled=true',
   'serviceMonitor.tokenSecret.name=prometheus',
   'authentication.clientCASecret=client-ca',
   'authentication.requestHeaderCASecret=proxy-ca',
@@ -83,7 +85,7 @@ const workloadOf = (objects: readonly Rendered[]): Rendered => {
 }
 
 /** The kinds that are no kinds of Kubernetes, and their types in its client. */
-const foreign = new Set(['Certificate', 'ServiceMonitor'])
+const foreign = new Set(['Certificate', 'PrometheusRule', 'ServiceMonitor'])
 
 /** Files of flags are in mounted directories. */
 function unmounted({ args, volumeMounts }: Container): readonly string[] {
