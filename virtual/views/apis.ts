@@ -1,9 +1,19 @@
-import { type ApiSet, apiSetOf, type Host, type Item } from '../../framework/index.ts'
+import {
+  type ApiResource,
+  type ApiSet,
+  apiSetOf,
+  type Host,
+  type Item,
+  type ResourceStorage,
+} from '../../framework/index.ts'
 import { resources } from '../../kcp/index.ts'
+import { compileCached } from '../../openapi/index.ts'
 import type { ExportParams, KeptApis } from '../shared/exports/exports.ts'
 import type { ClusterIndex } from './clusterindex.ts'
 import { Failures } from './failures.ts'
-import { planOf, type ViewPlan } from './plan.ts'
+import type { FieldSteps } from './fields/path.ts'
+import { planOf, type ResourcePlan, type ViewPlan } from './plan.ts'
+import { Presenter } from './presenter.ts'
 import { viewStorage } from './storage.ts'
 import { ContinueTokens } from './tokens.ts'
 import type { ViewObject, ViewParams } from './types.ts'
@@ -97,7 +107,7 @@ export class ViewApis {
   #compile(params: ViewParams, item: Item, source: ApiSet): Kept {
     const { clusters, failed } = this.#options
     const object = item.object as ViewObject
-    const plan = planOf(object, source)
+    const plan = planOf(object, source, cluster => clusters.of(cluster))
     const changed = new AbortController()
     const failures = new Failures(() => failed(params))
     const state = stateOf(item)
@@ -107,16 +117,43 @@ export class ViewApis {
       changed: changed.signal,
       ...(object.spec?.source?.cluster === '.' && { only: params.owner }),
     }
-    const served = plan.resources.map(resource => ({
-      ...resource.source,
-      verbs: resource.source.verbs.filter(verb => resource.verbs.includes(verb)),
-      storage: viewStorage({ ...shared, plan: resource }),
-      subresources: [],
-      createOnUpdate: false,
-    }))
+    const served = plan.resources.map(resource => {
+      const presenter = new Presenter(resource, failures)
+      return servedBy(resource, viewStorage({ ...shared, plan: resource, presenter }))
+    })
     return { params, plan, set: apiSetOf(served), failures, state, source, changed }
   }
 }
+
+/** The resource of the source as a View serves it. */
+function servedBy(plan: ResourcePlan, storage: ResourceStorage): ApiResource {
+  const { source, hide, openapi, columns = source.columns } = plan
+  return {
+    ...source,
+    verbs: source.verbs.filter(verb => plan.verbs.includes(verb)),
+    storage,
+    subresources: [],
+    createOnUpdate: false,
+    // Descriptions of columns have the path of the field.
+    columns: columns.filter(({ description }) => !hide.some(({ text }) => description.includes(text))),
+    ...(hide.length > 0 && {
+      openapi: { ...openapi },
+      schema: compileCached(openapi),
+      selectableFields: shownFields(source.selectableFields ?? {}, hide),
+    }),
+  }
+}
+
+/** Selectors for hidden fields are those for unknown ones. */
+const shownFields = (
+  fields: NonNullable<ApiResource['selectableFields']>,
+  hide: readonly FieldSteps[],
+): NonNullable<ApiResource['selectableFields']> =>
+  Object.fromEntries(
+    Object.entries(fields).filter(
+      ([name]) => !hide.some(({ text }) => name === text || name.startsWith(`${text}.`)),
+    ),
+  )
 
 export const idOf = ({ owner, view }: ViewParams): string => `${owner}/${view}`
 

@@ -2,14 +2,12 @@ import type { ClusterScope, Host, Informer, Item, ItemEvent } from '../../framew
 import { type LogicalCluster, pathAnnotation, resources, type Workspace } from '../../kcp/index.ts'
 import type { ClusterFacts } from '../../openapi/index.ts'
 import { tenancyExported, workspacesRef } from '../shared/exports/tenancy.ts'
+import { isSystemKey } from './problems.ts'
 
 type Texts = Readonly<Record<string, string>>
 
 /** Called with the logical cluster, and its facts before the change. */
 export type ClusterHandler = (cluster: string, before: ClusterFacts) => void
-
-/** Keys of kcp and Kubernetes, such as the owner of a workspace: expressions cannot read them. */
-const systemKey = /^(?:[^/]*\.)?(?:kcp\.io|kcp\.dev|k8s\.io|kubernetes\.io)\//
 
 /** Paths, and labels and annotations of the workspaces, of all logical clusters, and their changes. */
 export class ClusterIndex {
@@ -119,7 +117,7 @@ export class ClusterIndex {
 const clusterOf = ({ object }: Item): string => (object as Workspace).spec?.cluster ?? ''
 
 const own = (texts: Texts = {}): Texts =>
-  Object.fromEntries(Object.entries(texts).filter(([key]) => !systemKey.test(key)))
+  Object.fromEntries(Object.entries(texts).filter(([key]) => !isSystemKey(key)))
 
 const sameWorkspace = (a: Item, b: Item): boolean =>
   clusterOf(a) === clusterOf(b) &&

@@ -1,22 +1,35 @@
 import type { Item } from '../../framework/index.ts'
+import { internalError } from '../../framework/meta/errors.ts'
 import type { ExpressionFailure } from './types.ts'
+
+/** Up to this number, failures are counted. */
+const mostCounted = 10_000
 
 /** Counts the versions of objects for which expressions of one View failed. */
 export class Failures {
   readonly #found = new Map<string, ExpressionFailure>()
-  readonly #counted = new Map<string, WeakSet<Item>>()
+  readonly #counted = new Map<string, Set<string>>()
   readonly #changed: () => void
 
   constructor(changed: () => void) {
     this.#changed = changed
   }
 
-  count(field: string, reason: string, item: Item): void {
-    const counted = this.#counted.get(field) ?? new WeakSet()
+  /** Throws 500 when the request has no cost left, because the result is not known. */
+  refused(
+    field: string,
+    { failure, isOverBudget }: { readonly failure: string; readonly isOverBudget?: true },
+    item: Item,
+  ): void {
+    if (isOverBudget)
+      throw internalError(`the expressions of the View cost too much for one request: ${field}`)
+    const counted = this.#counted.get(field) ?? new Set()
     this.#counted.set(field, counted)
-    if (counted.has(item)) return
-    counted.add(item)
-    this.#found.set(field, { field, count: (this.#found.get(field)?.count ?? 0) + 1, reason })
+    const { uid, resourceVersion } = item.meta
+    const version = `${uid}/${resourceVersion}`
+    if (counted.has(version) || counted.size >= mostCounted) return
+    counted.add(version)
+    this.#found.set(field, { field, count: (this.#found.get(field)?.count ?? 0) + 1, reason: failure })
     this.#changed()
   }
 

@@ -1,14 +1,11 @@
-import type { ApiResource, ApiSet } from '../../framework/index.ts'
-import { compileViewExpression, type ViewExpression } from '../../openapi/index.ts'
+import type { ApiResource, ApiSet, TableColumn } from '../../framework/index.ts'
+import type { JSONSchemaProps, ViewExpression } from '../../openapi/index.ts'
+import { type ColumnParts, columnsFor } from './columns.ts'
+import type { FieldSteps } from './fields/path.ts'
+import { withoutHidden } from './fields/schema.ts'
+import { hiddenPaths, writablePaths } from './paths.ts'
+import { collectProblems, type FieldCompiler, type Problems, type ViewProblem } from './problems.ts'
 import type { ViewObject, ViewResource } from './types.ts'
-
-/** A mistake in a View. */
-export interface ViewProblem {
-  readonly about: 'source' | 'expression'
-  /** `spec.resources[0].where` */
-  readonly field: string
-  readonly message: string
-}
 
 /** One resource of a View, compiled for the kind of its source. */
 export interface ResourcePlan {
@@ -17,6 +14,23 @@ export interface ResourcePlan {
   /** `spec.resources[0]` */
   readonly field: string
   readonly where?: ViewExpression
+  readonly hide: readonly FieldSteps[]
+  readonly annotate: readonly PlannedAnnotation[]
+  /** undefined: all fields. */
+  readonly writable?: readonly FieldSteps[]
+  /** undefined: those of the source. */
+  readonly columns?: readonly TableColumn[]
+  /** The schema without hidden fields. */
+  readonly openapi: JSONSchemaProps
+  /** Whether the facts of logical clusters decide what is shown. */
+  readonly readsClusters: boolean
+  readonly readsUser: boolean
+}
+
+/** An annotation that a View adds. */
+export interface PlannedAnnotation {
+  readonly name: string
+  readonly expression: ViewExpression
 }
 
 export interface ViewPlan {
@@ -25,33 +39,69 @@ export interface ViewPlan {
 }
 
 /** Compiles a View. A resource with a problem is not served. */
-export function planOf({ spec }: ViewObject, source: ApiSet): ViewPlan {
-  const plans = (spec?.resources ?? []).map((resource, i) =>
-    planResource(resource, `spec.resources[${i}]`, source),
-  )
+export function planOf({ spec }: ViewObject, source: ApiSet, factsOf: ColumnParts['factsOf']): ViewPlan {
+  const plans = (spec?.resources ?? []).map((resource, i) => {
+    const problems = collectProblems()
+    const planning = { resource, field: `spec.resources[${i}]`, source, columns: spec?.columns, factsOf }
+    const plan = planResource(planning, problems)
+    return { resources: plan === undefined || problems.all.length > 0 ? [] : [plan], problems: problems.all }
+  })
   return {
     resources: plans.flatMap(({ resources }) => resources),
     problems: plans.flatMap(({ problems }) => problems),
   }
 }
 
-function planResource(resource: ViewResource, field: string, { resources }: ApiSet): ViewPlan {
-  const found = sourceOf(resource, resources)
-  if (found === undefined) {
-    const message = `the source does not have the resource ${named(resource)}`
-    return { resources: [], problems: [{ about: 'source', field, message }] }
+interface Planning {
+  readonly resource: ViewResource
+  readonly field: string
+  readonly source: ApiSet
+  readonly columns: NonNullable<ViewObject['spec']>['columns']
+  readonly factsOf: ColumnParts['factsOf']
+}
+
+function planResource(planning: Planning, problems: Problems): ResourcePlan | undefined {
+  const { resource, field } = planning
+  const source = sourceOf(resource, planning.source.resources)
+  if (source === undefined) {
+    problems.add('source', field, `the source does not have the resource ${named(resource)}`)
+    return undefined
   }
-  const { group, version, names, openapi } = found
-  const kind = { group, version, kind: names.kind, openapi }
-  const { where } = resource
-  const compiled = where === undefined ? undefined : compileViewExpression(where, kind, 'bool')
-  if (compiled !== undefined && 'problem' in compiled)
-    return {
-      resources: [],
-      problems: [{ about: 'expression', field: `${field}.where`, message: compiled.problem }],
-    }
-  const plan = { source: found, verbs: resource.verbs, field, ...(compiled && { where: compiled }) }
-  return { resources: [plan], problems: [] }
+  const whole = source.openapi as JSONSchemaProps
+  const hide = hiddenPaths(resource, source, field, problems)
+  const openapi = hide.length === 0 ? whole : withoutHidden(whole, hide)
+  const where = problems.compilerFor(kindOf(source, whole))(`${field}.where`, resource.where, 'bool')
+  const compile = problems.compilerFor(kindOf(source, openapi))
+  const annotate = plannedAnnotations(planning, compile, problems)
+  const writable = writablePaths(resource, field, problems)
+  const { columns, factsOf } = planning
+  const all = [where, ...annotate.map(({ expression }) => expression)]
+  return {
+    ...{ source, verbs: resource.verbs, field, hide, annotate, openapi },
+    ...(where && { where }),
+    ...(writable && { writable }),
+    ...(columns && { columns: columnsFor(columns, { compile, problems, factsOf }) }),
+    readsClusters: all.some(expression => expression?.reads.cluster),
+    readsUser: all.some(expression => expression?.reads.user),
+  }
+}
+
+const kindOf = ({ group, version, names }: ApiResource, openapi: JSONSchemaProps) => ({
+  ...{ group, version, kind: names.kind },
+  openapi: openapi as Readonly<Record<string, unknown>>,
+})
+
+function plannedAnnotations(
+  { resource, field }: Planning,
+  compile: FieldCompiler,
+  problems: Problems,
+): readonly PlannedAnnotation[] {
+  return Object.entries(resource.annotate ?? {}).flatMap(([name, text]) => {
+    const at = `${field}.annotate[${name}]`
+    problems.annotation(at, name)
+    const expression = compile(at, text, 'string')
+    return expression === undefined ? [] : [{ name, expression }]
+  })
 }
 
 /** The resource in the named version, or in the preferred one. */

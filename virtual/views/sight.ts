@@ -1,5 +1,4 @@
 import type { Item, UserInfo } from '../../framework/index.ts'
-import { internalError } from '../../framework/meta/errors.ts'
 import {
   type ClusterFacts,
   type ExpressionAllowance,
@@ -9,12 +8,14 @@ import {
 import type { ClusterIndex } from './clusterindex.ts'
 import type { Failures } from './failures.ts'
 import type { ResourcePlan } from './plan.ts'
+import type { Presenter } from './presenter.ts'
 
 /** What the requests for one resource of a View have in common. */
 export interface ViewSightParts {
   readonly plan: ResourcePlan
   readonly clusters: ClusterIndex
   readonly failures: Failures
+  readonly presenter: Presenter
 }
 
 /** What one request sees of the objects of the source. */
@@ -28,29 +29,32 @@ export class ViewSight {
     this.#user = { name, uid, groups, extra }
   }
 
-  /** Called between the events of a watch, which have a limit of their own each. */
+  /** Called between the batches of a watch, which have a limit of their own each. */
   renew(): void {
     this.#allowance.left = requestCostLimit
   }
 
   /** The item as the View shows it; undefined for hidden items. Throws 500 when the expressions cost too much. */
   shown(item: Item, cluster: ClusterFacts = this.#parts.clusters.of(item.key.cluster)): Item | undefined {
-    return this.#isSelected(item, cluster) ? this.presented(item) : undefined
+    return this.isSelected(item, cluster) ? this.presented(item, cluster) : undefined
   }
 
-  /** The item as the View shows it, whether the View selects it or not. */
-  presented(item: Item): Item {
-    return item
+  /** The item as the View shows it, whether the View selects it or not; undefined when an annotation fails. */
+  presented(item: Item, cluster: ClusterFacts = this.#parts.clusters.of(item.key.cluster)): Item | undefined {
+    return this.#parts.presenter.presented(item, { cluster, user: this.#user, allowance: this.#allowance })
   }
 
-  #isSelected(item: Item, cluster: ClusterFacts): boolean {
+  /** What a write returns: also when an annotation fails for the new state. */
+  written(item: Item): Item {
+    return this.presented(item) ?? this.#parts.presenter.masked(item)
+  }
+
+  isSelected(item: Item, cluster: ClusterFacts = this.#parts.clusters.of(item.key.cluster)): boolean {
     const { plan, failures } = this.#parts
     if (plan.where === undefined) return true
     const result = plan.where.evaluate({ item, cluster, user: this.#user }, this.#allowance)
     if ('value' in result) return result.value === true
-    if (result.isOverBudget)
-      throw internalError(`the expressions of the View cost too much for one request: ${plan.field}`)
-    failures.count(`${plan.field}.where`, result.failure, item)
+    failures.refused(`${plan.field}.where`, result, item)
     return false
   }
 }

@@ -1,21 +1,20 @@
 import { after } from '../../framework/async/awaitable.ts'
 import {
-  type ApiResource,
-  forbidden,
   type Item,
-  itemOf,
-  type KubeObject,
+  type ListQuery,
   notFound,
   type ObjectKey,
   type RequestContext,
   type ResourceStorage,
-  type Selection,
+  type WatchQuery,
 } from '../../framework/index.ts'
 import { apiVersionOf } from '../../framework/meta/object.ts'
 import { listShown } from './list.ts'
+import { selectedAsShown } from './selectors.ts'
 import { ViewSight, type ViewSightParts } from './sight.ts'
 import type { ContinueTokens } from './tokens.ts'
-import { watchShown } from './watch.ts'
+import { type ShownWatching, watchShown } from './watch.ts'
+import { createThrough, deleteThrough, updateThrough, type ViewWrites } from './writes.ts'
 
 /** What the storages of one View share. */
 export interface ViewStorage extends ViewSightParts {
@@ -32,78 +31,65 @@ export interface ViewStorage extends ViewSightParts {
 
 /** The objects of the source that a View shows. Writes apply to shown objects only, which have to stay in the View. */
 export function viewStorage(view: ViewStorage): ResourceStorage {
-  const { plan, tokens, state } = view
-  const { storage } = plan.source
-  const sightOf = ({ user }: RequestContext): ViewSight => new ViewSight(view, user)
-  const visible = (sight: ViewSight, item: Item): Item => {
-    const shown = isInSource(view, item.key) ? sight.shown(item) : undefined
-    if (shown === undefined) throw notFound(aboutOf(plan.source, item.key.name))
-    return shown
+  const { storage } = view.plan.source
+  const writesOf = (ctx: RequestContext): ViewWrites => {
+    const sight = new ViewSight(view, ctx.user)
+    return { ctx, sight, view, visible: item => visible(view, sight, item) }
   }
   return {
-    get: (ctx, key) => after(storage.get(ctx, key), item => visible(sightOf(ctx), item)),
-    list(ctx, query) {
-      const sight = sightOf(ctx)
-      const about = JSON.stringify([state, plan.field, ctx.user.name])
-      const listing = { storage, tokens, about, shown: (item: Item) => sight.shown(item) }
-      return listShown(listing, ctx, inSource(view, query))
-    },
-    watch: (ctx, query) => watchShown(watchingOf(view, sightOf(ctx)), ctx, inSource(view, query)),
-    async create(ctx, key, object, { patch: _, ...options }) {
-      const sight = sightOf(ctx)
-      stays(view, sight, key, object)
-      return sight.presented(await storage.create(ctx, key, object, options))
-    },
-    async update(ctx, key, change, { patch: _, ...options }) {
-      const sight = sightOf(ctx)
-      const inner = async (stored: Item): Promise<KubeObject> => {
-        const next = await change(visible(sight, stored))
-        return stays(view, sight, key, next)
-      }
-      return sight.presented(await storage.update(ctx, key, inner, options))
-    },
-    async delete(ctx, key, check, options) {
-      const sight = sightOf(ctx)
-      const deletion = await storage.delete(ctx, key, stored => check(visible(sight, stored)), options)
-      return { ...deletion, item: sight.presented(deletion.item) }
-    },
+    get: (ctx, key) =>
+      after(storage.get(ctx, key), item => visible(view, new ViewSight(view, ctx.user), item)),
+    list: (ctx, query) => listOf(view, ctx, query),
+    watch: (ctx, query) => watchOf(view, ctx, query),
+    create: (ctx, key, object, options) => createThrough(writesOf(ctx), key, object, options),
+    update: (ctx, key, change, options) => updateThrough(writesOf(ctx), key, change, options),
+    delete: (ctx, key, check, options) => deleteThrough(writesOf(ctx), key, check, options),
   }
 }
 
-function watchingOf(view: ViewStorage, sight: ViewSight): Parameters<typeof watchShown>[0] {
+/** The item as the View shows it; 404 for hidden items. */
+function visible(view: ViewStorage, sight: ViewSight, item: Item): Item {
+  const shown = isInSource(view, item.key) ? sight.shown(item) : undefined
+  const { group, names } = view.plan.source
+  if (shown === undefined) throw notFound({ group, resource: names.plural, name: item.key.name })
+  return shown
+}
+
+function listOf(
+  view: ViewStorage,
+  ctx: RequestContext,
+  query: ListQuery,
+): ReturnType<ResourceStorage['list']> {
+  const { plan, tokens, state } = view
+  const sight = new ViewSight(view, ctx.user)
+  const { below, selects } = selectedAsShown(plan, inSource(view, query))
+  const shown = (item: Item): Item | undefined => selects(sight.shown(item))
+  const about = JSON.stringify([state, plan.field, ctx.user.name])
+  return listShown({ storage: plan.source.storage, tokens, about, shown }, ctx, below)
+}
+
+function watchOf(
+  view: ViewStorage,
+  ctx: RequestContext,
+  query: WatchQuery,
+): ReturnType<ResourceStorage['watch']> {
   const { plan, clusters, since, changed } = view
   const { group, version, names, storage } = plan.source
-  return {
-    storage,
-    clusters,
-    since,
-    changed,
+  const sight = new ViewSight(view, ctx.user)
+  const { below, selects } = selectedAsShown(plan, inSource(view, query))
+  const watching: ShownWatching = {
+    ...{ storage, clusters, since, changed },
     kind: { apiVersion: apiVersionOf(group, version), kind: names.kind },
-    shown: (item, cluster) => sight.shown(item, cluster),
+    shown: (item, cluster) => selects(sight.shown(item, cluster)),
     renew: () => sight.renew(),
-    followsClusters: plan.where?.reads.cluster === true,
+    followsClusters: plan.readsClusters,
   }
+  return watchShown(watching, ctx, below)
 }
-
-const aboutOf = ({ group, names }: ApiResource, name: string) => ({ group, resource: names.plural, name })
 
 const isInSource = ({ only }: ViewStorage, { cluster }: ObjectKey): boolean =>
   only === undefined || cluster === only
 
 /** `*` is the only logical cluster of a View of its own workspace. */
-const inSource = <Q extends Selection>({ only }: ViewStorage, query: Q): Q =>
+const inSource = <Q extends { readonly cluster: string }>({ only }: ViewStorage, query: Q): Q =>
   only === undefined ? query : { ...query, cluster: only }
-
-/** The object to store. Throws 403 unless the View shows it. */
-function stays(
-  { plan, name }: ViewStorage,
-  sight: ViewSight,
-  key: ObjectKey,
-  object: KubeObject,
-): KubeObject {
-  if (sight.shown(itemOf(object, key.cluster)) !== undefined) return object
-  throw forbidden(
-    aboutOf(plan.source, object.metadata.name ?? ''),
-    `the object would be outside the View ${JSON.stringify(name)}: ${plan.field}.where is not true for it`,
-  )
-}

@@ -8,6 +8,18 @@ export interface ViewResource {
   readonly version?: string
   readonly verbs: readonly string[]
   readonly where?: string
+  readonly hide?: readonly string[]
+  /** Expressions by the name of the annotation. */
+  readonly annotate?: Readonly<Record<string, string>>
+  readonly writable?: readonly string[]
+}
+
+/** One entry of `spec.columns`: with a JSONPath or an expression. */
+export interface ViewColumn {
+  readonly name: string
+  readonly type?: 'boolean' | 'date' | 'integer' | 'number' | 'string'
+  readonly jsonPath?: string
+  readonly expression?: string
 }
 
 /** An expression that failed for some objects. */
@@ -22,6 +34,7 @@ export interface ViewObject extends KubeObject {
   readonly spec?: {
     readonly source?: { readonly apiExport?: string; readonly cluster?: '.' }
     readonly resources?: readonly ViewResource[]
+    readonly columns?: readonly ViewColumn[]
   }
   readonly status?: {
     readonly observedGeneration?: number

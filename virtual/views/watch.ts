@@ -214,7 +214,8 @@ class ShownWatch {
     if (now !== undefined && old === undefined) return { type: 'ADDED', item: now }
     if (now === undefined && old !== undefined)
       return { type: 'DELETED', item: atRevision(old, String(this.#position)) }
-    return undefined
+    if (now === undefined || old === undefined || sameAnnotations(now, old)) return undefined
+    return { type: 'MODIFIED', item: now }
   }
 
   /** The event as the View shows it; undefined for events of hidden objects. */
@@ -243,6 +244,10 @@ class ShownWatch {
     return overlap.before
   }
 }
+
+/** Whether the annotations that the View adds are the same. */
+const sameAnnotations = (a: Item, b: Item): boolean =>
+  a === b || JSON.stringify(a.meta.annotations) === JSON.stringify(b.meta.annotations)
 
 /** The item with another resourceVersion: that of the event (rules.md 4.53). */
 const atRevision = ({ object, key }: Item, resourceVersion: string): Item =>

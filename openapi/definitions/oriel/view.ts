@@ -1,7 +1,7 @@
 import type { JSONSchemaProps } from '../../../framework/meta/jsonschema.ts'
 import { crdAge, path } from '../columns.ts'
 import type { KindDefinition } from '../definition.ts'
-import { int64, kindSchema, list, listMap, object, oneOfStrings, rules, set, string } from '../fields.ts'
+import { int64, kindSchema, list, listMap, map, object, oneOfStrings, rules, set, string } from '../fields.ts'
 import { kcpConditions } from '../fragments.ts'
 
 const expression = (description: string): JSONSchemaProps =>
@@ -20,6 +20,8 @@ const source = object(
   },
   rules(['has(self.apiExport) != has(self.cluster)', 'exactly one of apiExport and cluster must be set']),
 )
+
+const fieldPath: JSONSchemaProps = { type: 'string', minLength: 1, maxLength: 512 }
 
 const resource = object(
   'A resource of the View.',
@@ -45,8 +47,42 @@ const resource = object(
     where: expression(
       'CEL expression that is true for the objects of the View. Variables: object, cluster (name, path, labels and annotations of its workspace) and user (name, uid, groups, extra). An object for which the expression fails is hidden. Selects all objects if unset.',
     ),
+    hide: list(
+      'Paths of fields that the View does not have: "spec.token", "metadata.annotations[example.com/internal]", "spec.items[*].secret". They cannot be read, selected or written.',
+      fieldPath,
+      { maxItems: 64 },
+    ),
+    annotate: map(
+      'CEL expressions for annotations that the View adds, by name. They cannot read hidden fields. An object for which an expression fails is hidden.',
+      expression('CEL expression with a string as result.'),
+      { maxProperties: 32 },
+    ),
+    writable: list(
+      'Paths of the fields that can be written. All fields of the View can be written if unset.',
+      fieldPath,
+      { maxItems: 64 },
+    ),
   },
   { required: ['resource', 'verbs'] },
+)
+
+const column = object(
+  'A column of tables. Exactly one of jsonPath and expression must be set.',
+  {
+    name: string('Name of the column.', { minLength: 1, maxLength: 63 }),
+    type: oneOfStrings('Type of the column.', ['boolean', 'date', 'integer', 'number', 'string'], {
+      default: 'string',
+    }),
+    jsonPath: string('JSONPath of the value in the object.', { minLength: 1, maxLength: 512 }),
+    expression: expression('CEL expression with the value. It can read object and cluster.'),
+  },
+  {
+    required: ['name'],
+    ...rules([
+      'has(self.jsonPath) != has(self.expression)',
+      'exactly one of jsonPath and expression must be set',
+    ]),
+  },
 )
 
 const failure = object(
@@ -85,6 +121,9 @@ export const view: KindDefinition = {
               resources: listMap('Resources of the View.', ['group', 'resource'], resource, {
                 minItems: 1,
                 maxItems: 32,
+              }),
+              columns: list('Columns of tables. Defaults to those of the resource.', column, {
+                maxItems: 16,
               }),
             },
             { required: ['source', 'resources'] },

@@ -1,0 +1,83 @@
+/** A step of a path: the key of an object, or each item of a list or value of a map. */
+export type FieldStep = { readonly key: string } | 'each'
+
+/** A path of fields: `spec.token`, `metadata.annotations[example.com/internal]`, `spec.items[*].secret`. */
+export interface FieldSteps {
+  readonly text: string
+  readonly steps: readonly FieldStep[]
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const wholePath = /^[^.[\]]+(?:\.[^.[\]]+|\[[^\]]+\])*$/
+
+/** undefined for a text that is no path, and for one that ends with `[*]`. */
+export function parseFieldPath(text: string): FieldSteps | undefined {
+  if (!wholePath.test(text)) return undefined
+  const steps = [...text.matchAll(/(?:^|\.)([^.[\]]+)|\[([^\]]+)\]/g)].map(
+    ([, name, bracketed = '']): FieldStep => (bracketed === '*' ? 'each' : { key: name ?? bracketed }),
+  )
+  return steps.at(-1) === 'each' ? undefined : { text, steps }
+}
+
+export const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The value without what is at the path; the same value if there is nothing. */
+export function withoutPath(value: unknown, [step, ...rest]: readonly FieldStep[]): unknown {
+  if (step === undefined) return value
+  if (step === 'each') return mapEach(value, each => withoutPath(each, rest))
+  if (!isFields(value) || !Object.hasOwn(value, step.key)) return value
+  const { [step.key]: child, ...others } = value
+  if (rest.length === 0) return others
+  const next = withoutPath(child, rest)
+  return next === child ? value : { ...value, [step.key]: next }
+}
+
+/** The same value if no part changes. */
+function mapEach(value: unknown, change: (part: unknown) => unknown): unknown {
+  if (Array.isArray(value)) {
+    const parts = value.map(change)
+    return parts.every((part, i) => part === value[i]) ? value : parts
+  }
+  if (!isFields(value)) return value
+  const entries = Object.entries(value).map(([key, part]) => [key, change(part)] as const)
+  return entries.every(([key, part]) => part === value[key]) ? value : Object.fromEntries(entries)
+}
+
+/** Whether something is at the path. */
+export const hasPath = (value: unknown, steps: readonly FieldStep[]): boolean =>
+  withoutPath(value, steps) !== value
+
+/** The path of the first field in which two values differ; undefined for equal values. Empty objects are as absent ones. */
+export function firstDifference(a: unknown, b: unknown, at = ''): string | undefined {
+  if (isEmpty(a) && isEmpty(b)) return undefined
+  const [left, right] = [isEmpty(a) ? {} : a, isEmpty(b) ? {} : b]
+  if (!isFields(left) || !isFields(right)) return sameValue(left, right) ? undefined : at
+  for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {
+    const found = firstDifference(memberOf(left, key), memberOf(right, key), pathTo(at, key))
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined || value === null || (isFields(value) && Object.values(value).every(isEmpty))
+
+const memberOf = (value: Fields, key: string): unknown => (Object.hasOwn(value, key) ? value[key] : undefined)
+
+const pathTo = (at: string, key: string): string =>
+  at === '' ? key : /[.[\]/]/.test(key) ? `${at}[${key}]` : `${at}.${key}`
+
+/** Deep equality of JSON. */
+export function sameValue(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((item, i) => sameValue(item, b[i]))
+  if (!isFields(a) || !isFields(b)) return false
+  const keys = Object.keys(a)
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every(key => Object.hasOwn(b, key) && sameValue(a[key], b[key]))
+  )
+}

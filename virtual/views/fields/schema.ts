@@ -1,0 +1,62 @@
+import type { JSONSchemaProps } from '../../../openapi/index.ts'
+import { type FieldStep, type FieldSteps, withoutPath } from './path.ts'
+
+type Schema = JSONSchemaProps
+
+/** The schema without hidden fields: without their rules, and without values of theirs in defaults and examples. */
+export const withoutHidden = (schema: Schema, paths: readonly FieldSteps[]): Schema =>
+  paths.reduce((rest, { steps }) => pruned(rest, steps), schema)
+
+/** Whether a path leads to a key of a list of type map. */
+export const isListKey = (schema: Schema, { steps }: FieldSteps): boolean => leadsToKey(schema, steps)
+
+function leadsToKey(schema: Schema | undefined, [step, ...rest]: readonly FieldStep[]): boolean {
+  if (schema === undefined || step === undefined) return false
+  if (step === 'each') {
+    const [key] = rest
+    const keys = schema['x-kubernetes-list-map-keys'] ?? []
+    const isKey = rest.length === 1 && key !== undefined && key !== 'each' && keys.includes(key.key)
+    return isKey || leadsToKey(schema.items ?? valuesOf(schema), rest)
+  }
+  return leadsToKey(schema.properties?.[step.key] ?? valuesOf(schema), rest)
+}
+
+const valuesOf = ({ additionalProperties }: Schema): Schema | undefined =>
+  typeof additionalProperties === 'object' ? additionalProperties : undefined
+
+function pruned(schema: Schema, steps: readonly FieldStep[]): Schema {
+  const [step, ...rest] = steps
+  if (step === undefined) return schema
+  const own = withoutConditions(schema)
+  const withDefault = own.default === undefined ? own : { ...own, default: withoutPath(own.default, steps) }
+  return step === 'each' ? prunedEach(withDefault, rest) : prunedField(withDefault, step.key, rest)
+}
+
+/** Rules and combined schemas may be about hidden fields; the source checks them. */
+function withoutConditions(schema: Schema): Schema {
+  const conditions = ['x-kubernetes-validations', 'example', 'enum', 'allOf', 'anyOf', 'oneOf', 'not']
+  return Object.fromEntries(Object.entries(schema).filter(([keyword]) => !conditions.includes(keyword)))
+}
+
+function prunedEach(schema: Schema, rest: readonly FieldStep[]): Schema {
+  const values = valuesOf(schema)
+  return {
+    ...schema,
+    ...(schema.items && { items: pruned(schema.items, rest) }),
+    ...(values && { additionalProperties: pruned(values, rest) }),
+  }
+}
+
+function prunedField(schema: Schema, key: string, rest: readonly FieldStep[]): Schema {
+  const { properties = {}, required = [] } = schema
+  const property = Object.hasOwn(properties, key) ? properties[key] : undefined
+  if (property === undefined) {
+    const values = valuesOf(schema)
+    return values && rest.length > 0 ? { ...schema, additionalProperties: pruned(values, rest) } : schema
+  }
+  if (rest.length > 0) return { ...schema, properties: { ...properties, [key]: pruned(property, rest) } }
+  const { [key]: _, ...others } = properties
+  const { required: __, ...loose } = schema
+  const needed = required.filter(name => name !== key)
+  return { ...loose, properties: others, ...(needed.length > 0 && { required: needed }) }
+}

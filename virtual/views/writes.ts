@@ -1,0 +1,136 @@
+import { contextWith } from '../../framework/contract/context.ts'
+import {
+  type Change,
+  type Check,
+  type DeleteOptions,
+  type Deletion,
+  forbidden,
+  type Item,
+  itemOf,
+  type KubeObject,
+  type ObjectKey,
+  type RequestContext,
+  StatusError,
+  type WriteOptions,
+} from '../../framework/index.ts'
+import { accepted } from './accept.ts'
+import type { ResourcePlan } from './plan.ts'
+import type { ViewSight } from './sight.ts'
+
+/** What the writes of one request have in common. */
+export interface ViewWrites {
+  readonly ctx: RequestContext
+  readonly view: { readonly plan: ResourcePlan; readonly name: string }
+  readonly sight: ViewSight
+  /** The item as the View shows it; throws 404 for hidden items. */
+  readonly visible: (item: Item) => Item
+}
+
+export async function createThrough(
+  writes: ViewWrites,
+  key: ObjectKey,
+  object: KubeObject,
+  { patch: _, ...options }: WriteOptions,
+): Promise<Item> {
+  const { view, sight } = writes
+  const next = staying(writes, key, accepted({ ...view, sent: object }))
+  const { storage } = view.plan.source
+  return sight.written(await quietly(writes, key, ctx => storage.create(ctx, key, next, options)))
+}
+
+export async function updateThrough(
+  writes: ViewWrites,
+  key: ObjectKey,
+  change: Change,
+  { patch: _, ...options }: WriteOptions,
+): Promise<Item> {
+  const { view, sight, visible } = writes
+  const inner = async (stored: Item): Promise<KubeObject> => {
+    const shown = visible(stored)
+    const sent = await change(shown)
+    return staying(writes, key, accepted({ ...view, sent, shown, stored }))
+  }
+  const { storage } = view.plan.source
+  return sight.written(
+    await quietly(writes, key, (ctx, known) => storage.update(ctx, key, known(inner), options)),
+  )
+}
+
+export async function deleteThrough(
+  writes: ViewWrites,
+  key: ObjectKey,
+  check: Check,
+  options: DeleteOptions,
+): Promise<Deletion> {
+  const { view, sight, visible } = writes
+  const inner = async (stored: Item): Promise<void> => check(visible(stored))
+  const { storage } = view.plan.source
+  const deletion = await quietly(writes, key, (ctx, known) => storage.delete(ctx, key, known(inner), options))
+  return { ...deletion, item: sight.written(deletion.item) }
+}
+
+/** The object to store. Throws 403 unless the View shows it. */
+function staying({ view, sight }: ViewWrites, key: ObjectKey, object: KubeObject): KubeObject {
+  const { plan, name } = view
+  if (sight.shown(itemOf(object, key.cluster)) !== undefined) return object
+  const { group, names } = plan.source
+  throw forbidden(
+    { group, resource: names.plural, name: object.metadata.name ?? '' },
+    `the object would be outside the View ${JSON.stringify(name)}: ${plan.field} does not select it`,
+  )
+}
+
+/** Marks the errors of a function as errors about what the client sees. */
+type Known = <A>(work: (stored: Item) => Promise<A>) => (stored: Item) => Promise<A>
+
+/** Reasons of refusals that validation, policies and webhooks give, which see hidden fields. */
+const talking = [400, 403, 422]
+
+/**
+ * Writes to the source. With `hide`, its warnings and the texts of its refusals are not passed on: those of rules, policies
+ * and webhooks may have values of hidden fields.
+ */
+async function quietly<T>(
+  { ctx, view }: ViewWrites,
+  key: ObjectKey,
+  write: (ctx: RequestContext, known: Known) => Promise<T>,
+): Promise<T> {
+  if (view.plan.hide.length === 0) return write(ctx, work => work)
+  const own = new Set<unknown>()
+  const known: Known = work => async stored => {
+    try {
+      return await work(stored)
+    } catch (error) {
+      own.add(error)
+      throw error
+    }
+  }
+  try {
+    return await write(withoutWarnings(ctx), known)
+  } catch (error) {
+    if (!(error instanceof StatusError) || own.has(error) || !talking.includes(error.code)) throw error
+    throw refusal(view, key, error)
+  }
+}
+
+function withoutWarnings(ctx: RequestContext): RequestContext {
+  const { record } = ctx
+  return contextWith(ctx, {
+    record: {
+      log: record.log,
+      warn: () => undefined,
+      annotate: (name, value) => record.annotate(name, value),
+    },
+  })
+}
+
+function refusal(
+  { plan, name }: ViewWrites['view'],
+  key: ObjectKey,
+  { code, reason }: StatusError,
+): StatusError {
+  const { group, names } = plan.source
+  const object = `${names.plural}${group === '' ? '' : `.${group}`} ${JSON.stringify(key.name)}`
+  const why = `the reason is not shown, because the View ${JSON.stringify(name)} hides fields`
+  return new StatusError(code, reason, `${object} was refused: ${why}`)
+}
