@@ -11,6 +11,7 @@ import { newCommand } from './newview/command.ts'
 import { endWithReader } from './process/closedpipe.ts'
 import { backupCommand, restoreCommand, storeCommand } from './store/command.ts'
 import { userCommand } from './users/command.ts'
+import { viewsCommand, watchCommand } from './viewtools/command.ts'
 
 const program = new Command('oriel')
   .description('Virtual workspaces over logical clusters, compatible with kcp and Kubernetes.')
@@ -47,7 +48,9 @@ const treeTool = addConnectionFlags(program.command('tree'))
     const { tree } = await import('./tree.ts')
     await tree(flags)
   })
-for (const tool of [doctorTool, explainTool, treeTool])
+const viewsTool = viewsCommand(program.command('views'))
+const watchTool = watchCommand(program.command('watch'))
+for (const tool of [doctorTool, explainTool, treeTool, viewsTool, watchTool])
   tool.hook('preAction', () => endWithReader(process.stdout))
 
 program.parseAsync().catch(error => {

@@ -56,7 +56,9 @@ function withDurations(metrics: Metrics): Metrics {
         since: measured.since,
         serves: resource => measured.serves(resource),
         works: () => measured.works(),
+        through: view => measured.through(view),
         sent: chunk => measured.sent(chunk),
+        sentWhole: bytes => measured.sentWhole(bytes),
         end(code) {
           measured.end(code)
           const labels = { method: methods.has(method) ? method : 'OTHER', code: String(code) }

@@ -91,15 +91,38 @@ export class Series {
   }
 }
 
+/** The requests to one view. */
+export class ViewSeries {
+  readonly view: string
+  readonly codes = new Map<number, number>()
+  /** Of requests that are not watches. */
+  seconds = 0
+  watchers = 0
+  events = 0
+  bytes = 0
+
+  constructor(view: string) {
+    this.view = view
+  }
+
+  end(code: number, seconds: number): void {
+    this.codes.set(code, (this.codes.get(code) ?? 0) + 1)
+    this.seconds += seconds
+  }
+}
+
 export interface AllSeries {
   readonly seconds: DurationHistogram
   /** One series for equal labels. */
   of(labels: RequestLabels): Series
   values(): Iterable<Series>
+  view(name: string): ViewSeries
+  views(): Iterable<ViewSeries>
 }
 
 export function createAllSeries(): AllSeries {
   const all = new Map<string, Series>()
+  const views = new Map<string, ViewSeries>()
   const seconds = createDurations({
     name: 'apiserver_request_duration_seconds',
     help: 'Time from the request line to the end of the answer, without long-running requests.',
@@ -114,6 +137,12 @@ export function createAllSeries(): AllSeries {
       return found
     },
     values: () => all.values(),
+    view(name) {
+      const found = views.get(name) ?? new ViewSeries(name)
+      views.set(name, found)
+      return found
+    },
+    views: () => views.values(),
   }
 }
 

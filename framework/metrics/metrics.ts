@@ -1,13 +1,15 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { ResourceRequest } from '../request/requestinfo.ts'
 import {
-  type AllSeries,
   createAllSeries,
   labelsOf,
   type Names,
   otherLabels,
   type Series,
+  type ViewSeries,
 } from './durations.ts'
+import type { MeterDefinition, MetricRecorder } from './meter.ts'
+import { cacheLists, type ReadMeter, requestMeters, viewMeters } from './requestmeters.ts'
 
 /**
  * One request in the metrics. Clusters, users and names are not labels: the number of series must not depend on
@@ -23,8 +25,12 @@ export interface Measured {
   serves(resource: ResourceRequest): void
   /** The request works from now on, until another one does or the event loop turns. */
   works(): void
+  /** The request is to a view with this name. */
+  through(view: string): void
   /** A part of the response was sent. */
   sent(chunk: Buffer): void
+  /** The whole response was sent, in one part of so many bytes. */
+  sentWhole(bytes: number): void
   /** The response is complete. */
   end(code: number): void
 }
@@ -41,21 +47,6 @@ export interface Metrics {
   text(): Promise<{ readonly contentType: string; readonly body: string }>
 }
 
-/** A metric of a part of the server. A label must not have more values than the operator has configured. */
-export interface MeterDefinition {
-  readonly kind: 'counter' | 'gauge' | 'histogram'
-  readonly name: string
-  readonly help: string
-  readonly labels: readonly string[]
-  /** Upper bounds of a histogram. */
-  readonly buckets?: readonly number[]
-  /** For a gauge whose values are read on demand. */
-  readonly collect?: (set: MetricRecorder) => void
-}
-
-/** Adds the value to a counter, sets a gauge, or observes it in a histogram. */
-export type MetricRecorder = (labels: Readonly<Record<string, string>>, value: number) => void
-
 /**
  * Tenants choose the names of resources: the number of labels is limited, and further resources are counted as `other`.
  */
@@ -70,8 +61,9 @@ export function createMetrics({ cachedLists = false }: MetricsOptions = {}): Met
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const all = createAllSeries()
+  for (const meter of viewMeters) register(registry, all.views, meter)
   for (const meter of cachedLists ? [...requestMeters, cacheLists] : requestMeters)
-    register(registry, all, meter)
+    register(registry, all.values, meter)
   const resources = new Set<string>()
   const bounded = (request: ResourceRequest): Names => {
     const { group, version, resource } = request
@@ -91,6 +83,7 @@ export function createMetrics({ cachedLists = false }: MetricsOptions = {}): Met
       return series
     },
     other: method => all.of(otherLabels(method)),
+    view: name => all.view(name),
   }
   return {
     begin: method => new MeasuredRequest(book, holds, method),
@@ -107,6 +100,7 @@ interface Book {
   of(request: ResourceRequest): Series
   /** The series of requests that are not for a resource. */
   other(method: string): Series
+  view(name: string): ViewSeries
 }
 
 /** Shorter work of a request is not observed, in seconds. */
@@ -155,6 +149,7 @@ class MeasuredRequest implements Measured {
   readonly #method: string
   readonly since = performance.now()
   #series: Series | undefined
+  #view: ViewSeries | undefined
 
   constructor(book: Book, holds: Holds, method: string) {
     this.#book = book
@@ -175,13 +170,29 @@ class MeasuredRequest implements Measured {
   serves(resource: ResourceRequest): void {
     this.#series = this.#book.of(resource)
     this.#series.running++
+    if (this.#view !== undefined && this.#series.labels.verb === 'WATCH') this.#view.watchers++
+  }
+
+  through(view: string): void {
+    this.#view = this.#book.view(view)
   }
 
   sent(chunk: Buffer): void {
-    if (this.#series?.labels.verb === 'WATCH') this.#series.events += linesIn(chunk)
+    this.sentWhole(chunk.length)
+    if (this.#series?.labels.verb !== 'WATCH') return
+    const events = linesIn(chunk)
+    this.#series.events += events
+    if (this.#view !== undefined) this.#view.events += events
+  }
+
+  sentWhole(bytes: number): void {
+    if (this.#view !== undefined) this.#view.bytes += bytes
   }
 
   end(code: number): void {
+    const isWatch = this.#series?.labels.verb === 'WATCH'
+    this.#view?.end(code, isWatch ? 0 : (performance.now() - this.since) / 1000)
+    if (isWatch && this.#view !== undefined) this.#view.watchers--
     if (this.#series === undefined) this.#series = this.#book.other(this.#method)
     else this.#series.running--
     this.#series.count(code)
@@ -212,77 +223,20 @@ function refill(gauge: Gauge, collect: (set: MetricRecorder) => void): void {
   collect((of, value) => gauge.set(of, value))
 }
 
-/** A metric that is computed from the series when it is read. */
-interface ReadMeter extends Pick<MeterDefinition, 'name' | 'help' | 'labels'> {
-  readonly kind: 'counter' | 'gauge'
-  read(series: Series, add: MetricRecorder): void
-}
-
-function register(registry: Registry, all: AllSeries, { kind, name, help, labels, read }: ReadMeter): void {
+function register<T>(
+  registry: Registry,
+  all: () => Iterable<T>,
+  { kind, name, help, labels, read }: ReadMeter<T>,
+): void {
   const fill = (meter: Counter | Gauge): void => {
     meter.reset()
-    for (const series of all.values()) read(series, (of, value) => meter.inc(of, value))
+    for (const series of all()) read(series, (of, value) => meter.inc(of, value))
   }
   const common = { name, help, labelNames: [...labels], registers: [registry] }
   const meter: Counter | Gauge =
     kind === 'counter'
       ? new Counter({ ...common, collect: () => fill(meter) })
       : new Gauge({ ...common, collect: () => fill(meter) })
-}
-
-const resourceLabels = ['group', 'version', 'resource'] as const
-const reading = new Set(['GET', 'HEAD', 'LIST', 'WATCH'])
-
-const requestMeters: readonly ReadMeter[] = [
-  {
-    kind: 'counter',
-    name: 'apiserver_request_total',
-    help: 'Requests by verb, resource and code.',
-    labels: ['verb', ...resourceLabels, 'subresource', 'scope', 'code', 'dry_run', 'component'],
-    read({ labels, codes }, add) {
-      for (const [code, count] of codes)
-        add({ ...labels, code: String(code), dry_run: '', component: 'apiserver' }, count)
-    },
-  },
-  {
-    kind: 'gauge',
-    name: 'apiserver_current_inflight_requests',
-    help: 'Requests that are being answered, without long-running ones.',
-    labels: ['request_kind'],
-    read({ labels: { verb }, running }, add) {
-      if (verb !== 'WATCH') add({ request_kind: reading.has(verb) ? 'readOnly' : 'mutating' }, running)
-    },
-  },
-  {
-    kind: 'gauge',
-    name: 'apiserver_longrunning_requests',
-    help: 'Open watches.',
-    labels: ['verb', ...resourceLabels, 'scope'],
-    read({ labels, running }, add) {
-      const { subresource: _, ...others } = labels
-      if (labels.verb === 'WATCH') add(others, running)
-    },
-  },
-  {
-    kind: 'counter',
-    name: 'apiserver_watch_events_total',
-    help: 'Events handed to watchers.',
-    labels: resourceLabels,
-    read({ labels: { verb, group, version, resource }, events }, add) {
-      if (verb === 'WATCH') add({ group, version, resource }, events)
-    },
-  },
-]
-
-const cacheLists: ReadMeter = {
-  kind: 'counter',
-  name: 'apiserver_cache_list_total',
-  help: 'Number of LIST requests served from watch cache',
-  labels: ['group', 'index', 'resource'],
-  read({ labels: { verb, group, resource }, codes }, add) {
-    const count = codes.get(200) ?? 0
-    if (verb === 'LIST' && count > 0) add({ group, index: '', resource }, count)
-  },
 }
 
 const lineCounts = new WeakMap<Buffer, number>()

@@ -65,6 +65,8 @@ function answerCurrent(pipeline: Pipeline, exchange: Exchange): Awaitable<Answer
   if (mounted !== undefined) return answerMount(pipeline, exchange, mounted)
   const target = pipeline.routes(incoming)
   if (isShardMetrics(target)) return text(501, 'shard-level endpoint not available at workspace scope\n')
+  if (target.workspace !== undefined && target.workspace.name !== '')
+    exchange.measured.through(target.workspace.name)
   limitTime(pipeline, exchange, target.info)
   const cluster = namedCluster(pipeline.backend, target)
   exchange.audit?.about(target.info, cluster, target.workspace?.path.pattern === '')

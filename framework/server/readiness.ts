@@ -2,6 +2,7 @@ import { aborted } from '../async/awaitable.ts'
 import { Backoff } from '../async/backoff.ts'
 import type { Logger } from '../contract/log.ts'
 import type { VirtualWorkspace } from '../contract/workspace.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import type { HealthCheck } from './health.ts'
 
 /** The controllers of a server's views. */
@@ -34,6 +35,32 @@ export function runViews(
     checks,
     stopped: Promise.all(runs).then(() => undefined),
   }
+}
+
+/**
+ * The views with their paths, and whether they are ready, as metrics for `oriel views`. The label `reason` is '' for a ready view,
+ * else `starting` or `failing`.
+ */
+export function meterViews(
+  metrics: Metrics,
+  workspaces: readonly VirtualWorkspace[],
+  { starting }: Pick<RunningViews, 'starting'>,
+): void {
+  const named = workspaces.filter(({ name }) => name !== '')
+  const reasonOf = ({ name, plugin }: VirtualWorkspace): string =>
+    starting.has(name) ? 'starting' : plugin?.isHealthy() === false ? 'failing' : ''
+  metrics.meter({
+    kind: 'gauge',
+    name: 'oriel_view_ready',
+    help: 'Whether a view is ready, with the pattern of its path; reason is "starting" or "failing" if it is not.',
+    labels: ['view', 'path', 'reason'],
+    collect: set => {
+      for (const view of named) {
+        const reason = reasonOf(view)
+        set({ view: view.name, path: view.path.pattern, reason }, reason === '' ? 1 : 0)
+      }
+    },
+  })
 }
 
 /** Milliseconds. */

@@ -15,13 +15,13 @@ const connectionHeaders = new Set([
   'trailer',
 ])
 
-/** A response to send; `sent` is called with each chunk. */
+/** A response to send; `sent` is called with each chunk, or with the length of the whole body. */
 export interface Reply {
   readonly answer: Answer
   /** Common headers; those of the answer take precedence. */
   readonly headers: OutgoingHttpHeaders
   readonly isHead: boolean
-  readonly sent?: { sent(chunk: Buffer): void }
+  readonly sent?: { sent(chunk: Buffer): void; sentWhole(bytes: number): void }
   /** Milliseconds in which the client of a list must read what was sent; default 15,000. */
   readonly readTimeout?: number
   /** Shared by all responses of a server: the lists of all clients are written in turns. */
@@ -68,8 +68,9 @@ function writeWhole(response: ServerResponse, reply: Reply, body: Buffer): void 
   const headers = headersOf(reply)
   if (hasBody) headers['content-length'] = body.length
   response.writeHead(reply.answer.status, headers)
-  if (hasBody && !reply.isHead) endWith(response, body)
-  else response.end()
+  if (!hasBody || reply.isHead) return void response.end()
+  reply.sent?.sentWhole(body.length)
+  endWith(response, body)
 }
 
 /**

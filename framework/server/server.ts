@@ -20,7 +20,7 @@ import { appOnDemand } from './app.ts'
 import type { HealthCheck } from './health.ts'
 import { type Listener, type ListenOptions, openPort, type Port } from './listener.ts'
 import { answerRequest } from './pipeline.ts'
-import { runViews } from './readiness.ts'
+import { meterViews, runViews } from './readiness.ts'
 import { createSlices } from './respond.ts'
 import { checkViews, createRoutes } from './routes.ts'
 import { answeringWith } from './serve.ts'
@@ -84,6 +84,7 @@ export function serveOn(port: Port, options: ServerOptions): Server {
   // Every view and every publisher adds a listener.
   setMaxListeners(0, controllers.signal)
   const views = runViews(options.workspaces, options.log, controllers.signal)
+  meterViews(options.metrics, options.workspaces, views)
   const requestTimeout = options.requestTimeout ?? 60_000
   const { address, url } = port
   const viewUrls = options.viewUrls ?? onlyUrl(options.publicUrl ?? url)
