@@ -1,4 +1,6 @@
+import { basename } from 'node:path'
 import { Command } from 'commander'
+import { completionCommand } from './completion/command.ts'
 import { doctorCommand } from './doctor/command.ts'
 import { explainCommand } from './explain/command.ts'
 import { version } from './files/build.ts'
@@ -8,12 +10,15 @@ import { addFrontProxyFlags, type FrontProxyFlags } from './flags/frontproxy.ts'
 import { addStartFlags, type StartFlags } from './flags/start.ts'
 import { addVirtualWorkspacesFlags, type VirtualWorkspacesFlags } from './flags/virtualworkspaces.ts'
 import { newCommand } from './newview/command.ts'
-import { endWithReader } from './process/closedpipe.ts'
+import { endWithReader, outliveReader } from './process/closedpipe.ts'
 import { backupCommand, restoreCommand, storeCommand } from './store/command.ts'
 import { userCommand } from './users/command.ts'
 import { viewsCommand, watchCommand } from './viewtools/command.ts'
 
-const program = new Command('oriel')
+/** kubectl runs `kubectl-oriel` on the PATH as `kubectl oriel`. */
+const isPlugin = basename(process.argv[1] ?? '').startsWith('kubectl-oriel')
+
+const program = new Command(isPlugin ? 'kubectl oriel' : 'oriel')
   .description('Virtual workspaces over logical clusters, compatible with kcp and Kubernetes.')
   .version(version())
   .showHelpAfterError('Run the command with --help for its flags.')
@@ -35,23 +40,28 @@ addVirtualWorkspacesFlags(program.command('virtual-workspaces')).action(
 )
 
 program.commandsGroup('Tools:').helpCommand('help [command]', 'Print the help of a command.')
-const doctorTool = doctorCommand(program.command('doctor'))
-const explainTool = explainCommand(program.command('explain'))
+doctorCommand(program.command('doctor'))
+explainCommand(program.command('explain'))
 newCommand(program.command('new'))
 backupCommand(program.command('backup'))
 restoreCommand(program.command('restore'))
 storeCommand(program.command('store'))
 userCommand(program.command('user'))
-const treeTool = addConnectionFlags(program.command('tree'))
+addConnectionFlags(program.command('tree'))
   .description('Print the workspaces below a workspace, and the targets of mounts and links.')
   .action(async (flags: ConnectionFlags) => {
     const { tree } = await import('./tree.ts')
     await tree(flags)
   })
-const viewsTool = viewsCommand(program.command('views'))
-const watchTool = watchCommand(program.command('watch'))
-for (const tool of [doctorTool, explainTool, treeTool, viewsTool, watchTool])
-  tool.hook('preAction', () => endWithReader(process.stdout))
+viewsCommand(program.command('views'))
+watchCommand(program.command('watch'))
+completionCommand(program.command('completion'), program)
+
+const servers: ReadonlySet<string> = new Set(['start', 'front-proxy', 'virtual-workspaces'])
+program.hook('preAction', (_program, command) => {
+  if (servers.has(command.name())) outliveReader(process.stdout)
+  else endWithReader(process.stdout)
+})
 
 program.parseAsync().catch(error => {
   if (!(error instanceof StartError)) throw error

@@ -8,3 +8,10 @@ export function endWithReader(output: NodeJS.WriteStream): void {
     process.exit(endedByPipe)
   })
 }
+
+/** Keeps a server running when the reader of its first lines has ended: `oriel start | head -n 1`. */
+export function outliveReader(output: NodeJS.WriteStream): void {
+  output.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+  })
+}

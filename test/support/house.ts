@@ -74,7 +74,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   cmd: [
     'files process',
     'certificates flags',
-    'authentication doctor explain newview store users viewtools',
+    'authentication completion doctor explain newview store users viewtools',
     'authorization',
     'audit',
     'views',
