@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -70,6 +70,31 @@ describe('oriel', function () {
     }
   })
 
+  it("starts with kcp's command line", async () => {
+    const at = join(parent, 'kcp')
+    const kubeconfig = join(parent, 'kcp.kubeconfig')
+    const { child, says, text, ended } = oriel(
+      ...['start', '--root-directory', at, '--secure-port=0', `--kubeconfig-path=${kubeconfig}`, '--v=1'],
+      ...[
+        '--embedded-etcd-client-port=1',
+        '--embedded-etcd-wal-size-bytes=5000',
+        '--batteries-included=user',
+      ],
+      ...['--feature-gates=WorkspaceMounts=true,CacheAPIs=false', '--profiling', '--run-controllers=true'],
+    )
+    await says(/Oriel serves/)
+    assert.ok((await readFile(kubeconfig, 'utf8')).includes('shard-base'))
+    assert.ok((await stat(join(at, 'store'))).isDirectory())
+    for (const line of [
+      '--embedded-etcd-client-port is ignored: objects are stored in --store, without etcd',
+      '--feature-gates is ignored: all features are enabled',
+      '--profiling is ignored: ',
+    ])
+      assert.ok(text().includes(line), `${line} in ${text()}`)
+    child.kill()
+    assert.equal(await ended, 0)
+  })
+
   describe('reports in one sentence what to change:', () => {
     const file = (name: string): string => join(parent, name)
     before(async () => {
@@ -86,6 +111,21 @@ describe('oriel', function () {
         'an invalid issuer',
         () => ['--service-account-issuer', ':x'],
         /An issuer is a URL, or a name without a colon\./,
+      ],
+      [
+        'a feature gate of kcp that does not exist',
+        () => ['--feature-gates=WatchList=true,Everything=true'],
+        /unrecognized feature gate: Everything\./,
+      ],
+      [
+        'servers of etcd',
+        () => ['--etcd-servers', 'https://localhost:2379'],
+        /'--etcd-servers <value>' argument 'https:\/\/localhost:2379' is invalid\. Objects are stored in --store/,
+      ],
+      [
+        "kcp's name beside that of Oriel",
+        () => ['--secure-port', '1'],
+        /option '--secure-port <number>' cannot be used with option '--port <number>'/,
       ],
       ['an invalid port', () => ['--port', '99999'], /A port is a number from 0 to 65535\./],
       ['an invalid address', () => ['--bind-address', 'here'], /An address is an IPv4 or IPv6 address/],

@@ -7,6 +7,7 @@ import { version } from './files/build.ts'
 import { StartError } from './files/starterror.ts'
 import { addConnectionFlags, type ConnectionFlags } from './flags/connection.ts'
 import { addFrontProxyFlags, type FrontProxyFlags } from './flags/frontproxy.ts'
+import { type KcpFlags, withKcpFlags } from './flags/kcp.ts'
 import { addStartFlags, type StartFlags } from './flags/start.ts'
 import { addVirtualWorkspacesFlags, type VirtualWorkspacesFlags } from './flags/virtualworkspaces.ts'
 import { newCommand } from './newview/command.ts'
@@ -24,9 +25,9 @@ const program = new Command(isPlugin ? 'kubectl oriel' : 'oriel')
   .showHelpAfterError('Run the command with --help for its flags.')
 
 program.commandsGroup('Servers:')
-addStartFlags(program.command('start')).action(async (flags: StartFlags) => {
+addStartFlags(program.command('start')).action(async (flags: StartFlags & KcpFlags) => {
   const { start } = await import('./start/start.ts')
-  await start(flags)
+  await start(withKcpFlags(flags))
 })
 addFrontProxyFlags(program.command('front-proxy')).action(async (flags: FrontProxyFlags) => {
   const { startFrontProxy } = await import('./frontproxy/frontproxy.ts')

@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander'
 
-/** Flags of kcp without effect, and the reason that is logged. */
-const ignored: Readonly<Record<string, string>> = {
+type Reasons = Readonly<Record<string, string>>
+
+const ignoredEverywhere: Reasons = {
   'audit-log-batch-buffer-size': 'audit events are written one at a time',
   'audit-log-batch-max-size': 'audit events are written one at a time',
   'audit-log-batch-max-wait': 'audit events are written one at a time',
@@ -27,32 +28,104 @@ const ignored: Readonly<Record<string, string>> = {
   'audit-webhook-truncate-max-batch-size': 'audit events are not truncated',
   'audit-webhook-truncate-max-event-size': 'audit events are not truncated',
   'audit-webhook-version': 'audit events are audit.k8s.io/v1',
-  'authentication-skip-lookup': 'authentication is never configured from a surrounding cluster',
-  'authentication-token-webhook-cache-ttl': 'token reviews are cached for 10s',
-  'authentication-tolerate-lookup-failure': 'authentication is never configured from a surrounding cluster',
   'disable-http2-serving': 'HTTP/2 is always served',
-  'feature-gates': 'there are no feature gates',
+  'feature-gates': 'all features are enabled',
   'http2-max-streams-per-connection': 'the number of streams is not limited',
   'log-flush-frequency': 'log lines are written unbuffered',
-  'log-json-info-buffer-size': 'log lines are written unbuffered',
-  'log-json-split-stream': 'log lines go to standard error',
-  'log-text-info-buffer-size': 'log lines are written unbuffered',
-  'log-text-split-stream': 'log lines go to standard error',
   'logging-format': 'log lines are JSON',
   'permit-address-sharing': 'the address is not shared',
   'permit-port-sharing': 'the port is not shared',
   'profiler-address': 'use node --inspect',
-  'shard-external-url': 'it is deprecated in kcp and has no effect',
   'tls-cipher-suites': 'the cipher suites of Node.js are used',
   'tls-min-version': 'the minimum version is TLS 1.2',
   'tls-sni-cert-key': 'SNI certificates are not supported',
   vmodule: 'log levels per module are not supported',
 }
 
-/** Adds the flags to a command, hidden from `--help`, with an optional value. */
-export function addIgnoredFlags(command: Command): Command {
+/** Flags of kcp's `virtual-workspaces` without effect, and the reason that is logged. */
+export const ignoredByViews: Reasons = {
+  ...ignoredEverywhere,
+  'authentication-skip-lookup': 'authentication is never configured from a surrounding cluster',
+  'authentication-token-webhook-cache-ttl': 'token reviews are cached for 10s',
+  'authentication-tolerate-lookup-failure': 'authentication is never configured from a surrounding cluster',
+  'log-json-info-buffer-size': 'log lines are written unbuffered',
+  'log-json-split-stream': 'log lines go to standard error',
+  'log-text-info-buffer-size': 'log lines are written unbuffered',
+  'log-text-split-stream': 'log lines go to standard error',
+  'shard-external-url': 'it is deprecated in kcp and has no effect',
+}
+
+/** Flags of kcp's `start` without effect, and the reason that is logged. */
+export const ignoredByStart: Reasons = {
+  ...ignoredEverywhere,
+  'allow-metric-labels': 'the labels of metrics are fixed',
+  'allow-metric-labels-manifest': 'the labels of metrics are fixed',
+  'authentication-admin-token-path': 'the digest of the token is .admin-token-store in the data directory',
+  'batteries-included': 'the workspace types of root always exist, and oriel user add creates users',
+  'cache-kubeconfig': 'shards read the objects of other shards from the root shard',
+  'cert-dir': 'the certificates are in the data directory',
+  'concurrent-serviceaccount-token-syncs': 'each controller processes one object at a time',
+  'contention-profiling': 'Node.js has no contention profiles',
+  'conversion-cel-transformation-timeout': 'conversions have the cost limits of CEL',
+  'coordinated-leadership-lease-duration': 'there is no coordinated leader election',
+  'coordinated-leadership-renew-deadline': 'there is no coordinated leader election',
+  'coordinated-leadership-retry-period': 'there is no coordinated leader election',
+  'cors-allowed-origins': 'requests of web pages of other origins are not supported',
+  'debug-socket-path': 'use node --inspect',
+  'disabled-metrics': 'all metrics are enabled',
+  'embedded-etcd-client-port': 'objects are stored in --store, without etcd',
+  'embedded-etcd-directory': 'objects are stored in --store, without etcd',
+  'embedded-etcd-force-new-cluster': 'objects are stored in --store, without etcd',
+  'embedded-etcd-listen-metrics-urls': 'objects are stored in --store, without etcd',
+  'embedded-etcd-peer-port': 'objects are stored in --store, without etcd',
+  'embedded-etcd-quota-backend-bytes': '--total-bytes-limit and --store-min-free limit the store',
+  'embedded-etcd-wal-size-bytes': 'objects are stored in --store, without etcd',
+  'emulated-version': 'the version of the API is fixed',
+  'enable-bootstrap-token-auth': 'bootstrap tokens are not supported',
+  'enable-leader-election': 'the controllers of one process need no election',
+  'enable-logs-handler': 'there is no /logs',
+  'event-ttl': 'events are kept for one hour',
+  'external-logical-cluster-admin-kubeconfig':
+    'requests to other shards use --logical-cluster-admin-kubeconfig',
+  'goaway-chance': 'connections are not closed at random',
+  'leader-election-name': 'the controllers of one process need no election',
+  'leader-election-namespace': 'the controllers of one process need no election',
+  'lease-reuse-duration-seconds': 'there are no leases of etcd',
+  'livez-grace-period': 'the server is live when it listens',
+  'logical-cluster-object-count-scan-interval': 'objects are counted when they change',
+  'max-connection-bytes-per-sec': 'connections are not throttled by bytes',
+  'miniproxy-mapping-file': 'use oriel front-proxy',
+  'mount-proxy-client-cert-file': 'mounts are served by this process',
+  'mount-proxy-client-key-file': 'mounts are served by this process',
+  profiling: 'use node --cpu-prof or node --inspect',
+  'proxy-client-cert-file': 'requests for tenants have no credentials',
+  'proxy-client-key-file': 'requests for tenants have no credentials',
+  'root-identities-file': 'the identities of the exports of root are generated at the first start',
+  'run-controllers': 'the controllers always run',
+  'run-virtual-workspaces': 'the views are always served',
+  'service-account-extend-token-expiration': 'tokens expire at the requested time',
+  'service-account-lookup': 'service accounts are always looked up',
+  'shard-client-cert-file': 'requests to other shards use --logical-cluster-admin-kubeconfig',
+  'shard-client-key-file': 'requests to other shards use --logical-cluster-admin-kubeconfig',
+  'shard-kubeconfig-file': 'requests to other shards use --logical-cluster-admin-kubeconfig',
+  'shard-virtual-workspace-ca-file': 'the views are served with the certificate of this server',
+  'show-hidden-metrics-for-version': 'there are no hidden metrics',
+  'shutdown-delay-duration': 'the server stops at once, and requests in progress have 10s to end',
+  'shutdown-send-retry-after': 'the server stops at once, and requests in progress have 10s to end',
+  'shutdown-watch-termination-grace-period': 'watches end when the server stops',
+  'storage-initialization-timeout': 'the server is ready when all objects are loaded',
+  'storage-media-type': 'objects are stored as JSON',
+  'strict-transport-security-directives': 'responses have no Strict-Transport-Security header',
+  'tls-curve-preferences': 'the curves of Node.js are used',
+  'watch-cache': 'reads and watches always use the watch cache',
+  'watch-cache-sizes': 'the size of the watch cache is fixed',
+}
+
+/** Adds the flags that a command does not have, hidden from `--help`, with an optional value. */
+export function addIgnoredFlags(ignored: Reasons, command: Command): Command {
   for (const name of Object.keys(ignored))
-    command.addOption(new Option(`--${name} [value]`, 'ignored').hideHelp())
+    if (!command.options.some(({ long }) => long === `--${name}`))
+      command.addOption(new Option(`--${name} [value]`, 'ignored').hideHelp())
   return command
 }
 
@@ -60,7 +133,7 @@ const camelCase = (name: string): string =>
   name.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 
 /** A log message for each ignored flag that was given. */
-export const warningsAbout = (flags: object): readonly string[] =>
+export const warningsAbout = (ignored: Reasons, flags: object): readonly string[] =>
   Object.entries(ignored)
     .filter(([name]) => camelCase(name) in flags)
     .map(([name, why]) => `--${name} is ignored: ${why}`)

@@ -8,6 +8,8 @@ import {
   type ServiceAccountFlags,
 } from './authentication.ts'
 import { addEtcdFlags, type EtcdFlags } from './etcd.ts'
+import { addIgnoredFlags, ignoredByStart } from './ignored.ts'
+import { addKcpFlags } from './kcp.ts'
 import { addLimitFlags, addQuotaFlags, type LimitFlags, type QuotaFlags } from './limits.ts'
 import { addMountFlags, type MountFlags } from './mounts.ts'
 import { addServingFlags, addViewFlags, type ServingFlags, type ViewFlags } from './serving.ts'
@@ -47,6 +49,9 @@ export interface StartFlags
   /** Milliseconds. */
   readonly authorizationWebhookCacheAuthorizedTtl?: number
   readonly authorizationWebhookCacheUnauthorizedTtl?: number
+  /** Relative to the data directory. */
+  readonly kubeconfigPath?: string
+  readonly homeWorkspacesHomeCreatorGroups?: readonly string[]
 }
 
 /** Adds the flags to a command. */
@@ -68,7 +73,8 @@ export function addStartFlags(command: Command): Command {
   addServiceAccountFlags(addAuthenticationFlags(command))
   addAuditFlags(addAuthorizationFlags(command))
   addShardFlags(addAddressFlags(addMountFlags(command)))
-  return addEtcdFlags(addQuotaFlags(addLimitFlags(command)))
+  addEtcdFlags(addQuotaFlags(addLimitFlags(command)))
+  return addIgnoredFlags(ignoredByStart, addKcpFlags(command))
 }
 
 const addCertificateFlags = (command: Command): Command =>

@@ -1,10 +1,11 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { type AuditFlags, addAuditFlags } from './audit.ts'
 import { addRequestHeaderFlags, clientCaOption, type RequestHeaderFlags } from './authentication.ts'
-import { addIgnoredFlags } from './ignored.ts'
+import { addIgnoredFlags, ignoredByViews } from './ignored.ts'
 import { addLimitFlags, type LimitFlags } from './limits.ts'
 import { addHostnameFlag, addViewFlags, type ViewFlags } from './serving.ts'
 import { address, commonOption, portNumber } from './values.ts'
+import { verbosityOption } from './verbosity.ts'
 
 /** The flags of `oriel virtual-workspaces`, checked. */
 export interface VirtualWorkspacesFlags extends RequestHeaderFlags, AuditFlags, ViewFlags, LimitFlags {
@@ -38,7 +39,7 @@ export function addVirtualWorkspacesFlags(command: Command): Command {
     )
   addTlsFlags(addViewFlags(addListeningFlags(addShardFlags(command))))
   addPeerFlags(command).addOption(new Option('--cache-server-kubeconfig-file <path>').hideHelp())
-  return addIgnoredFlags(addLimitFlags(addAuditFlags(addRequestHeaderFlags(command))))
+  return addIgnoredFlags(ignoredByViews, addLimitFlags(addAuditFlags(addRequestHeaderFlags(command))))
 }
 
 const addShardFlags = (command: Command): Command =>
@@ -77,14 +78,7 @@ const addTlsFlags = (command: Command): Command =>
         'directory of the generated serving certificate, without --tls-cert-file',
       ).default('.kcp'),
     )
-    .addOption(
-      commonOption(
-        '-v, --v <level>',
-        'log verbosity, 0 to 10: 2 logs messages of level info, 4 of level debug',
-      )
-        .argParser(verbosity)
-        .default(2),
-    )
+    .addOption(verbosityOption().default(2))
 
 const addPeerFlags = (command: Command): Command =>
   command
@@ -98,10 +92,3 @@ const addPeerFlags = (command: Command): Command =>
       '--external-logical-cluster-admin-kubeconfig <path>',
       'kubeconfig of a front proxy, for access reviews in logical clusters of other shards',
     )
-
-/** Also in the form `-v=4`. */
-function verbosity(text: string): number {
-  const level = Number(text.replace(/^=/, ''))
-  if (!Number.isInteger(level) || level < 0) throw new InvalidArgumentError('Give a number from 0 to 10.')
-  return level
-}

@@ -33,6 +33,8 @@ export interface EmbeddedOptions {
   /** Checks the URLs of mounts. */
   readonly outbound?: Pick<Outbound, 'refusalOf'>
   readonly quota?: QuotaLimits
+  /** The groups whose users may have a home workspace; absent: all authenticated users. */
+  readonly homeCreators?: readonly string[]
   readonly disk?: DiskSpace
   /** Called with the number of objects loaded so far. */
   readonly loading?: (objects: number) => void

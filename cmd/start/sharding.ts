@@ -61,16 +61,19 @@ const rootAddress = async (file: string) => ({
 
 export interface StoreSetup {
   readonly store: Store
+  /** The groups whose users may have a home workspace; absent: all authenticated users. */
+  readonly homeCreators?: readonly string[]
   readonly log: Logger
   readonly signal: AbortSignal
 }
 
 /** Creates the initial objects of a store: a root workspace, or the membership in the tree of another shard. */
 export async function fill(
-  { store, log, signal }: StoreSetup,
+  { store, homeCreators, log, signal }: StoreSetup,
   { addresses, sharding }: PreparedSharding,
 ): Promise<TenancyResources> {
-  if (sharding?.root === undefined) return bootstrap({ store, shard: addresses })
+  if (sharding?.root === undefined)
+    return bootstrap({ store, shard: addresses, ...(homeCreators && { homeCreators }) })
   const root = sharding.connect(sharding.root.baseURL)
   try {
     return await joinRoot({ store, root, origin: sharding.root.name, log, signal })

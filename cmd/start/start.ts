@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { tokenUsers } from '../../framework/authn/index.ts'
 import { createLogger, type Logger } from '../../framework/contract/log.ts'
 import { openPort, type Port } from '../../framework/server/listener.ts'
@@ -21,6 +21,7 @@ import { writePrivately } from '../files/files.ts'
 import { adminKubeconfig } from '../files/kubeconfig.ts'
 import { StartError } from '../files/starterror.ts'
 import { openStore } from '../files/store.ts'
+import { ignoredByStart, warningsAbout } from '../flags/ignored.ts'
 import { quotaLimits } from '../flags/limits.ts'
 import { type Listening, listenError, publicUrl, servingHosts } from '../flags/serving.ts'
 import type { StartFlags } from '../flags/start.ts'
@@ -34,9 +35,9 @@ const grace = 10_000
 
 /** `oriel start`: serves until SIGINT or SIGTERM. Throws `StartError` on invalid flags and files. */
 export async function start(given: StartFlags): Promise<void> {
-  const log = createLogger(given.logLevel)
+  const log = loggerFor(given)
   const directory = await openDataDirectory(given.dataDirectory)
-  const kubeconfig = join(directory.path, 'admin.kubeconfig')
+  const kubeconfig = resolve(directory.path, given.kubeconfigPath ?? 'admin.kubeconfig')
   const where = given.store ?? join(directory.path, 'store')
   const { admins, keys } = await prepareKeys(given, { directory: directory.path, where, kubeconfig })
   const [stopping, leading] = [new AbortController(), new AbortController()]
@@ -87,6 +88,13 @@ async function prepareKeys(given: StartFlags, { directory, where, kubeconfig }: 
   const shared = await prepareSharedKeys(sharing).catch(asStartError)
   const admins = await prepareAdmins(directory, kubeconfig, shared)
   return { admins, keys: await prepareServiceAccountKeys(directory, serviceAccountKeyFile) }
+}
+
+/** The log, which begins with the flags that have no effect. */
+function loggerFor(flags: StartFlags): Logger {
+  const log = createLogger(flags.logLevel)
+  for (const warning of warningsAbout(ignoredByStart, flags)) log.warn({}, warning)
+  return log
 }
 
 /** Errors of the store are one sentence. */
@@ -144,9 +152,7 @@ async function bringUp(starting: Starting) {
   const outbound = await openOutbound(options, 'oriel start')
   const shard = await openEmbedded({
     ...{ store, sharding, rootCA, authentication, authorization, outbound, loading, log, signal },
-    issuerAllow: options.issuerAllow ?? [],
-    webhookAllow: options.webhookAllow ?? [],
-    quota: quotaLimits(options),
+    ...embeddedFlags(options),
     disk,
   })
   const auditor = audit?.auditor(shard, missingFor(shard, authorization))
@@ -154,6 +160,14 @@ async function bringUp(starting: Starting) {
   const server = await serve({ ...served, host: shard, ...(auditor && { auditor }) })
   return { shard, server, store, audit, disk }
 }
+
+/** The flags that the shard uses. */
+const embeddedFlags = (flags: StartFlags) => ({
+  issuerAllow: flags.issuerAllow ?? [],
+  webhookAllow: flags.webhookAllow ?? [],
+  quota: quotaLimits(flags),
+  ...(flags.homeWorkspacesHomeCreatorGroups && { homeCreators: flags.homeWorkspacesHomeCreatorGroups }),
+})
 
 const openDisk = ({ options, where, log }: Starting): Promise<Disk> =>
   where === 'memory:' || isEtcd(where)

@@ -17,7 +17,7 @@ import { shardWorkspaces } from '../../virtual/index.ts'
 import { prepareAudit } from '../audit/audit.ts'
 import { allAuthorities } from '../certificates/authorities.ts'
 import { build } from '../files/build.ts'
-import { warningsAbout } from '../flags/ignored.ts'
+import { ignoredByViews, warningsAbout } from '../flags/ignored.ts'
 import { fairnessLimits } from '../flags/limits.ts'
 import { listenError, publicUrl, withPort } from '../flags/serving.ts'
 import type { VirtualWorkspacesFlags } from '../flags/virtualworkspaces.ts'
@@ -37,7 +37,7 @@ const grace = 10_000
 export async function startVirtualWorkspaces(flags: VirtualWorkspacesFlags): Promise<void> {
   saveMemory()
   const log = createLogger(levelOfVerbosity(flags.v))
-  for (const warning of warningsAbout(flags)) log.warn({}, warning)
+  for (const warning of warningsAbout(ignoredByViews, flags)) log.warn({}, warning)
   const stopping = new AbortController()
   // Every informer adds a listener.
   setMaxListeners(0, stopping.signal)

@@ -10,6 +10,8 @@ import { rootManifests, type ShardAddresses } from './root.ts'
 export interface BootstrapOptions {
   readonly store: Store
   readonly shard: ShardAddresses
+  /** The groups whose users may have a home workspace; absent: all authenticated users. */
+  readonly homeCreators?: readonly string[]
 }
 
 /**
@@ -28,10 +30,17 @@ export async function bootstrap(options: BootstrapOptions): Promise<TenancyResou
   }
 }
 
-async function fill({ store, shard }: BootstrapOptions): Promise<TenancyResources> {
+async function fill({
+  store,
+  shard,
+  homeCreators = ['system:authenticated'],
+}: BootstrapOptions): Promise<TenancyResources> {
   const exports = await bootstrapExports(store)
   const tenancy = tenancyResources(exports)
-  const manifests = [...exports.flatMap(each => each.manifests), ...rootManifests(tenancy, shard)]
+  const manifests = [
+    ...exports.flatMap(each => each.manifests),
+    ...rootManifests(tenancy, shard, homeCreators),
+  ]
   await applyManifests(store, manifests)
   return tenancy
 }

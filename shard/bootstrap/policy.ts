@@ -147,7 +147,16 @@ const kcpPolicy = (): readonly KubeObject[] => [
 ]
 
 /** Roles and bindings in `root` for every authenticated user (kcp `config/root`). */
-export const rootPolicy = (): readonly KubeObject[] => [...rootRoles(), ...rootBindings()]
+/** `homeCreators`: the groups whose users may have a home workspace. */
+export const rootPolicy = (homeCreators: readonly string[]): readonly KubeObject[] => [
+  ...rootRoles(),
+  ...rootBindings(),
+  groupBinding(
+    'system:kcp:configured-group:home-clusterworkspace-create',
+    'system:kcp:home-clusterworkspace-create',
+    homeCreators,
+  ),
+]
 
 const bindRole = (name: string, group = `${name}.kcp.io`): KubeObject =>
   clusterRole(`system:kcp:apiexport:${name}:bind`, [rule(['bind'], apisGroup, ['apiexports'], [group])])
@@ -199,11 +208,6 @@ const rootBindings = (): readonly KubeObject[] => {
       boundAuthenticated,
     ),
     groupBinding(`${prefix}:apiexport:kcp-admin:${policy}`, `${exported('kcp-admin')}:${policy}`, boundAdmin),
-    groupBinding(
-      'system:kcp:configured-group:home-clusterworkspace-create',
-      'system:kcp:home-clusterworkspace-create',
-      authenticated,
-    ),
     groupBinding(
       `${prefix}:universal-workspacetype-use`,
       'system:kcp:universal-workspacetype-use',

@@ -38,9 +38,16 @@ export const systemManifests = (): readonly Manifest[] => [
 ]
 
 /** All objects in `root` and `system:admin` that belong to no export. */
-export const rootManifests = (tenancy: TenancyResources, shard: ShardAddresses): readonly Manifest[] => [
+export const rootManifests = (
+  tenancy: TenancyResources,
+  shard: ShardAddresses,
+  homeCreators: readonly string[],
+): readonly Manifest[] => [
   ...systemManifests(),
-  ...rbacManifests(root, [...rootPolicy(), userBinding('workspace-admin', 'cluster-admin', bootstrapper)]),
+  ...rbacManifests(root, [
+    ...rootPolicy(homeCreators),
+    userBinding('workspace-admin', 'cluster-admin', bootstrapper),
+  ]),
   ...['default', identityNamespace].map(name => namespace(root, name)),
   rootCluster(shard),
   shardManifest(tenancy, shard),

@@ -7,7 +7,7 @@ import { groups, paths, people, prefix, resources, teams, verbs } from './vocabu
 import { names, namespaces, type Rbac, type Role, type RoleBinding, systemAdmin } from './world.ts'
 
 export function startingPolicy(): Rbac {
-  const all = [rbacOf(systemAdmin, systemPolicy()), rbacOf('root', rootPolicy())]
+  const all = [rbacOf(systemAdmin, systemPolicy()), rbacOf('root', rootPolicy(['system:authenticated']))]
   return { roles: all.flatMap(({ roles }) => roles), bindings: all.flatMap(({ bindings }) => bindings) }
 }
 
