@@ -113,9 +113,9 @@ describe('oriel', function () {
         /An issuer is a URL, or a name without a colon\./,
       ],
       [
-        'a feature gate of kcp that does not exist',
-        () => ['--feature-gates=WatchList=true,Everything=true'],
-        /unrecognized feature gate: Everything\./,
+        'an invalid feature gate',
+        () => ['--feature-gates=WatchList=true,Everything'],
+        /Give feature gates such as WorkspaceMounts=true, comma-separated\./,
       ],
       [
         'servers of etcd',
