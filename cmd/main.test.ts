@@ -118,9 +118,14 @@ describe('oriel', function () {
         /Give feature gates such as WorkspaceMounts=true, comma-separated\./,
       ],
       [
-        'servers of etcd',
-        () => ['--etcd-servers', 'https://localhost:2379'],
-        /'--etcd-servers <value>' argument 'https:\/\/localhost:2379' is invalid\. Objects are stored in --store/,
+        'a store in two places',
+        () => ['--etcd-servers', 'http://localhost:2379'],
+        /option '--etcd-servers <urls>' cannot be used with option '--store <location>'/,
+      ],
+      [
+        'encryption, which the store does not have',
+        () => ['--encryption-provider-config', 'a.yaml'],
+        /is invalid\. Objects are stored without encryption: encrypt the file system of --store\./,
       ],
       [
         "kcp's name beside that of Oriel",

@@ -1,5 +1,6 @@
+import { forbiddenTo } from '../framework/contract/authorizer.ts'
 import type { RequestContext } from '../framework/contract/context.ts'
-import { forbidden, internalError, tooManyRequests } from '../framework/meta/errors.ts'
+import { internalError, tooManyRequests } from '../framework/meta/errors.ts'
 import type { ClusterName, KubeObject, ObjectKey } from '../framework/meta/object.ts'
 import type { UserInfo } from '../framework/request/user.ts'
 import {
@@ -64,7 +65,12 @@ async function make(
     { verb: 'create', cluster: 'root', resource: target },
     ctx.signal,
   )
-  if (may.effect !== 'allow') throw forbidden({ ...workspaces, name: '~' }, 'workspace access not permitted')
+  if (may.effect !== 'allow')
+    throw forbiddenTo(
+      ctx.actAs,
+      { ...target, isResource: true, verb: 'create', path: '' },
+      'workspace access not permitted',
+    )
   const located = directory.workspaceType(type, 'root')
   const { initializers = [] } = located === undefined ? {} : lifecycleOf(directory.typeChain(located))
   const object = logicalClusterOf(ctx.actAs, shard, initializers)

@@ -8,6 +8,7 @@ import { verbosityOption } from './verbosity.ts'
 export interface KcpFlags {
   readonly rootDirectory?: string
   readonly securePort?: number
+  readonly etcdServers?: string
   /** Verbosity of klog. */
   readonly v?: number
   readonly enableHomeWorkspaces: boolean
@@ -22,6 +23,9 @@ export function addKcpFlags(command: Command): Command {
     )
     .addOption(
       new Option('--secure-port <number>', 'the same as --port').argParser(portNumber).conflicts('port'),
+    )
+    .addOption(
+      new Option('--etcd-servers <urls>', 'addresses of etcd, the same as --store').conflicts('store'),
     )
     .addOption(verbosityOption().helpGroup('Names of kcp:').conflicts('logLevel'))
     .option(
@@ -40,22 +44,17 @@ export function addKcpFlags(command: Command): Command {
   return command
 }
 
-const notFiles =
-  'The serving certificate is apiserver.crt with apiserver.key and ca.crt in the data directory'
+;('The serving certificate is apiserver.crt with apiserver.key and ca.crt in the data directory')
 const signing = 'Tokens are signed with sa.key in the data directory: replace this file.'
 const unencrypted = 'Objects are stored without encryption: encrypt the file system of --store.'
-const ownStore = 'Objects are stored in --store.'
 
 /** Flags that would promise what is not so, and what to do instead. */
 const refused: Readonly<Record<string, string>> = {
   'encryption-provider-config': unencrypted,
-  'etcd-servers': ownStore,
-  'etcd-servers-overrides': ownStore,
+  'etcd-servers-overrides': 'All objects are in one store.',
   'service-account-private-key-file': signing,
   'service-account-signing-endpoint': signing,
   'service-account-signing-key-file': signing,
-  'tls-cert-file': `${notFiles}: replace these files, and remove ca.key.`,
-  'tls-private-key-file': `${notFiles}: replace these files, and remove ca.key.`,
 }
 
 const refusal = (instead: string) => (): never => {
@@ -72,13 +71,14 @@ function featureGates(text: string): string {
 
 /** The flags with the values of kcp's names. */
 export function withKcpFlags<T extends KcpFlags>(flags: T): T {
-  const { rootDirectory, securePort, v } = flags
+  const { rootDirectory, securePort, etcdServers, v } = flags
   if (rootDirectory === '')
     throw new StartError('--root-directory must not be empty: certificates are stored there.')
   return {
     ...flags,
     ...(rootDirectory !== undefined && { dataDirectory: rootDirectory }),
     ...(securePort !== undefined && { port: securePort }),
+    ...(etcdServers !== undefined && etcdServers !== 'embedded' && { store: etcdServers }),
     ...(v !== undefined && { logLevel: levelOfVerbosity(v) }),
     ...(!flags.enableHomeWorkspaces && { homeWorkspacesHomeCreatorGroups: [] }),
   }

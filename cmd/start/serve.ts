@@ -62,6 +62,7 @@ export async function serve(given: ServeOptions): Promise<Server> {
     log,
     metrics,
     checks: store.isShared ? [etcdCheck(store)] : [],
+    authorizesHealth: true,
     pages: openIdPages(serviceAccounts, publicUrl(options)),
     publicUrl: publicUrl(options),
     viewUrls: host.viewUrls,

@@ -26,7 +26,12 @@ export function fixedEndpoints(pipeline: Pipeline, metrics: Metrics): ReadonlyMa
       await userOf(pipeline.authenticator, exchange)
       return answer(exchange.incoming)
     }
-  const health = forAll(({ path, query }) => healthAnswer(pipeline.checks, path, query))
+  const health: Handler = async exchange => {
+    const { path, query } = exchange.incoming
+    if (pipeline.authorizesHealth === true) await authorizePath(pipeline, exchange, healthPath(path))
+    else await userOf(pipeline.authenticator, exchange)
+    return healthAnswer(pipeline.checks, path, query)
+  }
   return new Map<string, Handler>([
     ['/healthz{/*check}', health],
     ['/livez{/*check}', health],
@@ -38,6 +43,9 @@ export function fixedEndpoints(pipeline: Pipeline, metrics: Metrics): ReadonlyMa
     [heapPath, heapHandler(pipeline)],
   ])
 }
+
+/** `/readyz/ping` → `/readyz`: who may see a check may see its parts. */
+const healthPath = (path: string): string => path.split('/', 2).join('/')
 
 /** The endpoints for PUT requests. */
 export const changingEndpoints = (pipeline: Pipeline, log: Logger): ReadonlyMap<string, Handler> =>

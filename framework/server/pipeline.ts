@@ -34,6 +34,7 @@ import type { Exchange } from './serve.ts'
 /** The dependencies of the request pipeline. */
 export interface Pipeline extends Sources, MountOptions {
   readonly authenticator: Authenticator
+  readonly authorizesHealth?: boolean
   readonly routes: Routes
   readonly views: RunningViews
   /** Milliseconds. */

@@ -43,6 +43,8 @@ export interface ServerOptions {
   readonly metrics: Metrics
   /** Further checks besides `ping`, `shutdown` and one for each view. */
   readonly checks: readonly HealthCheck[]
+  /** Asks the backend's authorizer about `/healthz`, `/livez` and `/readyz`, which are public otherwise. */
+  readonly authorizesHealth?: boolean
   readonly pages?: Pages
   /** The URL of the server for clients, without a trailing slash; default: that of its port. */
   readonly publicUrl?: string

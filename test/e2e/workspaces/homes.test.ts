@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { discard, type Kubectl, kubectlFor, type Oriel } from '../../support/oriel.ts'
+import { discard, eventually, type Kubectl, kubectlFor, type Oriel } from '../../support/oriel.ts'
+import { type People, startWithPeople } from '../../support/people.ts'
 import { startServer } from '../../support/servers/kcp.ts'
 import { apply } from '../../support/tenants.ts'
 
@@ -61,5 +62,26 @@ describe('home workspaces', function () {
     await below(['create', 'configmap', 'mine', '-n', 'default'])
     const url = await home(['get', 'workspace', 'child', '-o', 'jsonpath={.spec.URL}'])
     assert.equal(url, `${oriel.url}/clusters/user:kcp-admin:child`)
+  })
+})
+
+describe('home workspaces of selected groups', function () {
+  this.timeout(60_000)
+  let people: People
+  before(async () => {
+    people = await startWithPeople(['--home-workspaces-home-creator-groups=team-1'])
+  })
+  after(() => discard(people.oriel))
+
+  it('are created for their users only', async () => {
+    const path = '/clusters/root/apis/tenancy.kcp.io/v1alpha1/workspaces/~'
+    await eventually(
+      () => people.as('user-1')(path),
+      ({ status }) => status === 200,
+    )
+    const { status, json } = await people.as('user-2')(path)
+    const refused =
+      'workspaces.tenancy.kcp.io "~" is forbidden: User "user-2" cannot create resource "workspaces" in API group "tenancy.kcp.io" at the cluster scope: workspace access not permitted'
+    assert.deepEqual([status, json().message], [403, refused])
   })
 })
