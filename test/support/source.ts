@@ -57,7 +57,7 @@ export interface TextFile {
 }
 
 /** Folders that builds, tests and package managers write. */
-const generated = new Set(['node_modules', 'dist', '.git', '.tools'])
+const generated = new Set(['node_modules', 'dist', '.git', '.tools', '.site'])
 
 /** The files of the repository with these extensions, and scripts without one. */
 export function readTexts(extensions: readonly string[]): readonly TextFile[] {
