@@ -25,10 +25,8 @@ export async function prepareAdmins(
   kubeconfig: string,
   shared?: AdminTokens,
 ): Promise<Admins> {
-  const { kcpAdminToken, shardAdminToken } = shared ?? {
-    kcpAdminToken: randomUUID(),
-    shardAdminToken: await persistentToken(join(directory, '.admin-token-store'), kubeconfig),
-  }
+  const { kcpAdminToken, shardAdminToken } = shared ?? (await ownAdminTokens(directory, kubeconfig))
+  if (shared !== undefined) await writePrivately(storeIn(directory), sha256(shardAdminToken))
   return {
     kcpAdminToken,
     shardAdminToken,
@@ -38,6 +36,14 @@ export async function prepareAdmins(
     ],
   }
 }
+
+const storeIn = (directory: string): string => join(directory, '.admin-token-store')
+
+/** A new token of `kcp-admin`, and that of `shard-admin` in the data directory. */
+export const ownAdminTokens = async (directory: string, kubeconfig: string): Promise<AdminTokens> => ({
+  kcpAdminToken: randomUUID(),
+  shardAdminToken: await persistentToken(storeIn(directory), kubeconfig),
+})
 
 const tokenUser = (name: string, group: string, token: string): TokenUser => ({
   sha256: sha256(token),

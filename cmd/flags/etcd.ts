@@ -2,13 +2,16 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { duration, truth } from './values.ts'
 
 /** How to reach a store in etcd; the names are those of kube-apiserver where it has the flag. */
-export interface EtcdFlags {
+export interface EtcdAccessPrefix {
   readonly etcdPrefix: string
   readonly etcdCafile?: string
   readonly etcdCertfile?: string
   readonly etcdKeyfile?: string
   readonly etcdUser?: string
   readonly etcdPasswordFile?: string
+}
+
+export interface EtcdFlags extends EtcdAccessPrefix {
   /** Whether the servers share keys and the tokens of administrators in etcd. */
   readonly etcdSharedKeys: boolean
   /** Milliseconds. */
@@ -16,14 +19,7 @@ export interface EtcdFlags {
 }
 
 export const addEtcdFlags = (command: Command): Command =>
-  command
-    .optionsGroup('Store in etcd:')
-    .option('--etcd-prefix <prefix>', 'prefix of all keys in etcd', prefix, '/oriel')
-    .option('--etcd-cafile <path>', 'certificate authorities of etcd, PEM (default: those of the system)')
-    .option('--etcd-certfile <path>', 'client certificate for etcd, PEM')
-    .option('--etcd-keyfile <path>', 'private key of the client certificate, PEM')
-    .option('--etcd-user <name>', 'user of etcd')
-    .option('--etcd-password-file <path>', 'file with the password of the user of etcd')
+  addEtcdAccessFlags(command)
     .option(
       '--etcd-shared-keys <true|false>',
       'whether servers share their certificate authority, the key of service account tokens and the tokens of administrators in etcd',
@@ -36,6 +32,17 @@ export const addEtcdFlags = (command: Command): Command =>
       duration,
       300_000,
     )
+
+/** The flags of the connection only. */
+export const addEtcdAccessFlags = (command: Command): Command =>
+  command
+    .optionsGroup('Store in etcd:')
+    .option('--etcd-prefix <prefix>', 'prefix of all keys in etcd', prefix, '/oriel')
+    .option('--etcd-cafile <path>', 'certificate authorities of etcd, PEM (default: those of the system)')
+    .option('--etcd-certfile <path>', 'client certificate for etcd, PEM')
+    .option('--etcd-keyfile <path>', 'private key of the client certificate, PEM')
+    .option('--etcd-user <name>', 'user of etcd')
+    .option('--etcd-password-file <path>', 'file with the password of the user of etcd')
 
 function prefix(text: string): string {
   if (!/^(\/[\w.-]+)+$/.test(text) || text.length > 200)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { notRun } from '../../test/support/notrun.ts'
 import { type Etcd, etcdProgram, noEtcd, startEtcd } from '../../test/support/servers/etcd.ts'
 import { temporaryDirectory } from '../../test/support/temporary.ts'
+import { ownAdminTokens } from '../authentication/admins.ts'
 import { prepareSharedKeys } from './sharedkeys.ts'
 
 const names = ['sa.key', 'ca.key', 'ca.crt', 'installation']
@@ -26,6 +27,7 @@ else
       prepareSharedKeys({
         directory,
         where: `etcd://${etcd.endpoint}`,
+        ownTokens: () => ownAdminTokens(directory, join(directory, 'admin.kubeconfig')),
         flags: { etcdPrefix, etcdSharedKeys: true, etcdCompactionInterval: 0, ...more },
       })
 

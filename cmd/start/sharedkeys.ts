@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { SharedFiles } from '../../shard/store/etcd/sharedfiles.ts'
 import type { AdminTokens } from '../authentication/admins.ts'
@@ -17,6 +16,8 @@ export interface SharedKeysOptions {
   /** `--store` */
   readonly where: string
   readonly flags: EtcdFlags
+  /** The tokens of administrators in the data directory, or new ones. */
+  readonly ownTokens: () => Promise<AdminTokens>
   /** `--service-account-key-file` */
   readonly serviceAccountKeyFile?: string | undefined
 }
@@ -52,7 +53,7 @@ async function checkInstallation({ directory, flags }: SharedKeysOptions, uid: s
 }
 
 async function bring(options: SharedKeysOptions, files: SharedFiles, isKnown: boolean): Promise<AdminTokens> {
-  const { directory, serviceAccountKeyFile } = options
+  const { directory, serviceAccountKeyFile, ownTokens } = options
   const paths = servingPaths(directory)
   const place = async (path: string, content: string): Promise<void> => {
     const own = (await readIfThere(path))?.toString()
@@ -71,7 +72,7 @@ async function bring(options: SharedKeysOptions, files: SharedFiles, isKnown: bo
     await place(paths.authorityKey, key)
     await place(paths.authority, certificate)
   }
-  const tokens = await files.share('admins.json', async () => Buffer.from(JSON.stringify(newTokens())))
+  const tokens = await files.share('admins.json', async () => Buffer.from(JSON.stringify(await ownTokens())))
   await writePrivately(installationIn(directory), files.installation)
   return JSON.parse(tokens.toString()) as AdminTokens
 }
@@ -100,8 +101,6 @@ async function ownAuthority(directory: string): Promise<Buffer> {
 const authorityIn = (record: Buffer): ReturnType<typeof issueAuthority> => JSON.parse(record.toString())
 
 const isUsableRecord = (record: Buffer): boolean => isUsableAuthority(authorityIn(record))
-
-const newTokens = (): AdminTokens => ({ kcpAdminToken: randomUUID(), shardAdminToken: randomUUID() })
 
 /** Without shared keys, every server needs a copy of the same ones. */
 async function requireKeys({ directory, serviceAccountKeyFile }: SharedKeysOptions): Promise<undefined> {

@@ -3,7 +3,7 @@ import { tokenUsers } from '../../framework/authn/index.ts'
 import { createLogger, type Logger } from '../../framework/contract/log.ts'
 import { openPort, type Port } from '../../framework/server/listener.ts'
 import { StoreError } from '../../shard/store/store.ts'
-import { prepareAdmins } from '../authentication/admins.ts'
+import { ownAdminTokens, prepareAdmins } from '../authentication/admins.ts'
 import {
   accountKeys,
   type PreparedAuthentication,
@@ -84,7 +84,8 @@ interface Places {
 /** The administrators and the keys of service account tokens, which the servers of an etcd share. */
 async function prepareKeys(given: StartFlags, { directory, where, kubeconfig }: Places) {
   const { serviceAccountKeyFile } = given
-  const sharing = { directory, where, flags: given, serviceAccountKeyFile }
+  const ownTokens = () => ownAdminTokens(directory, kubeconfig)
+  const sharing = { directory, where, flags: given, serviceAccountKeyFile, ownTokens }
   const shared = await prepareSharedKeys(sharing).catch(asStartError)
   const admins = await prepareAdmins(directory, kubeconfig, shared)
   return { admins, keys: await prepareServiceAccountKeys(directory, serviceAccountKeyFile) }

@@ -1,6 +1,8 @@
 import { type Command, Option } from 'commander'
+import { addEtcdAccessFlags } from '../flags/etcd.ts'
 import type { BackupFlags } from './backup.ts'
 import type { CheckFlags } from './check.ts'
+import type { CopyFlags } from './copy.ts'
 import type { RestoreFlags } from './restore.ts'
 
 const dataDirectory = (): Option =>
@@ -36,7 +38,7 @@ export const restoreCommand = (command: Command): Command =>
 
 /** `oriel store`. */
 export function storeCommand(command: Command): Command {
-  command.description('Inspect the embedded store.')
+  command.description('Inspect and copy stores.')
   command
     .command('check')
     .description('Read all of a store and compare its checksums, also while a server uses it.')
@@ -46,5 +48,17 @@ export function storeCommand(command: Command): Command {
       const { check } = await import('./check.ts')
       process.exitCode = await check(flags)
     })
+  addCopy(command.command('copy'))
   return command
 }
+
+const addCopy = (command: Command): Command =>
+  addEtcdAccessFlags(
+    command
+      .description('Copy a store whose servers are stopped to another place, and compare the copy.')
+      .requiredOption('--from <location>', 'directory of the store, or etcd://host:2379,...')
+      .requiredOption('--to <location>', 'empty directory, or etcd://host:2379,...'),
+  ).action(async (flags: CopyFlags) => {
+    const { copy } = await import('./copy.ts')
+    await copy(flags)
+  })

@@ -116,12 +116,13 @@ export async function copyStore(directory: string, target: string): Promise<Stor
 
 /**
  * Prepares the store of a restored backup for its server: the process that used the original does not own it, and all
- * revisions that clients may have seen are compacted, so that they list again.
+ * revisions that clients may have seen are compacted, so that they list again. `above`: the newest revision of a store of which
+ * it is a copy.
  */
-export async function beginEpoch(directory: string): Promise<StoreState> {
+export async function beginEpoch(directory: string, above = 0): Promise<StoreState> {
   const tables = await openTables(directory, 'write')
   try {
-    const revision = nextEpoch(stateOf(tables).revision)
+    const revision = nextEpoch(Math.max(above, stateOf(tables).revision))
     const state: StoreState = { revision, compacted: revision }
     await tables.root.transaction(() => {
       void tables.meta.remove('owner')

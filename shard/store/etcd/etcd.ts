@@ -3,7 +3,7 @@ import { type EtcdTarget, headOf } from './commit.ts'
 import { type EtcdAccess, EtcdConnection } from './connection.ts'
 import { failureOf, openError } from './failures.ts'
 import { EtcdCompacted, followKeys } from './following.ts'
-import { type EtcdInstallation, openInstallation } from './installation.ts'
+import { type EtcdInstallation, markComplete, openInstallation } from './installation.ts'
 import { layoutOf } from './layout.ts'
 import { SharedStore } from './sharedstore.ts'
 
@@ -12,8 +12,11 @@ export interface EtcdOptions extends EtcdAccess {
   readonly prefix: string
   /** Milliseconds between two compactions, and the least time that history is kept; 0: this server compacts nothing. */
   readonly compactEvery: number
-  /** The revisions of a new installation are higher than it; default: those of etcd. */
-  readonly above?: number
+  /**
+   * The newest revision of another store: the new installation becomes a copy of it, with higher revisions. It is incomplete
+   * until `completeInstallation`.
+   */
+  readonly copyOf?: number
 }
 
 /** Opens the installation below the prefix, and creates it if needed. Throws `StoreError`. */
@@ -21,11 +24,23 @@ export async function openEtcdStore(options: EtcdOptions): Promise<SharedStore> 
   const connection = new EtcdConnection(options)
   const layout = layoutOf(options.prefix)
   try {
-    const installation = await openInstallation(connection, layout, options.above)
+    const installation = await openInstallation(connection, layout, options.copyOf)
     return await openShared({ connection, layout, offset: installation.offset }, installation, options)
   } catch (error) {
     connection.close()
     throw error instanceof StoreError ? error : openError(failureOf(error), options.endpoints)
+  }
+}
+
+/** Lets servers use an installation that was opened with `copyOf`. Throws `StoreError`. */
+export async function completeInstallation(options: EtcdOptions): Promise<void> {
+  const connection = new EtcdConnection(options)
+  try {
+    await markComplete(connection, layoutOf(options.prefix))
+  } catch (error) {
+    throw error instanceof StoreError ? error : openError(failureOf(error), options.endpoints)
+  } finally {
+    connection.close()
   }
 }
 

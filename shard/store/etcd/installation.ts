@@ -16,6 +16,8 @@ interface InstallationRecord {
   /** The cluster id of etcd, and its raft term. */
   readonly cluster: string
   readonly term: number
+  /** It is the copy of another store, which has not ended. */
+  readonly incomplete?: true
 }
 
 /** An installation as it is in etcd. */
@@ -66,23 +68,27 @@ const isRestored = ({ cluster, term }: EtcdInstallation, header: ResponseHeader)
 
 /**
  * The installation below a prefix; the first server creates it. When etcd was restored, a new epoch begins above all
- * revisions that clients may have seen. `above`: the revisions of a new installation are higher than it.
+ * revisions that clients may have seen. `copyOf`: the newest revision of another store, of which the installation becomes a
+ * copy.
  */
 export async function openInstallation(
   connection: EtcdConnection,
   layout: Layout,
-  above = 0,
+  copyOf?: number,
 ): Promise<EtcdInstallation> {
+  const own = randomUUID()
   for (let attempt = 0; attempt < attempts; attempt++) {
     const { found, header } = await readInstallation(connection, layout)
+    if (found !== undefined && found.uid !== own) checkUse(found, layout, copyOf)
     if (found !== undefined && !isRestored(found, header)) return found
     if (found === undefined) await checkEmpty(connection, layout, header.revision)
     const next: InstallationRecord = {
       format,
-      uid: found?.uid ?? randomUUID(),
-      offset: offsetOf(found, header, above),
+      uid: found?.uid ?? own,
+      offset: offsetOf(found, header, copyOf),
       cluster: header.cluster,
       term: header.term,
+      ...(copyOf !== undefined && { incomplete: true }),
     }
     await putRecord(connection, layout, { record: next, replaces: found?.floor ?? 0 })
   }
@@ -91,9 +97,28 @@ export async function openInstallation(
   )
 }
 
-function offsetOf(found: EtcdInstallation | undefined, header: ResponseHeader, above: number): number {
+function offsetOf(found: EtcdInstallation | undefined, header: ResponseHeader, copyOf?: number): number {
   if (found !== undefined) return nextEpoch(header.revision + found.offset) - header.revision
-  return above === 0 ? 0 : nextEpoch(above) - header.revision
+  return copyOf === undefined ? 0 : nextEpoch(copyOf) - header.revision
+}
+
+/** Throws for the incomplete copy by another process, and for a copy to an installation. */
+function checkUse({ incomplete }: EtcdInstallation, { prefix }: Layout, copyOf: number | undefined): void {
+  if (incomplete === undefined && copyOf === undefined) return
+  if (incomplete === undefined)
+    throw new StoreError(`etcd has an installation at ${prefix} already: choose another --etcd-prefix.`)
+  throw new StoreError(
+    `etcd has the beginning of a copy at ${prefix}, which was cut off: remove it with ` +
+      `"etcdctl del --prefix ${prefix}/", and copy again.`,
+  )
+}
+
+/** Ends the copy of another store. */
+export async function markComplete(connection: EtcdConnection, layout: Layout): Promise<void> {
+  const { found } = await readInstallation(connection, layout)
+  if (found === undefined) throw new StoreError(`the copy at ${layout.prefix} was removed from etcd`)
+  const { incomplete: _, floor, ...record } = found
+  await putRecord(connection, layout, { record, replaces: floor })
 }
 
 /** Throws when the prefix had keys at a revision without an installation. */
