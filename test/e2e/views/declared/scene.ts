@@ -61,7 +61,7 @@ export class ViewScene {
   static async start(): Promise<ViewScene> {
     const directory = await temporaryDirectory('views')
     const tokens = join(directory, 'tokens.csv')
-    await writeFile(tokens, 'ada-token,ada,1\nbob-token,bob,2\neve-token,eve,3\n')
+    await writeFile(tokens, 'ada-token,ada,1,"ops"\nbob-token,bob,2\neve-token,eve,3\n')
     const oriel = await startOriel({ directory, args: ['--token-auth-file', tokens] })
     const admin = kubectlFor(oriel, 'root')
     const walkthrough = (file: string) => ['apply', '-f', join(root, 'examples/walkthrough', file)]
