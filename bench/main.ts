@@ -10,6 +10,7 @@ import { list } from './list.ts'
 import { plugins } from './plugins.ts'
 import { point } from './point.ts'
 import { proxy } from './proxy.ts'
+import { replicas } from './replicas.ts'
 import { schema } from './schema.ts'
 import { standalone } from './standalone.ts'
 import { startUp } from './start.ts'
@@ -37,6 +38,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   schema,
   attacks,
   plugins,
+  replicas,
 }
 
 const usage = `npm run bench -- [--save] [${Object.keys(benchmarks).join('|')} …]`
