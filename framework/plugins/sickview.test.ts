@@ -163,6 +163,20 @@ describe('a view of a plugin that fails', () => {
     assert.deepEqual(lines, [])
   })
 
+  it('is not called where its apis() keeps failing', async () => {
+    let calls = 0
+    await serve(() => ({
+      apis: () => {
+        calls++
+        return fail()
+      },
+    }))
+    for (let i = 0; i < 10; i++) await message(`${path}/a`)
+    const { status, json } = await get(scene, `${path}/a`, as('reader'))
+    assert.deepEqual([status, calls], [503, 10], JSON.stringify(json))
+    assert.equal((await get(scene, `${path}/a`, as('admin'))).status, 500, 'others are not affected')
+  })
+
   it('is not called for a user and logical cluster for which it keeps failing, but for others', async () => {
     let calls = 0
     const failing = ({ cluster }: { cluster: string }): never | Item => {

@@ -84,7 +84,7 @@ function supervisedApis(
 ): VirtualWorkspace['apis'] {
   const apis = member('apis', view.apis, 'resources, made by apiSetOf(), or undefined', isApis)
   const supervised = new SupervisedApis(calls, until)
-  return (params, cluster) => {
+  const checked: VirtualWorkspace['apis'] = (params, cluster) => {
     const reports = supervisor.reports()
     const set = calls.callNow(reports, apis, () => view.apis(params, cluster))
     if (set === undefined) return undefined
@@ -94,6 +94,14 @@ function supervisedApis(
       const { message: problem } = error as Error
       reports.failed({ member: 'apis', problem, culprit: apis.culprit })
       throw supervisor.failed(`apis ${problem}`)
+    }
+  }
+  return (params, cluster) => {
+    try {
+      return checked(params, cluster)
+    } catch (error) {
+      supervisor.uncounted(error)
+      throw error
     }
   }
 }

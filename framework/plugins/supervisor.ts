@@ -39,6 +39,8 @@ export class Supervisor implements PluginSupervisor {
   readonly #breakers = new Breakers(breaking)
   readonly #users = new WeakMap<UserInfo, UserInfo>()
   readonly #positions = new LRUCache<string, string>({ max: 100 })
+  /** Failures of members that do not get the request. */
+  readonly #uncounted = new WeakSet<ViewFailure>()
   #crashedAt = Number.NEGATIVE_INFINITY
   #lastSlow = Number.NEGATIVE_INFINITY
 
@@ -77,6 +79,7 @@ export class Supervisor implements PluginSupervisor {
   }
 
   failure(error: unknown, ctx: RequestContext | undefined): unknown {
+    if (error instanceof ViewFailure && ctx !== undefined && this.#uncounted.delete(error)) this.#count(ctx)
     if (error instanceof StatusError || ctx?.signal.aborted) return error
     this.reports(ctx).failed({ member: 'the view', problem: 'threw an error', error })
     return this.failed('it threw an error, which the server logged')
@@ -85,6 +88,11 @@ export class Supervisor implements PluginSupervisor {
   /** The 500 that names the view. */
   failed(text: string): ViewFailure {
     return new ViewFailure(`the view ${JSON.stringify(this.view)} failed: ${text}`)
+  }
+
+  /** `error` was reported without a caller: the request that it ends counts for the circuit breaker of its caller. */
+  uncounted(error: unknown): void {
+    if (error instanceof ViewFailure) this.#uncounted.add(error)
   }
 
   /** Without a caller: for calls of the server itself. */
