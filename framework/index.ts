@@ -1,4 +1,4 @@
-// The public surface: at most 90 names, which authors of views and backends use. `docs/reference.md` is made of the
+// The public surface: at most 95 names, which authors of views and backends use. `docs/reference.md` is made of the
 // groups below and of the docstrings.
 
 // Views
@@ -12,6 +12,7 @@ export {
   type WorkspaceDefinition,
   type WorkspaceFactory,
 } from './contract/workspace.ts'
+export { urlsInStatus } from './publishing/urlsinstatus.ts'
 export type { Params } from './request/path.ts'
 
 // Resources

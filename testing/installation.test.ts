@@ -102,6 +102,24 @@ describe('an installation for tests', () => {
     ])
   })
 
+  it('serves the objects of CustomResourceDefinitions', async () => {
+    const names = { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' }
+    const openAPIV3Schema = { type: 'object', properties: { size: { type: 'integer', maximum: 3 } } }
+    const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }]
+    await oriel.cluster('custom', {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'widgets.example.org' },
+      spec: { group: 'example.org', names, scope: 'Cluster', versions },
+    })
+    await oriel.cluster('custom', { apiVersion: 'example.org/v1', kind: 'Widget', metadata: { name: 'a' } })
+    const admin = oriel.as({ name: 'admin', groups: ['system:masters'] })
+    const widgets = '/clusters/custom/apis/example.org/v1/widgets'
+    assert.equal((await admin.list(widgets)).length, 1)
+    const body = { apiVersion: 'example.org/v1', kind: 'Widget', metadata: { name: 'b' }, size: 9 }
+    assert.equal((await admin.request(widgets, { method: 'POST', body })).status, 422)
+  })
+
   it('refuses kinds that there are not', async () => {
     const bad = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'a' } }
     await assert.rejects(

@@ -47,7 +47,7 @@ export interface Installation {
 
 /**
  * Starts an installation in milliseconds. Requests, authorization by RBAC objects, admission and watches are those of
- * `oriel start`; controllers do not run.
+ * `oriel start`; controllers do not run. The objects of CustomResourceDefinitions are served.
  *
  * ```ts
  * const oriel = await startInstallation({ plugins: [team] })
@@ -132,7 +132,27 @@ async function createIn(
   const placed = resource.namespaced
     ? { ...object, metadata: { ...object.metadata, namespace: key.namespace } }
     : object
-  await resource.storage.create(ctx, key, placed, { dryRun: false, fieldManager: 'test' })
+  await resource.storage.create(ctx, key, placed, written)
+  const status = resource.subresources.find(each => each.name === 'status')
+  if (object.kind === 'CustomResourceDefinition')
+    await status?.storage.update(ctx, key, ({ object: created }) => established(created), written)
+}
+
+const written = { dryRun: false, fieldManager: 'test' } as const
+
+/** The definition with the status that the controllers of a server write: its objects are served. */
+function established(definition: KubeObject): KubeObject {
+  const { names, versions } = definition.spec as {
+    readonly names: object
+    readonly versions: readonly { readonly name: string; readonly storage: boolean }[]
+  }
+  const conditions = ['NamesAccepted', 'Established'].map(type => ({
+    type,
+    status: 'True',
+    reason: 'Testing',
+  }))
+  const storedVersions = versions.filter(({ storage }) => storage).map(({ name }) => name)
+  return { ...definition, status: { acceptedNames: names, conditions, storedVersions } }
 }
 
 function factoriesOf(
