@@ -262,5 +262,6 @@ async function throughMount(
       url: place.url,
       path: rest,
     })
-  return options.outbound.forwarding({ incoming, endpoint: { url: place.url }, path: rest, seenAs })
+  const { url, identity } = place
+  return options.outbound.forwarding({ incoming, endpoint: { url }, identity, path: rest, seenAs })
 }

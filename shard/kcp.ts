@@ -1,3 +1,4 @@
+import type { Outbound } from '../framework/contract/upstream.ts'
 import type { OtherShards } from '../framework/contract/workspace.ts'
 import { validateAPIResourceSchema } from '../openapi/apiresourceschema.ts'
 import { kcpAdmission } from './admission/kcp/index.ts'
@@ -47,7 +48,7 @@ export interface KcpOptions {
   /** Absent with a single shard. */
   readonly sharding?: Sharding
   /** Why requests for mounts are not sent to a URL; undefined when they are. */
-  readonly mountRefusal?: (url: string) => Promise<string | undefined>
+  readonly mountRefusal?: Outbound['refusalOf']
   /** No limit when absent. */
   readonly quota?: QuotaLimits
   /** The disk of the store; absent: there is always room. */

@@ -8,6 +8,8 @@ export interface MountFlags {
   readonly mountDeny?: readonly string[]
   readonly mountAllowHttp?: boolean
   readonly mountCaFile?: string
+  /** Host names, IP addresses and networks that may get the tokens of users. */
+  readonly mountForwardIdentity?: readonly string[]
 }
 
 /** Adds the flags to a command. */
@@ -22,6 +24,11 @@ export const addMountFlags = (command: Command): Command =>
     .option(
       '--mount-deny <address>',
       'host, IP address or network that must not be mounted; may be repeated',
+      networks,
+    )
+    .option(
+      '--mount-forward-identity <address>',
+      'host, IP address or network that gets the tokens of users, if the mount wants it; may be repeated',
       networks,
     )
     .option('--mount-allow-http', 'allow mounts of servers without TLS')

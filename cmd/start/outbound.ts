@@ -7,20 +7,20 @@ import type { MountFlags } from '../flags/mounts.ts'
  * Connections to mounted servers, within the limits of the flags. `command` has the flags and is named in messages.
  * Throws `StartError` on an unreadable CA file.
  */
-export async function openOutbound(
-  { mountAllow = [], mountDeny = [], mountAllowHttp = false, mountCaFile }: MountFlags,
-  command: string,
-): Promise<Outbound> {
+export async function openOutbound(flags: MountFlags, command: string): Promise<Outbound> {
+  const { mountAllow = [], mountDeny = [], mountForwardIdentity = [], mountCaFile } = flags
   const ca = mountCaFile === undefined ? undefined : await readFlagFile('--mount-ca-file', mountCaFile)
   return createOutbound({
     allow: mountAllow,
     deny: mountDeny,
-    allowHttp: mountAllowHttp,
+    identity: mountForwardIdentity,
+    allowHttp: flags.mountAllowHttp === true,
     flags: {
       command,
       allow: '--mount-allow',
       deny: '--mount-deny',
       allowHttp: '--mount-allow-http',
+      identity: '--mount-forward-identity',
     },
     ...(ca === undefined ? {} : { ca }),
   })

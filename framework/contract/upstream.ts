@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Lifetime } from '../async/lifetime.ts'
 import type { HttpRequest, Incoming } from '../request/incoming.ts'
+import type { MountIdentity } from './workspacetree.ts'
 
 /** The connection of an upgrade request, and the bytes after the request. */
 export interface Upgrade {
@@ -35,7 +36,7 @@ export interface UpstreamEndpoint {
   readonly url: string
   /** PEM. Without `ca` the certificate authorities of the operating system are trusted. */
   readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string }
-  /** Credentials and impersonation headers. Credentials of the client are never forwarded. */
+  /** Credentials and impersonation headers. */
   readonly headers?: HeaderFields
 }
 
@@ -45,6 +46,8 @@ export interface UpstreamRequest {
   readonly endpoint: UpstreamEndpoint
   /** Below the endpoint, percent-encoded as received, starting with `/` or empty. */
   readonly path: string
+  /** `Forward` sends the bearer token of the client to hosts that the operator lists. Throws 503 for other hosts. */
+  readonly identity?: MountIdentity
   /** The path under which clients reach the endpoint, for `Location` headers: `/clusters/root:remote`. */
   readonly seenAs: string
 }
@@ -63,8 +66,8 @@ export interface Outbound {
   /** Sends one GET. Throws a `StatusError` for endpoints that the address policy refuses or that cannot be reached. */
   get(endpoint: UpstreamEndpoint, path: string, signal: AbortSignal): Promise<UpstreamResponse>
   /**
-   * Why the address policy refuses a URL, with the flag that changes that; undefined when it allows the URL, and for a host that
+   * Why the address policy refuses a URL, or the token of the client for it, with the flag that changes that; undefined when it allows the URL, and for a host that
    * is unknown. Looks up the host.
    */
-  refusalOf(url: string): Promise<string | undefined>
+  refusalOf(url: string, identity: MountIdentity): Promise<string | undefined>
 }

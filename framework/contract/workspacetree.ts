@@ -4,6 +4,12 @@ import { isClusterPath } from '../request/path.ts'
 /** The target of a mount: another server, a redirect, or another workspace (`docs/mounts.md`). */
 export type MountType = 'URL' | 'Redirect' | 'Workspace'
 
+/** On a Workspace with a mount: the identity with which requests are forwarded, `None` (default) or `Forward`. */
+export const mountIdentityAnnotation = 'tenancy.oriel.dev/mount-identity'
+
+/** `Forward`: the bearer token of the client, if the flags allow it for the host; `None`: no credentials. */
+export type MountIdentity = 'None' | 'Forward'
+
 /** A path of a logical cluster. */
 export interface ClusterPlace {
   readonly kind: 'cluster'
@@ -14,6 +20,7 @@ export interface ClusterPlace {
 export interface MountPlace {
   readonly kind: 'URL' | 'Redirect'
   readonly url: string
+  readonly identity: MountIdentity
   /** The logical cluster of the mounted workspace object: requests need access to it. */
   readonly parent: ClusterName
   /** For redirects, the rest of the path after the mounted workspace: `:child`, or ''. */
@@ -53,6 +60,7 @@ export interface WorkspaceTree {
 interface Mount {
   readonly type: MountType
   readonly url: string
+  readonly identity: MountIdentity
   readonly replaced: AbortController
 }
 
@@ -169,14 +177,15 @@ interface Crossing {
 
 /** A mount of a workspace of this server is a link; paths below a mount of another server are unknown. */
 function throughMount({ ownUrl }: Walk, { parent, rest, closed, mount }: Crossing): Stop | undefined {
-  const { type, url, replaced } = mount
+  const { type, url, identity, replaced } = mount
   const below = rest.map(name => `:${name}`).join('')
   const changed = replaced.signal
-  if (type === 'Redirect') return { place: { kind: 'Redirect', url, parent, rest: below, changed }, closed }
+  if (type === 'Redirect')
+    return { place: { kind: 'Redirect', url, identity, parent, rest: below, changed }, closed }
   const target = workspaceAt(ownUrl, url)
   if (target !== undefined) return { link: `${target}${below}`, closed }
   if (type === 'Workspace' || below !== '') return undefined
-  return { place: { kind: 'URL', url, parent, rest: '', changed }, closed }
+  return { place: { kind: 'URL', url, identity, parent, rest: '', changed }, closed }
 }
 
 /** `<own URL>/clusters/root:org` → `root:org`. */
@@ -213,7 +222,11 @@ function entryOf(object: KubeObject): Entry | undefined {
   if (spec?.mount === undefined) return spec?.cluster ? { ...closed, cluster: spec.cluster } : undefined
   const url = spec.URL?.replace(/\/$/, '')
   if (!url) return undefined
-  return { ...closed, mount: { type: typeOf(spec.mount.type), url, replaced: new AbortController() } }
+  const identity = mountIdentityOf(object)
+  return {
+    ...closed,
+    mount: { type: typeOf(spec.mount.type), url, identity, replaced: new AbortController() },
+  }
 }
 
 /** The first condition that is False. */
@@ -222,6 +235,10 @@ function messageOf(conditions: readonly Condition[] = []): string | undefined {
     conditions.find(({ status }) => status === 'False') ?? {}
   return message === '' ? undefined : `since ${lastTransitionTime}: ${message}`
 }
+
+/** Any other value of the annotation is `None`: no token is sent by mistake. */
+export const mountIdentityOf = ({ metadata }: KubeObject): MountIdentity =>
+  metadata.annotations?.[mountIdentityAnnotation] === 'Forward' ? 'Forward' : 'None'
 
 /** The default `Cluster`, which is not among the documented values, means a URL. */
 const typeOf = (type: string | undefined): MountType =>
@@ -232,4 +249,5 @@ const isSame = (a: Entry, b: Entry): boolean =>
   a.unavailable === b.unavailable &&
   a.message === b.message &&
   a.mount?.type === b.mount?.type &&
-  a.mount?.url === b.mount?.url
+  a.mount?.url === b.mount?.url &&
+  a.mount?.identity === b.mount?.identity

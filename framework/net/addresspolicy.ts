@@ -7,6 +7,8 @@ export interface AddressRules {
   readonly allow: readonly string[]
   /** Refused, also when `allow` contains them. */
   readonly deny?: readonly string[]
+  /** Hosts, addresses and networks that may get the bearer tokens of clients. */
+  readonly identity?: readonly string[]
   /** Allows URLs without TLS, for tests and closed networks. */
   readonly allowHttp?: boolean
   /** The flags that set these rules, for the texts of refusals. */
@@ -19,12 +21,15 @@ export interface AddressFlags {
   readonly allow: string
   readonly deny?: string
   readonly allowHttp?: string
+  readonly identity?: string
 }
 
 /** Decides to which addresses requests for tenants may connect. */
 export interface AddressPolicy {
   /** Why a URL is refused, in one sentence; undefined when it is allowed. */
   problemOf(url: string): string | undefined
+  /** Why a URL must not get the bearer tokens of clients; undefined when it may. */
+  tokenProblemOf(url: string): string | undefined
   /** Like `problemOf`, after a lookup of the host; also undefined for a host that is unknown, or unknown for two seconds. */
   refusalOf(url: string): Promise<string | undefined>
   /** Resolves a host name to its allowed addresses. The client connects to these, so that a second lookup cannot differ. */
@@ -125,8 +130,20 @@ export function createAddressPolicy(rules: AddressRules): AddressPolicy {
   }
   return {
     problemOf,
+    tokenProblemOf: tokenRules(rules),
     lookup,
     refusalOf: async url => problemOf(url) ?? (await lookedUp(lookup, hostOf(new URL(url)))),
+  }
+}
+
+/** Decides by the name in the URL, which the certificate of the server is verified with. */
+function tokenRules({ identity = [], flags }: AddressRules): AddressPolicy['tokenProblemOf'] {
+  const trusted = parseAddressRules(identity)
+  return text => {
+    const url = new URL(text)
+    const host = hostOf(url)
+    const isTrusted = isIP(host) === 0 ? trusted.names.has(host) : holds(trusted.networks, host)
+    return isTrusted && url.protocol === 'https:' ? undefined : refusalsOf(flags).token(host)
   }
 }
 
@@ -134,6 +151,7 @@ interface Refusals {
   readonly scheme: string
   denied(host: string): string
   notPublic(host: string): string
+  token(host: string): string
 }
 
 /** Each text continues `the URL is refused: `. */
@@ -145,6 +163,8 @@ function refusalsOf(flags: AddressFlags | undefined): Refusals {
     denied: host => `its host ${host} is denied${set(flags?.deny, 'lists it')}`,
     notPublic: host =>
       `its host ${host} has no public address${set(flags && `${flags.allow} ${host}`, 'allows it')}`,
+    token: host =>
+      `its host ${host} must not get tokens of users${set(flags?.identity && `${flags.identity} ${host}`, 'allows it, with https')}`,
   }
 }
 

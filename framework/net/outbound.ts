@@ -24,9 +24,12 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const responseTimeout =
     options.responseTimeout === undefined ? {} : { responseTimeout: options.responseTimeout }
   return {
-    refusalOf: addresses.refusalOf,
+    refusalOf: async (url, identity) => {
+      const refusal = await addresses.refusalOf(url)
+      return refusal ?? (identity === 'Forward' ? addresses.tokenProblemOf(url) : undefined)
+    },
     forwarding(request) {
-      const sent = sentTo(urls.of(request.endpoint.url), request)
+      const sent = sentTo(urls.of(request.endpoint.url), request, tokenFor(addresses, request))
       return {
         async forward(client) {
           const { tls, http } = clients.of(request.endpoint)
@@ -78,12 +81,25 @@ function createUrls({ problemOf }: AddressPolicy): { of(url: string): EndpointUr
   }
 }
 
+/** The header with the bearer token of the client, for hosts that may get it. Throws 503 for others. */
+function tokenFor(
+  { tokenProblemOf }: AddressPolicy,
+  { identity, endpoint, incoming }: UpstreamRequest,
+): HeaderMap {
+  if (identity !== 'Forward') return {}
+  const problem = tokenProblemOf(endpoint.url)
+  if (problem !== undefined) throw refusedUrl(problem)
+  const { authorization = '' } = incoming.credentials.headers
+  return /^bearer /i.test(authorization) ? { authorization } : {}
+}
+
 /** The request that the endpoint gets. */
-function sentTo({ origin, base }: EndpointUrl, request: UpstreamRequest) {
+function sentTo({ origin, base }: EndpointUrl, request: UpstreamRequest, token: HeaderMap) {
   const { incoming, endpoint, path } = request
   const headers: HeaderMap = {
     ...passedOn(incoming.headers, isSecret),
     'x-kcp-virtual-resource-hops': String(incoming.hops + 1),
+    ...token,
     ...endpoint.headers,
   }
   return {

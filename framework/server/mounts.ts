@@ -61,7 +61,7 @@ export async function answerMounted(
 function forwarded(
   { outbound, stopping }: MountOptions,
   { incoming, lifetime }: Exchange,
-  { url }: MountPlace,
+  { url, identity }: MountPlace,
   { path, rest }: MountedTarget,
 ): Forwarding {
   // The permission to impersonate on this server does not apply to the other server.
@@ -69,7 +69,13 @@ function forwarded(
   if (outbound === undefined) throw serviceUnavailable('this server does not forward requests to mounts')
   lifetime.limit(undefined)
   lifetime.follow(stopping, 'shutdown')
-  return outbound.forwarding({ incoming, endpoint: { url }, path: rest, seenAs: `/clusters/${path}` })
+  return outbound.forwarding({
+    incoming,
+    endpoint: { url },
+    identity,
+    path: rest,
+    seenAs: `/clusters/${path}`,
+  })
 }
 
 /** The number of forwards after which a request is taken to go in a circle. */

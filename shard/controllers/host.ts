@@ -6,6 +6,7 @@ import type { Informers } from '../../framework/contract/informer.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 import type { SharedCache } from '../../framework/contract/sharedcache.ts'
 import type { ResourceStorage } from '../../framework/contract/storage.ts'
+import type { Outbound } from '../../framework/contract/upstream.ts'
 import type { Place } from '../../framework/contract/workspacetree.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
 import type { AddressPolicy } from '../../framework/net/addresspolicy.ts'
@@ -114,7 +115,7 @@ export interface KcpControllerDeps extends Bindings {
   /** Resolves a path of workspaces from the objects of this shard. */
   readonly place: (path: string) => Place | undefined
   /** Why requests for mounts are not sent to a URL; undefined when they are. Absent: all URLs are allowed. */
-  readonly mountRefusal?: (url: string) => Promise<string | undefined>
+  readonly mountRefusal?: Outbound['refusalOf']
   /** PEM, for `kube-root-ca.crt`. */
   readonly rootCA: string
   readonly log: Logger

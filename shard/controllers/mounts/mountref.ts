@@ -1,4 +1,5 @@
 import type { ResourceRef } from '../../../framework/contract/backend.ts'
+import { type MountIdentity, mountIdentityOf } from '../../../framework/contract/workspacetree.ts'
 import type { ClusterName, KubeObject } from '../../../framework/meta/object.ts'
 import type { APIBinding } from '../../../kcp/apis.ts'
 import { resources } from '../../../kcp/resources.ts'
@@ -9,6 +10,7 @@ import type { KcpControllerDeps } from '../host.ts'
 export interface WorkspaceMount {
   readonly type?: string
   readonly ref: MountRef
+  readonly identity: MountIdentity
 }
 
 /** The object that has the URL; in the same logical cluster as the Workspace. */
@@ -19,9 +21,10 @@ export interface MountRef {
   readonly namespace?: string
 }
 
-export const mountOf = ({ spec }: Workspace): WorkspaceMount | undefined => {
-  const mount = spec?.mount as Partial<WorkspaceMount> | undefined
-  return mount?.ref === undefined ? undefined : (mount as WorkspaceMount)
+export const mountOf = (workspace: Workspace): WorkspaceMount | undefined => {
+  const mount = workspace.spec?.mount as Partial<WorkspaceMount> | undefined
+  if (mount?.ref === undefined) return undefined
+  return { ...mount, ref: mount.ref, identity: mountIdentityOf(workspace) }
 }
 
 /** The stored resource of a kind. */

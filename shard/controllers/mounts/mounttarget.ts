@@ -19,7 +19,7 @@ export interface TargetProblem {
  */
 export async function targetProblem(
   deps: KcpControllerDeps,
-  { type, ref }: WorkspaceMount,
+  { type, ref, identity }: WorkspaceMount,
   url: string,
 ): Promise<TargetProblem | undefined> {
   const path = pathIn(deps.shard.externalURL, url)
@@ -31,7 +31,7 @@ export async function targetProblem(
     return { reason: 'MountURLInvalid', message }
   }
   if (isOfShard(deps, url)) return undefined
-  const refusal = await deps.mountRefusal?.(url)
+  const refusal = await deps.mountRefusal?.(url, identity)
   return refusal === undefined
     ? undefined
     : { reason: 'MountURLRefused', message: `${named} is refused: ${refusal}` }
