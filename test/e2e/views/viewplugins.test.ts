@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../../support/temporary.ts'
 import { apply, createWorkspaces, exportApi, type Tenant } from '../../support/tenants.ts'
 import { userAt } from '../../support/watcher.ts'
 
-const views = ['team', 'redacted', 'catalog', 'usage', 'report'].flatMap(name => [
+const views = ['team', 'redacted', 'catalog', 'usage', 'report', 'tenant'].flatMap(name => [
   '--view',
   join(root, `dist/examples/views/${name}.js`),
 ])
@@ -126,6 +126,49 @@ const pluginFlows = (start: Start) =>
       const path = `/services/report/clusters/${one.cluster}/report`
       assert.match((await auditor(path)).text, /^default\/a\ndefault\/b\n/)
       assert.equal((await blue(path)).status, 403)
+    })
+
+    it('write objects under other names', async () => {
+      const shared = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shared' } }
+      await apply(one.kubectl, shared)
+      const path = `/services/tenant/blue/clusters/${one.cluster}/api/v1/namespaces/default/configmaps`
+      const named = (name: string) => ({
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({
+          apiVersion: 'v1',
+          kind: 'ConfigMap',
+          metadata: { name },
+          data: { text: 'la' },
+        }),
+      })
+      const made = await blue(path, named('song'))
+      assert.equal(made.status, 201, made.text)
+      const again = await blue(path, named('song'))
+      assert.equal(again.json<{ message: string }>().message, 'configmaps "song" already exists')
+      const stored = await one.kubectl.json<KubeObject>([
+        'get',
+        'configmap',
+        'blue-song',
+        '--namespace',
+        'shared',
+      ])
+      assert.deepEqual([stored.data, stored.metadata.labels], [{ text: 'la' }, { team: 'blue' }])
+      assert.deepEqual(
+        (await list(blue, path)).map(({ metadata }) => metadata.name),
+        ['song'],
+      )
+      const patched = await blue(`${path}/song`, {
+        method: 'PATCH',
+        headers: { 'content-type': 'application/merge-patch+json' },
+        body: JSON.stringify({ data: { text: 'lala' } }),
+      })
+      assert.deepEqual(
+        [patched.status, patched.json<KubeObject>().data],
+        [200, { text: 'lala' }],
+        patched.text,
+      )
+      assert.equal((await blue(`${path}/song`, { method: 'DELETE' })).status, 200)
     })
 
     it('show all bindable exports to all users', async () => {
