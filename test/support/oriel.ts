@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { root } from './source.ts'
 
 /** A running `oriel start`: the built program in a separate process. */
@@ -39,13 +39,21 @@ export interface OrielOptions {
 /** The program that `bin` names. */
 export const compiled = join(root, 'dist/bundle/oriel.cjs')
 
+/** With `TEST_ETCD=127.0.0.1:2379`, servers without `--store` have their objects in that etcd. */
+function withStore(directory: string, args: readonly string[]): readonly string[] {
+  const { TEST_ETCD } = process.env
+  if (TEST_ETCD === undefined || args.includes('--store')) return args
+  return [...args, '--store', `etcd://${TEST_ETCD}`, '--etcd-prefix', `/${basename(directory)}`]
+}
+
 /** Starts the server on a free port and waits until it is ready. */
 export async function startOriel(options: OrielOptions = {}): Promise<Oriel> {
   const { program = compiled, cwd } = options
   if (!existsSync(program)) throw new Error(`${program} is missing: run npm run build`)
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'oriel-')))
   const launch = (port: string): ChildProcess => {
-    const args = [program, 'start', '--data-directory', directory, '--port', port, ...(options.args ?? [])]
+    const more = withStore(directory, options.args ?? [])
+    const args = [program, 'start', '--data-directory', directory, '--port', port, ...more]
     const limit = options.largestFile
     const shell = ['-c', `ulimit -f ${limit}; exec "$@"`, 'sh', process.execPath, ...args]
     const [command, ...rest] = limit === undefined ? [process.execPath, ...args] : ['sh', ...shell]
