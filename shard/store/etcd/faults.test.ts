@@ -149,12 +149,12 @@ else
     it('answers 504 for writes and 503 for reads while etcd does not answer', async () => {
       const store = await open(300)
       await store.commit([put('a', '1')])
-      etcd.signal('SIGSTOP')
+      await etcd.pause()
       try {
         await assert.rejects(store.commit([put('a', '2')]), { code: 504, reason: 'Timeout' })
         await assert.rejects(store.latest(), { code: 503, reason: 'ServiceUnavailable' })
       } finally {
-        etcd.signal('SIGCONT')
+        etcd.resume()
       }
     })
 

@@ -145,14 +145,14 @@ else
     })
 
     it('are not ready while etcd does not answer, but answer reads of any state', async () => {
-      replicas.etcd.signal('SIGSTOP')
+      await replicas.etcd.pause()
       try {
         const { status, text } = await a('/readyz')
         assert.equal(status, 500)
         assert.match(text, /\[-\]etcd failed/)
         assert.equal((await a(`${configMaps}?resourceVersion=0`)).status, 200)
       } finally {
-        replicas.etcd.signal('SIGCONT')
+        replicas.etcd.resume()
       }
       await eventually(
         () => a('/readyz'),

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -16,7 +16,10 @@ export interface Etcd {
   readonly url: string
   /** Runs etcdctl's API through the JSON gateway: `kv/range`, `maintenance/alarm`. */
   post(path: string, body: object): Promise<Record<string, unknown>>
-  signal(signal: NodeJS.Signals): void
+  /** Sends SIGSTOP, and waits until all threads have stopped. */
+  pause(): Promise<void>
+  /** Sends SIGCONT. */
+  resume(): void
   /** Sends SIGKILL, and starts again with the same data. */
   restart(): Promise<void>
   /** Sends SIGKILL, and starts again without data. */
@@ -84,7 +87,11 @@ export async function startEtcd(args: readonly string[] = [], scheme = 'http'): 
       const response = await fetch(`${url}/v3/${path}`, { method: 'POST', body: JSON.stringify(body) })
       return (await response.json()) as Record<string, unknown>
     },
-    signal: signal => void child.kill(signal),
+    async pause() {
+      child.kill('SIGSTOP')
+      while (!hasStopped(child.pid ?? 0)) await sleep(5)
+    },
+    resume: () => void child.kill('SIGCONT'),
     async restart() {
       await endOf(child, 'SIGKILL')
       child = await launch()
@@ -96,6 +103,13 @@ export async function startEtcd(args: readonly string[] = [], scheme = 'http'): 
     },
     stop: async () => void (await endOf(child, 'SIGKILL')),
   }
+}
+
+/** True on systems without `/proc`. */
+function hasStopped(pid: number): boolean {
+  const tasks = `/proc/${pid}/task`
+  if (!existsSync(tasks)) return true
+  return readdirSync(tasks).every(task => / T /.test(readFileSync(join(tasks, task, 'stat'), 'utf8')))
 }
 
 /** Resolves when etcd has a leader; rejects when it ends. */
