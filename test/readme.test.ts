@@ -46,6 +46,7 @@ const guides = [
   'operations',
   'workspaces',
   'standalone',
+  'views',
   'writing-a-view',
 ].map(name => `docs/${name}.md`)
 

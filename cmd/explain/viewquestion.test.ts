@@ -49,6 +49,15 @@ describe('the review for a request to a view', () => {
     )
   })
 
+  it('is about the content of the View, in its workspace', () => {
+    const { server, question } = behind('/services/views/2hx8/red-widgets/clusters/*')
+    assert.equal(server, 'https://localhost:6443/clusters/2hx8')
+    const content = { group: 'views.oriel.dev', resource: 'views', subresource: 'content' }
+    assert.deepEqual(question?.attributes, {
+      resourceAttributes: { verb: 'list', ...content, name: 'red-widgets' },
+    })
+  })
+
   it('is the review of the request for views without own authorization', () => {
     const { server, question } = behind('/services/workspaces/clusters/root')
     assert.equal(server, 'https://localhost:6443/clusters/root')

@@ -36,6 +36,10 @@ const deciders: Readonly<Record<string, (url: ViewUrl, verb: string) => Target |
     ...{ cluster, verb: 'get' },
     ...{ group: 'apis.kcp.io', resource: 'apibindings' },
   }),
+  views: ({ params: [cluster = '', name = ''] }, verb) => ({
+    ...{ cluster, verb, name },
+    ...{ group: 'views.oriel.dev', resource: 'views', subresource: 'content' },
+  }),
   initializingworkspaces: ({ params: [identifier = ''] }) => typeTarget('initialize', identifier),
   terminatingworkspaces: ({ params: [identifier = ''] }) => typeTarget('terminate', identifier),
 }

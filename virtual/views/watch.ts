@@ -70,6 +70,9 @@ interface Overlap {
   readonly done: Set<string>
 }
 
+/** Changes of one logical cluster between two events or bookmarks of the source. */
+const mostOverlaps = 100
+
 class ShownWatch {
   readonly #watching: ShownWatching
   readonly #ctx: RequestContext
@@ -77,7 +80,8 @@ class ShownWatch {
   /** All events up to this revision were read. */
   #position = 0
   #suspects = new Map<string, ClusterFacts>()
-  readonly #overlaps = new Map<string, Overlap>()
+  /** In the order of the changes. */
+  readonly #overlaps = new Map<string, readonly Overlap[]>()
 
   constructor(watching: ShownWatching, ctx: RequestContext, query: WatchQuery) {
     this.#watching = watching
@@ -96,7 +100,8 @@ class ShownWatch {
     if (initialEvents) yield* this.#initial()
     else if (resourceVersion === '' || resourceVersion === '0') await this.#now()
     else this.#position = this.#resumed(resourceVersion)
-    const from = { ...rest, initialEvents: false, resourceVersion: String(this.#position) }
+    // Bookmarks of the source end overlaps, also where clients want none.
+    const from = { ...rest, bookmarks: true, initialEvents: false, resourceVersion: String(this.#position) }
     const inner = this.#watching.storage.watch(this.#ctx, from)
     let next = inner.next()
     next.catch(() => undefined)
@@ -178,8 +183,11 @@ class ShownWatch {
   #advance(events: readonly ItemEvent[]): void {
     for (const { item } of events)
       this.#position = Math.max(this.#position, Number(item.meta.resourceVersion))
-    for (const [cluster, { until }] of this.#overlaps)
-      if (this.#position >= until) this.#overlaps.delete(cluster)
+    for (const [cluster, overlaps] of this.#overlaps) {
+      const left = overlaps.filter(({ until }) => until > this.#position)
+      if (left.length > 0) this.#overlaps.set(cluster, left)
+      else this.#overlaps.delete(cluster)
+    }
   }
 
   /** The events that follow from changed facts of logical clusters. */
@@ -192,7 +200,8 @@ class ShownWatch {
   }
 
   async *#switchedIn(cluster: string, before: ClusterFacts): ItemWatch {
-    if (this.#overlaps.has(cluster)) throw expired('the logical cluster changed twice: list again')
+    const overlaps = this.#overlaps.get(cluster) ?? []
+    if (overlaps.length >= mostOverlaps) throw expired('the logical cluster changed too often: list again')
     const selection = { ...this.#selection(), cluster }
     const after = this.#watching.clusters.of(cluster)
     const list = this.#watching.storage.list(this.#ctx, selection)
@@ -202,7 +211,7 @@ class ShownWatch {
       if (events.length > 0) yield events
     }
     const until = Number(next.value.resourceVersion)
-    if (until > this.#position) this.#overlaps.set(cluster, { before, until, done: new Set() })
+    if (until > this.#position) this.#overlaps.set(cluster, [...overlaps, { before, until, done: new Set() }])
   }
 
   /** The event of an object in a logical cluster whose facts changed. */
@@ -221,7 +230,7 @@ class ShownWatch {
   /** The event as the View shows it; undefined for events of hidden objects. */
   #through(event: ItemEvent): ItemEvent | undefined {
     const { type, item, previous } = event
-    if (type === 'BOOKMARK') return event
+    if (type === 'BOOKMARK') return this.#query.bookmarks ? event : undefined
     const { shown } = this.#watching
     const before = this.#factsBefore(item)
     if (type === 'DELETED') {
@@ -236,12 +245,12 @@ class ShownWatch {
 
   /** The facts with which the client saw the previous version; undefined: the current ones. */
   #factsBefore({ key, meta }: Item): ClusterFacts | undefined {
-    const overlap = this.#overlaps.get(key.cluster)
-    if (overlap === undefined || Number(meta.resourceVersion) > overlap.until) return undefined
+    const overlaps = this.#overlaps.get(key.cluster) ?? []
     const id = `${key.namespace}/${key.name}`
-    if (overlap.done.has(id)) return undefined
-    overlap.done.add(id)
-    return overlap.before
+    const revision = Number(meta.resourceVersion)
+    const first = overlaps.find(({ until, done }) => revision <= until && !done.has(id))
+    for (const { done } of overlaps) done.add(id)
+    return first?.before
   }
 }
 

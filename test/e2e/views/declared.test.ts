@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { discard, eventually } from '../../support/oriel.ts'
+import { compiled, discard, eventually, run } from '../../support/oriel.ts'
 import { apply } from '../../support/tenants.ts'
 import { idsIn, ViewScene, viewOfWidgets, widget, widgets, widgetsIn } from './declared/scene.ts'
 
@@ -64,6 +64,10 @@ describe('Views', function () {
     const watcher = await scene.watch('ada', `${url}/clusters/*`)
     await scene.label('green', 'tier=gold')
     await watcher.next(({ type, object }) => type === 'ADDED' && object.metadata?.name === 'c')
+    // No event of a widget comes between these changes.
+    await scene.label('green', 'tier=silver')
+    await watcher.next(({ type }) => type === 'DELETED')
+    await scene.label('green', 'tier=gold')
     await apply(green.kubectl, widget('c', 'red'), widget('e', 'red'))
     await watcher.next(({ object }) => object.metadata?.name === 'e')
     await scene.label('green', 'tier=silver')
@@ -72,9 +76,10 @@ describe('Views', function () {
     await scene.label('green', 'tier=gold')
     await watcher.next(({ object }) => object.metadata?.name === 'f')
     const seen = watcher.seen.map(({ type, object }) => `${type} ${object.metadata?.name}`)
-    assert.deepEqual(seen.slice(0, 3), ['ADDED a', 'ADDED c', 'ADDED e'])
-    assert.deepEqual(seen.slice(3, 5), ['DELETED c', 'DELETED e'])
-    assert.deepEqual(seen.slice(5), ['ADDED c', 'ADDED e', 'ADDED f'])
+    assert.deepEqual(seen, [
+      ...['ADDED a', 'ADDED c', 'DELETED c', 'ADDED c', 'ADDED e', 'DELETED c', 'DELETED e'],
+      ...['ADDED c', 'ADDED e', 'ADDED f'],
+    ])
     watcher.stop()
   })
 
@@ -112,6 +117,26 @@ describe('Views', function () {
     bob.close()
     assert.equal(reply.status, 403)
     assert.match(reply.text, /a View can give only permissions that you have: list on apiexports\/content/)
+  })
+
+  it('are explained, with the part of the View that decided', async () => {
+    const explain = (verb: string) =>
+      run(process.execPath, [
+        ...[compiled, 'explain', verb, 'widgets.example.com', '--as', 'eve'],
+        ...[
+          '--kubeconfig',
+          scene.oriel.kubeconfig,
+          '--server',
+          `${url}/clusters/${scene.consumers.red.cluster}`,
+        ],
+      ])
+    const { stdout: told, stderr } = await explain('deletecollection')
+    assert.match(told, /virtual\.views\.content .*did not allow/, stderr)
+    assert.match(told, /spec\.resources\[0\]\.verbs of the View "gold" does not have "deletecollection"/)
+    assert.match(
+      (await explain('list')).stdout,
+      /spec\.resources\[0\]\.verbs of the View "gold" has the verb/,
+    )
   })
 
   it('name the position of a wrong expression, and serve nothing of the resource', async () => {

@@ -83,7 +83,9 @@ export class Follower {
         if (!signal.aborted) throw new Error('the watch ended')
       } catch (error) {
         if (signal.aborted) return
-        if (!(error instanceof StatusError && error.code === 410)) {
+        const isExpected =
+          error instanceof StatusError && error.code === 410 && !/too often/.test(error.message)
+        if (!isExpected) {
           this.problem = error
           return
         }
