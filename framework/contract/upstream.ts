@@ -69,5 +69,5 @@ export interface Outbound {
    * Why the address policy refuses a URL, or the token of the client for it, with the flag that changes that; undefined when it allows the URL, and for a host that
    * is unknown. Looks up the host.
    */
-  refusalOf(url: string, identity: MountIdentity): Promise<string | undefined>
+  refusalOf(url: string, identity?: MountIdentity): Promise<string | undefined>
 }
