@@ -14,6 +14,7 @@ import { addLimitFlags, addQuotaFlags, type LimitFlags, type QuotaFlags } from '
 import { addMountFlags, type MountFlags } from './mounts.ts'
 import { addServingFlags, addViewFlags, type ServingFlags, type ViewFlags } from './serving.ts'
 import { addShardFlags, type ShardFlags } from './shard.ts'
+import { addTracingFlags, type TracingFlags } from './tracing.ts'
 import { commonOption, duration, networks, textList } from './values.ts'
 
 /** The flags of `oriel start`, checked. */
@@ -27,7 +28,8 @@ export interface StartFlags
     ViewFlags,
     LimitFlags,
     QuotaFlags,
-    EtcdFlags {
+    EtcdFlags,
+    TracingFlags {
   readonly tlsCertFile?: string
   readonly tlsPrivateKeyFile?: string
   /** The certificate authorities by which clients verify `tlsCertFile`. */
@@ -73,7 +75,7 @@ export function addStartFlags(command: Command): Command {
   addServiceAccountFlags(addAuthenticationFlags(command))
   addAuditFlags(addAuthorizationFlags(command))
   addShardFlags(addAddressFlags(addMountFlags(command)))
-  addEtcdFlags(addQuotaFlags(addLimitFlags(command)))
+  addTracingFlags(addEtcdFlags(addQuotaFlags(addLimitFlags(command))))
   return addIgnoredFlags(ignoredByStart, addKcpFlags(command))
 }
 

@@ -4,11 +4,17 @@ import { addRequestHeaderFlags, clientCaOption, type RequestHeaderFlags } from '
 import { addIgnoredFlags, ignoredByViews } from './ignored.ts'
 import { addLimitFlags, type LimitFlags } from './limits.ts'
 import { addHostnameFlag, addViewFlags, type ViewFlags } from './serving.ts'
+import { addTracingFlags, type TracingFlags } from './tracing.ts'
 import { address, commonOption, portNumber } from './values.ts'
 import { verbosityOption } from './verbosity.ts'
 
 /** The flags of `oriel virtual-workspaces`, checked. */
-export interface VirtualWorkspacesFlags extends RequestHeaderFlags, AuditFlags, ViewFlags, LimitFlags {
+export interface VirtualWorkspacesFlags
+  extends RequestHeaderFlags,
+    AuditFlags,
+    ViewFlags,
+    LimitFlags,
+    TracingFlags {
   readonly kubeconfig: string
   readonly context?: string
   readonly externalLogicalClusterAdminKubeconfig?: string
@@ -39,7 +45,10 @@ export function addVirtualWorkspacesFlags(command: Command): Command {
     )
   addTlsFlags(addViewFlags(addListeningFlags(addShardFlags(command))))
   addPeerFlags(command).addOption(new Option('--cache-server-kubeconfig-file <path>').hideHelp())
-  return addIgnoredFlags(ignoredByViews, addLimitFlags(addAuditFlags(addRequestHeaderFlags(command))))
+  return addIgnoredFlags(
+    ignoredByViews,
+    addTracingFlags(addLimitFlags(addAuditFlags(addRequestHeaderFlags(command)))),
+  )
 }
 
 const addShardFlags = (command: Command): Command =>

@@ -20,6 +20,7 @@ import { plain } from '../files/plain.ts'
 import { fairnessLimits } from '../flags/limits.ts'
 import { publicUrl } from '../flags/serving.ts'
 import type { StartFlags } from '../flags/start.ts'
+import { closingBoth, prepareTracing } from '../tracing/tracing.ts'
 import { supervise } from '../views/supervision.ts'
 import { type LoadedViews, viewsOver } from '../views/viewplugins.ts'
 import type { Embedded } from './shard.ts'
@@ -45,12 +46,14 @@ export async function serve(given: ServeOptions): Promise<Server> {
   const version = versionInfo(build())
   const { serviceAccounts, identityHeaders } = authentication
   const { authenticator } = host.authentication
-  const metrics = createMetrics({ cachedLists: true })
+  const tracing = await prepareTracing(options, log)
+  const plainMetrics = createMetrics({ cachedLists: true })
+  const metrics = tracing?.measuring(plainMetrics) ?? plainMetrics
   const plugins = supervise(views, { log, metrics, watch: options.watch === true })
   const served = viewsOver([...workspaces, ...plugins, plain], { ...host, outbound })
   given.authorization.explains(served)
   given.disk.measure(metrics)
-  return serveOn(port, {
+  const server = serveOn(port, {
     workspaces: served,
     backend: host.backend,
     informers: host.informers,
@@ -68,7 +71,9 @@ export async function serve(given: ServeOptions): Promise<Server> {
     viewUrls: host.viewUrls,
     outbound,
     limits: fairnessLimits(options),
+    ...(tracing && { tracing }),
   })
+  return tracing === undefined ? server : closingBoth(server, tracing)
 }
 
 /** Milliseconds. */

@@ -1,7 +1,13 @@
 import { retry } from '../../framework/async/backoff.ts'
 import { expiryOf } from '../../framework/async/expiry.ts'
 import type { ServerAccess } from '../../framework/net/serveraccess.ts'
-import { connectShard, type ShardConnection, textOf } from '../../remote/connection/connection.ts'
+import type { Tracing } from '../../framework/tracing/tracing.ts'
+import {
+  connectShard,
+  type ShardConnection,
+  type ShardRequest,
+  textOf,
+} from '../../remote/connection/connection.ts'
 import { follow } from '../files/follow.ts'
 import { readKubeconfig } from '../files/kubeconfigfile.ts'
 import { StartError } from '../files/starterror.ts'
@@ -16,12 +22,12 @@ export interface ConnectionSource {
 
 /** Connects to the server in the kubeconfig of a flag, and reloads the file. Throws `StartError` on an invalid kubeconfig. */
 export async function openConnection(
-  { flags: { context }, log, signal }: ViewSetup,
+  { flags: { context }, log, tracing, signal }: ViewSetup,
   { flag, path, probe = '/version' }: ConnectionSource,
 ): Promise<ShardConnection> {
   const read = async () => checked(await readKubeconfig(path, context), path)
   const current = await read()
-  const connection = connectShard(current, log)
+  const connection = tracedConnection(connectShard(current, log), tracing)
   let proving = new AbortController()
   const use = (next: ServerAccess): void => {
     connection.use(next)
@@ -88,4 +94,16 @@ export async function openConnections(setup: ViewSetup): Promise<ViewConnections
     ...(cache && { cache }),
     close: async () => void (await Promise.all(all.map(each => each.close()))),
   }
+}
+
+/** A connection whose requests are spans of the traces, and carry their context. */
+function tracedConnection(connection: ShardConnection, tracing: Tracing | undefined): ShardConnection {
+  if (tracing === undefined) return connection
+  const passing =
+    <T>(send: (request: ShardRequest) => Promise<T>) =>
+    async (request: ShardRequest): Promise<T> =>
+      tracing.hop(`${request.method} to the shard`, headers =>
+        send({ ...request, headers: { ...request.headers, ...headers } }),
+      )
+  return { ...connection, send: passing(connection.send), ask: passing(connection.ask) }
 }

@@ -23,6 +23,7 @@ import { listenError, publicUrl, withPort } from '../flags/serving.ts'
 import type { VirtualWorkspacesFlags } from '../flags/virtualworkspaces.ts'
 import { saveMemory } from '../process/savingmemory.ts'
 import { endDespitePlugins, stopSignal } from '../process/shutdown.ts'
+import { closingBoth, prepareTracing } from '../tracing/tracing.ts'
 import { openConnections } from './shardconnection.ts'
 import { supervise } from './supervision.ts'
 import { openAuthentication, type ViewAuthentication } from './viewauthentication.ts'
@@ -41,7 +42,8 @@ export async function startVirtualWorkspaces(flags: VirtualWorkspacesFlags): Pro
   const stopping = new AbortController()
   // Every informer adds a listener.
   setMaxListeners(0, stopping.signal)
-  const running = await open({ flags, log, signal: stopping.signal })
+  const tracing = await prepareTracing(flags, log)
+  const running = await open({ flags, log, signal: stopping.signal, ...(tracing && { tracing }) })
   process.stdout.write(
     `Serving the views of ${flags.kubeconfig} on ${running.url} (all but cache, mounts and workspaces, which only oriel start serves)\n`,
   )
@@ -97,12 +99,13 @@ interface Parts {
   readonly auditor?: NonNullable<Parameters<typeof createServer>[0]['auditor']>
 }
 
-async function serve({ flags, log }: ViewSetup, parts: Parts): Promise<Server> {
+async function serve({ flags, log, tracing }: ViewSetup, parts: Parts): Promise<Server> {
   const { shard, authentication, connection, serving, views, auditor } = parts
   const version = versionInfo(build())
   const { listening } = serving
   const clientCA = allAuthorities(authentication.authorities())
-  const metrics = createMetrics()
+  const plainMetrics = createMetrics()
+  const metrics = tracing?.measuring(plainMetrics) ?? plainMetrics
   const served: readonly VirtualWorkspace[] = viewsOver(
     [
       ...shardWorkspaces.map(unpublished),
@@ -112,7 +115,7 @@ async function serve({ flags, log }: ViewSetup, parts: Parts): Promise<Server> {
     { ...shard, log },
   )
   try {
-    return await createServer({
+    const server = await createServer({
       host: listening.bindAddress,
       port: listening.port,
       tls: { ...serving.current, ...(clientCA && { clientCA }) },
@@ -128,7 +131,9 @@ async function serve({ flags, log }: ViewSetup, parts: Parts): Promise<Server> {
       checks: [reachable(connection)],
       viewUrls: onlyUrl(publicUrl(listening)),
       limits: fairnessLimits(flags),
+      ...(tracing && { tracing }),
     })
+    return tracing === undefined ? server : closingBoth(server, tracing)
   } catch (error) {
     throw listenError(error, listening)
   }

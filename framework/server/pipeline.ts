@@ -14,6 +14,7 @@ import type { RequestInfo } from '../request/requestinfo.ts'
 import type { Answer } from '../request/response.ts'
 import { accountOf, isPrivileged, type UserInfo } from '../request/user.ts'
 import { text } from '../responses/textanswer.ts'
+import type { Tracing } from '../tracing/tracing.ts'
 import { authorize, userOf } from './access.ts'
 import { type Authorized, dispatch, type Sources } from './dispatch.ts'
 import { locate } from './locate.ts'
@@ -40,7 +41,13 @@ export interface Pipeline extends Sources, MountOptions {
   /** Milliseconds. */
   readonly requestTimeout: number
   readonly fairness: Fairness
+  /** Absent: requests are not traced. */
+  readonly tracing?: Pick<Tracing, 'step'>
 }
+
+/** Does a step, which is a span of the trace. */
+const step = <T>({ tracing }: Pipeline, name: string, work: () => Awaitable<T>): Awaitable<T> =>
+  tracing === undefined ? work() : tracing.step(name, work)
 
 /**
  * Answers one request. The steps, in order: wait for changes of other servers, route, deadline, authentication, impersonation, limits, authorization,
@@ -71,7 +78,8 @@ function answerCurrent(pipeline: Pipeline, exchange: Exchange): Awaitable<Answer
   limitTime(pipeline, exchange, target.info)
   const cluster = namedCluster(pipeline.backend, target)
   exchange.audit?.about(target.info, cluster, target.workspace?.path.pattern === '')
-  const authenticated = userOf(pipeline.authenticator, exchange, { cluster, path: target.info.path })
+  const place = { cluster, path: target.info.path }
+  const authenticated = step(pipeline, 'authenticate', () => userOf(pipeline.authenticator, exchange, place))
   return after(authenticated, user => answerTarget(pipeline, exchange, target, user))
 }
 
@@ -104,8 +112,15 @@ function answerTarget(
   exchange.target = homeOf(target, user)
   exchange.user = user
   const routed = exchange as Routed
-  const asked = exchange.incoming.impersonates ? impersonated(pipeline, routed) : routed
-  return after(asked, known => after(enter(pipeline, known), seat => answerSeated(pipeline, known, seat)))
+  const asked = exchange.incoming.impersonates
+    ? step(pipeline, 'impersonate', () => impersonated(pipeline, routed))
+    : routed
+  return after(asked, known =>
+    after(
+      step(pipeline, 'wait for a seat', () => enter(pipeline, known)),
+      seat => answerSeated(pipeline, known, seat),
+    ),
+  )
 }
 
 /** An exchange with its view and user. */
@@ -142,7 +157,10 @@ function answerSeated(
     exchange.lifetime.hold(seat)
     if (!readingVerbs.has(exchange.target.info.verb)) readWithoutSeat(exchange, seat)
   }
-  return after(admitted(pipeline, exchange), authorized => dispatch(pipeline, authorized))
+  const admission = step(pipeline, 'authorize', () => admitted(pipeline, exchange))
+  return after(admission, authorized =>
+    step(pipeline, exchange.target.info.verb, () => dispatch(pipeline, authorized)),
+  )
 }
 
 /** A request whose body has not arrived keeps no seat. */

@@ -15,6 +15,7 @@ import type { Metrics } from '../metrics/metrics.ts'
 import { onlyUrl, publishUrls, type ViewUrls } from '../publishing/publisher.ts'
 import type { Authenticator } from '../request/authenticator.ts'
 import type { IsIdentity, Reading } from '../request/incoming.ts'
+import type { Tracing } from '../tracing/tracing.ts'
 import { YamlReader } from '../wire/yamlreader.ts'
 import { appOnDemand } from './app.ts'
 import type { HealthCheck } from './health.ts'
@@ -23,7 +24,8 @@ import { answerRequest } from './pipeline.ts'
 import { meterViews, runViews } from './readiness.ts'
 import { createSlices } from './respond.ts'
 import { checkViews, createRoutes } from './routes.ts'
-import { answeringWith } from './serve.ts'
+import { answeringWith, type Handler } from './serve.ts'
+import { traced } from './traced.ts'
 
 /** The options of a server. */
 export interface ServerOptions {
@@ -41,6 +43,8 @@ export interface ServerOptions {
   readonly version: VersionInfo
   readonly log: Logger
   readonly metrics: Metrics
+  /** Absent: requests are not traced. Its `measuring` has made `metrics`. */
+  readonly tracing?: Tracing
   /** Further checks besides `ping`, `shutdown` and one for each view. */
   readonly checks: readonly HealthCheck[]
   /** Asks the backend's authorizer about `/healthz`, `/livez` and `/readyz`, which are public otherwise. */
@@ -105,7 +109,9 @@ export function serveOn(port: Port, options: ServerOptions): Server {
   const slices = createSlices()
   const service = { ...options, ...parsing, requestTimeout, slices, stopping: stopping.signal }
   const app = appOnDemand(service, pipeline)
-  port.answer(answeringWith(service, answerRequest.bind(undefined, pipeline), app))
+  const handler: Handler = answerRequest.bind(undefined, pipeline)
+  const { tracing } = options
+  port.answer(answeringWith(service, tracing === undefined ? handler : traced(tracing, handler), app))
   const publishing = publishUrls({ ...options, viewUrls, signal: controllers.signal })
   return {
     ...{ port: port.port, url, useCertificate: port.useCertificate },

@@ -41,7 +41,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'apply request',
     'metrics wire',
     'contract patch',
-    'audit fairness lens net publishing query responses',
+    'audit fairness lens net publishing query responses tracing',
     'authn cache discovery informers plugins verbs',
     'authn/jwt computed impersonation',
     'server',
@@ -74,7 +74,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   cmd: [
     'files process',
     'certificates flags',
-    'authentication completion doctor explain newview store users viewtools',
+    'authentication completion doctor explain newview store tracing users viewtools',
     'authorization',
     'audit',
     'views',

@@ -1,0 +1,140 @@
+import { Agent as HttpAgent, request as overHttp } from 'node:http'
+import { Agent as HttpsAgent, request as overHttps } from 'node:https'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from '../contract/log.ts'
+import type { Span, SpanSink } from './span.ts'
+
+export interface OtlpOptions {
+  /** The URL of the receiver for traces: `http://localhost:4318/v1/traces`. */
+  readonly url: string
+  readonly log: Logger
+}
+
+const limits = {
+  /** Spans that wait; further ones are dropped. */
+  waiting: 4096,
+  /** Spans in one request. */
+  batch: 512,
+  /** Milliseconds between two requests. */
+  interval: 1_000,
+  /** Milliseconds until the receiver must have answered. */
+  patience: 10_000,
+  /** Milliseconds in which the last spans are sent when the process ends. */
+  lastPatience: 2_000,
+}
+
+/**
+ * Sends spans to a receiver of OpenTelemetry (OTLP/HTTP with JSON, opentelemetry-proto `docs/specification.md`), one request at a time.
+ * A receiver that fails or hangs costs its spans only; the log gets one line when that begins and one when it ends.
+ */
+export class OtlpExporter implements SpanSink {
+  readonly #options: OtlpOptions
+  readonly #agent: HttpAgent
+  readonly #timer: NodeJS.Timeout
+  #waiting: Span[] = []
+  #sending: Promise<void> | undefined
+  #isFailing = false
+  #isClosed = false
+
+  constructor(options: OtlpOptions) {
+    this.#options = options
+    const Agent = options.url.startsWith('https:') ? HttpsAgent : HttpAgent
+    this.#agent = new Agent({ keepAlive: true })
+    this.#timer = setInterval(() => this.#flush(), limits.interval).unref()
+  }
+
+  add(spans: readonly Span[]): void {
+    if (this.#waiting.length + spans.length <= limits.waiting) this.#waiting.push(...spans)
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    const late = new AbortController()
+    const limit = sleep(limits.lastPatience, undefined, { signal: late.signal }).catch(() => undefined)
+    await Promise.race([this.#sendAll(), limit])
+    late.abort()
+    this.#isClosed = true
+    this.#agent.destroy()
+  }
+
+  async #sendAll(): Promise<void> {
+    while ((this.#waiting.length > 0 || this.#sending !== undefined) && !this.#isFailing) await this.#flush()
+  }
+
+  #flush(): Promise<void> {
+    if (this.#sending === undefined && this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, limits.batch)
+      this.#sending = this.#send(batch).finally(() => {
+        this.#sending = undefined
+      })
+    }
+    return this.#sending ?? Promise.resolve()
+  }
+
+  async #send(batch: readonly Span[]): Promise<void> {
+    const { url, log } = this.#options
+    try {
+      await post(url, { body: JSON.stringify(encode(batch)), agent: this.#agent })
+      if (this.#isFailing) log.warn({ url }, 'traces are sent again')
+      this.#isFailing = false
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      if (!this.#isFailing && !this.#isClosed)
+        log.warn({ url, reason }, 'traces cannot be sent and are dropped')
+      this.#isFailing = true
+    }
+  }
+}
+
+interface Posted {
+  readonly body: string
+  readonly agent: HttpAgent
+}
+
+const post = (url: string, { body, agent }: Posted): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const send = url.startsWith('https:') ? overHttps : overHttp
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+    const signal = AbortSignal.timeout(limits.patience)
+    const call = send(url, { method: 'POST', agent, headers, signal }, response => {
+      response.resume().once('error', reject)
+      const { statusCode = 0 } = response
+      response.once('end', () =>
+        statusCode < 300 ? resolve() : reject(new Error(`the receiver responded with ${statusCode}`)),
+      )
+    })
+    call.once('error', error => reject(signal.aborted ? new Error('the receiver does not answer') : error))
+    // The process may end before the receiver has answered.
+    call.once('socket', socket => void socket.unref())
+    call.end(body)
+  })
+
+const kinds = { internal: 1, server: 2, client: 3 }
+const failed = 2
+
+const encode = (spans: readonly Span[]): object => ({
+  resourceSpans: [
+    {
+      resource: { attributes: attributesOf({ 'service.name': 'oriel' }) },
+      scopeSpans: [{ scope: { name: 'oriel' }, spans: spans.map(encodeSpan) }],
+    },
+  ],
+})
+
+const encodeSpan = ({ parentId, kind, start, end, attributes, failure, ...span }: Span): object => ({
+  ...span,
+  ...(parentId !== '' && { parentSpanId: parentId }),
+  kind: kinds[kind],
+  startTimeUnixNano: nanoseconds(start),
+  endTimeUnixNano: nanoseconds(end),
+  attributes: attributesOf(attributes),
+  ...(failure !== undefined && { status: { code: failed, message: failure } }),
+})
+
+const nanoseconds = (milliseconds: number): string => String(BigInt(Math.round(milliseconds * 1000)) * 1000n)
+
+const attributesOf = (attributes: Span['attributes']): readonly object[] =>
+  Object.entries(attributes).map(([key, value]) => ({
+    key,
+    value: typeof value === 'number' ? { intValue: String(value) } : { stringValue: value },
+  }))
