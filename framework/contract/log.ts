@@ -23,18 +23,13 @@ export interface Logger {
 
 /** A logger that writes JSON lines of `level` and above to stderr. */
 export function createLogger(level: LogLevel): Logger {
-  const logger = pino({ level, base: null }, pino.destination({ dest: 2, sync: false }))
-  return {
-    debug: logger.debug.bind(logger),
-    info: logger.info.bind(logger),
-    warn: logger.warn.bind(logger),
-    error: logger.error.bind(logger),
-    child: fields => new ChildLogger(logger, fields),
-    isLevelEnabled: each => logger.isLevelEnabled(each),
-    setLevel(next) {
+  const logger: Pino = pino({ level, base: null }, pino.destination({ dest: 2, sync: false }))
+  return Object.assign(logger, {
+    child: (fields: Record<string, unknown>): Logger => new ChildLogger(logger, fields),
+    setLevel(next: LogLevel) {
       logger.level = next
     },
-  }
+  })
 }
 
 /** Unlike pino's children, it follows the level of the logger. */
