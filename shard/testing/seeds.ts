@@ -106,6 +106,22 @@ const apis: Readonly<Record<string, Seed>> = {
   clustercachedresourceendpointslices: () => ({
     spec: { clusterCachedResource: { name: 'a' }, export: exportRef },
   }),
+  views: () => ({
+    spec: {
+      source: { apiExport: 'widgets' },
+      resources: [
+        {
+          group: 'example.com',
+          resource: 'widgets',
+          verbs: ['get'],
+          where: 'true',
+          hide: ['spec.token'],
+          annotate: { a: 'cluster.path' },
+        },
+      ],
+      columns: [{ name: 'Color', jsonPath: '.spec.color' }],
+    },
+  }),
 }
 
 const tree: Readonly<Record<string, Seed>> = {
