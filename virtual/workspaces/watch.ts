@@ -46,7 +46,7 @@ export async function* personalWatch(
   const stop = options.changes.follow(suspect)
   const timer = setInterval(() => seen.elsewhere().forEach(suspect), again)
   try {
-    if (!query.initialEvents) yield* nonEmpty(await seen.start())
+    if (!query.initialEvents) yield* nonEmpty(await seen.start(await newestRevision(storage, ctx, query)))
     let next = inner.next()
     for (;;) {
       const batch = await Promise.race([next, wake.rung()])
@@ -64,6 +64,18 @@ export async function* personalWatch(
     stop()
     await inner.return()
   }
+}
+
+/** Events up to this revision happened before the watch. */
+async function newestRevision(
+  storage: ResourceStorage,
+  ctx: RequestContext,
+  { cluster }: WatchQuery,
+): Promise<number> {
+  const list = storage.list(ctx, { cluster, limit: 1 })
+  let next = await list.next()
+  while (!next.done) next = await list.next()
+  return Number(next.value.resourceVersion)
 }
 
 function* nonEmpty(events: readonly ItemEvent[]): Generator<readonly ItemEvent[], void> {
@@ -108,6 +120,8 @@ class Seen {
   readonly #query: WatchQuery
   readonly #items = new Map<string, Item>()
   readonly #suspects = new Set<string>()
+  /** Events up to this revision happened before the watch, after the version from which it resumes. */
+  #resumedTo = 0
 
   constructor(options: PersonalWatch, ctx: RequestContext, query: WatchQuery) {
     this.#options = options
@@ -116,15 +130,18 @@ class Seen {
   }
 
   /**
-   * Without initial events, the current workspaces count as sent. Those on other shards are sent again, because the user may have
-   * got access to them since the requested version.
+   * Without initial events, the workspaces that have not changed since the requested version count as sent; the events of the
+   * others follow. Those on other shards are sent again, because the user may have got access to them since. `newest`: the
+   * current revision.
    */
-  async start(): Promise<readonly ItemEvent[]> {
+  async start(newest: number): Promise<readonly ItemEvent[]> {
+    const from = Number(this.#query.resourceVersion || newest)
+    this.#resumedTo = newest
     const events: ItemEvent[] = []
     for (const item of this.#all()) {
       if (!(await this.#isOwn(item))) continue
       if (this.#isElsewhere(item)) events.push(this.#show('ADDED', item))
-      else this.#items.set(idOf(item), item)
+      else if (versionOf(item) <= from) this.#items.set(idOf(item), item)
     }
     return events
   }
@@ -173,13 +190,23 @@ class Seen {
     const before = this.#items.get(idOf(item))
     // `reviewed` has sent this version or a newer one.
     if (before !== undefined && type !== 'DELETED' && versionOf(item) <= versionOf(before)) return undefined
-    if (type === 'DELETED') {
-      if (before === undefined) return undefined
-      this.#items.delete(idOf(item))
-      return { type, item }
-    }
-    if (await this.#isOwn(item)) return this.#show(before === undefined ? 'ADDED' : 'MODIFIED', item)
+    if (type === 'DELETED') return this.#removed(item)
+    if (await this.#isOwn(item)) return this.#show(this.#isSent(type, item) ? 'MODIFIED' : 'ADDED', item)
     return before === undefined ? undefined : this.#hide(before)
+  }
+
+  /** Access is as it was at the requested version: what changed since then, and was not created, was visible before. */
+  #isSent(type: ItemEvent['type'], item: Item): boolean {
+    return this.#items.has(idOf(item)) || (type === 'MODIFIED' && versionOf(item) <= this.#resumedTo)
+  }
+
+  /** Throws 410 where nothing tells any more whether the user had access: the client lists again. */
+  async #removed(item: Item): Promise<ItemEvent | undefined> {
+    const event = { type: 'DELETED', item } as const
+    if (this.#items.delete(idOf(item))) return event
+    if (versionOf(item) > this.#resumedTo) return undefined
+    if (await this.#isOwn(item)) return event
+    throw expired('too old resource version: workspaces were deleted since')
   }
 
   #show(type: 'ADDED' | 'MODIFIED', item: Item): ItemEvent {

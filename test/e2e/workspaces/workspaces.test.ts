@@ -97,6 +97,46 @@ describe('the workspaces of the user', function () {
     watch.leave()
   })
 
+  it('have the changes since the version of a resumed watch, also those that are over', async () => {
+    const root = kubectlFor(oriel, 'root')
+    const resumed = async (client: Client, version: string, wanted: string): Promise<readonly string[]> => {
+      const watch = await client.watch(`${view}?watch=true&resourceVersion=${version}`)
+      const found = []
+      for (let last = ''; last !== wanted; ) {
+        const event = await watch.next()
+        assert.ok(event, `the watch ended after ${found.join(', ')}`)
+        last = `${event.type} ${event.object.metadata?.name ?? event.object.message}`
+        assert.notEqual(event.type, 'ERROR', last)
+        found.push(last)
+      }
+      watch.leave()
+      return found
+    }
+    const { version } = await names(alice)
+    await root(['label', 'workspace', 'green', 'resumed=yes'])
+    assert.deepEqual(await resumed(alice, version, 'MODIFIED green'), ['MODIFIED green'])
+    const kind = { apiVersion: 'tenancy.kcp.io/v1alpha1', kind: 'Workspace' }
+    await apply(root, { ...kind, metadata: { name: 'late' } })
+    await root(['wait', '--for=jsonpath={.status.phase}=Ready', 'workspace/late'])
+    const made = await names(admin)
+    await root(['delete', 'workspace', 'late'])
+    const seen = await resumed(admin, made.version, 'DELETED late')
+    assert.ok(seen.length > 1 && !seen.includes('ADDED late'), seen.join())
+  })
+
+  it('expire a resumed watch after the deletion of a workspace that may have been visible', async () => {
+    const { version } = await names(alice)
+    const root = kubectlFor(oriel, 'root')
+    const kind = { apiVersion: 'tenancy.kcp.io/v1alpha1', kind: 'Workspace' }
+    await apply(root, { ...kind, metadata: { name: 'gone' } })
+    await root(['wait', '--for=jsonpath={.status.phase}=Ready', 'workspace/gone'])
+    await root(['delete', 'workspace', 'gone'])
+    const watch = await alice.watch(`${view}?watch=true&resourceVersion=${version}`)
+    const first = watch.status === 410 ? 410 : (await watch.next())?.object.code
+    assert.equal(first, 410)
+    watch.leave()
+  })
+
   it('expire a resumed watch when access has changed since', async () => {
     const { version } = await names(alice)
     await apply(red.kubectl, letIn('alice'))
