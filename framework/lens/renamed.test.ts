@@ -162,7 +162,7 @@ describe('a storage under other names', () => {
     const { continue: token = '', remainingItemCount } = first.metadata as Record<string, string>
     assert.equal(remainingItemCount, undefined)
     const readable = [token, Buffer.from(token, 'base64url').toString('latin1')].join()
-    assert.ok(!/zq|hidden/.test(readable), readable)
+    assert.ok(!/zqhome|elsewhere|hidden/.test(readable), readable)
     const seenNames = [...placesOf(first.items as KubeObject[])]
     let next = token
     while (next !== '') {
@@ -171,7 +171,9 @@ describe('a storage under other names', () => {
       next = (page.metadata as Record<string, string>).continue ?? ''
     }
     assert.deepEqual(seenNames, ['default/a', 'default/b', 'default/c'])
-    assert.equal((await refused(items(seen, { query: 'limit=1&continue=abc' }))).code, 410)
+    assert.equal((await refused(items(seen, { query: 'limit=1&continue=abc' }))).code, 400)
+    const foreign = 'a'.repeat(token.length)
+    assert.equal((await refused(items(seen, { query: `limit=1&continue=${foreign}` }))).code, 410)
   })
 
   it('hides objects whose names are not each other’s inverse, and refuses wrong results', async () => {

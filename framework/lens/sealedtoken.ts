@@ -1,6 +1,9 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import type { ItemList, ListMeta } from '../contract/storage.ts'
-import { expired, StatusError } from '../meta/errors.ts'
+import { badRequest, expired, StatusError } from '../meta/errors.ts'
+
+/** Bytes of nonce and authentication tag. */
+const headLength = 28
 
 /** Continue tokens contain the key of an object, which a view may hide: they are encrypted (AES-256-GCM, NIST SP 800-38D). */
 class Seal {
@@ -14,13 +17,15 @@ class Seal {
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url')
   }
 
-  /** Throws 410 for tokens that this process did not make. */
+  /** Throws 410 for tokens that this process did not make, and 400 for texts that are none. */
   open(token: string): string {
     const bytes = Buffer.from(token, 'base64url')
+    if (bytes.length <= headLength)
+      throw badRequest('invalid continue token: continue key is not valid: it cannot be decoded')
     try {
       const cipher = createDecipheriv('aes-256-gcm', this.#key, bytes.subarray(0, 12))
-      cipher.setAuthTag(bytes.subarray(12, 28))
-      return cipher.update(bytes.subarray(28)).toString() + cipher.final().toString()
+      cipher.setAuthTag(bytes.subarray(12, headLength))
+      return cipher.update(bytes.subarray(headLength)).toString() + cipher.final().toString()
     } catch {
       throw expired('The provided continue parameter is too old to display a consistent list result.')
     }

@@ -46,7 +46,8 @@ export async function isDataFile(path: string, mode: 'read' | 'write'): Promise<
     const meta = await newestMeta(file)
     if (meta === undefined) return false
     const needed = (meta.lastPage + 1) * meta.pageSize
-    if (size >= needed) return true
+    // After the meta pages: a server may have extended the file before it wrote them.
+    if ((await file.stat()).size >= needed) return true
     if (mode === 'write') await file.truncate(needed)
     return mode === 'write'
   } finally {

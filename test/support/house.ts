@@ -25,6 +25,7 @@ export const roomsForViews = [
   'async',
   'contract',
   'informers',
+  'lens',
   'meta',
   'net',
   'publishing',

@@ -6,6 +6,7 @@ import {
   type RequestContext,
   type ResourceStorage,
 } from '../../framework/index.ts'
+import { opened, sealedList } from '../../framework/lens/sealedtoken.ts'
 import { tenancyGroup } from '../../kcp/index.ts'
 import { isOwn } from './access.ts'
 import { type PersonalWatch, personalWatch } from './watch.ts'
@@ -30,7 +31,7 @@ export function personal(storage: ResourceStorage, options: PersonalWatch): Reso
       await check(ctx, item)
       return item
     },
-    list: (ctx, query) => filtered(host, ctx, storage.list(ctx, query)),
+    list: (ctx, query) => sealedList(filtered(host, ctx, storage.list(ctx, opened(query)))),
     watch: (ctx, query) => personalWatch(storage, options, ctx, query),
     update: (ctx, key, change, write) => storage.update(ctx, key, checked(ctx, change), write),
     delete: (ctx, key, admit, write) => storage.delete(ctx, key, checked(ctx, admit), write),
@@ -46,9 +47,7 @@ async function* filtered(host: Host, { user, signal }: RequestContext, list: Ite
       const own = items.filter((_, i) => areOwn[i])
       if (own.length > 0) yield own
     }
-    // The number of remaining workspaces of the user is not known.
-    const { remainingItemCount: _, ...meta } = next.value
-    return meta
+    return next.value
   } finally {
     await list.return({ resourceVersion: '' })
   }

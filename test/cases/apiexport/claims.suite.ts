@@ -115,7 +115,9 @@ export const claimsAreWhatIsAccepted = (scene: Scene): void => {
     const [plain] = (await scene.workspaces('plain')) as [Tenant]
     const review = ['selfsubjectaccessreviews', 'selfsubjectrulesreviews', 'selfsubjectreviews']
     const served = await scene.discovered(`/clusters/${plain.path}`)
-    const isOfWorkspaces = (each: string) => /\.kcp\.io$/.test(each) && !each.endsWith('.core.kcp.io')
+    // Views are declared by the workspace that has the source, so that no provider needs those of others.
+    const isOfWorkspaces = (each: string) =>
+      each === 'views.views.oriel.dev' || (/\.kcp\.io$/.test(each) && !each.endsWith('.core.kcp.io'))
     const wanted = served.filter(
       each => !isOfWorkspaces(each) && !review.some(no => each.startsWith(`${no}.`)),
     )

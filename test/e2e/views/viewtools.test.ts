@@ -72,7 +72,8 @@ describe('oriel views and oriel watch', function () {
     const views = JSON.parse(stdout) as readonly Record<string, unknown>[]
     const team = views.find(({ view }) => view === 'team')
     assert.deepEqual([team?.path, team?.notReady, team?.watches], ['/services/team/:team', '', 1])
-    assert.ok(Number(team?.requests) >= 1 && Number(team?.events) >= 3 && Number(team?.bytes) > 100, stdout)
+    // The first object may have been listed before the watch began.
+    assert.ok(Number(team?.requests) >= 1 && Number(team?.events) >= 2 && Number(team?.bytes) > 100, stdout)
     assert.ok(
       views.some(({ view }) => view === 'apiexport'),
       stdout,

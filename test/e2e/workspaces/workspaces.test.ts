@@ -146,6 +146,16 @@ describe('the workspaces of the user', function () {
     watch.leave()
   })
 
+  it('have continue tokens without the names of other workspaces', async () => {
+    const list = (await alice(`${view}?limit=1`)).json()
+    assert.equal(list.metadata.remainingItemCount, undefined)
+    const token = list.metadata.continue ?? ''
+    assert.doesNotMatch(Buffer.from(token, 'base64url').toString('latin1'), /blue|green/)
+    const rest = (await alice(`${view}?limit=5&continue=${token}`)).json()
+    const found = [...(list.items ?? []), ...(rest.items ?? [])].map(item => item.metadata.name)
+    assert.deepEqual(found, (await names(alice)).names)
+  })
+
   it('can be created, and are listed at once', async () => {
     const body = { apiVersion: 'tenancy.kcp.io/v1alpha1', kind: 'Workspace', metadata: { name: 'mine' } }
     const headers = { 'content-type': 'application/json' }
