@@ -50,13 +50,16 @@ export function connectShard(access: ServerAccess, log: Logger, headersTimeout =
   const reach = createReach(() => current.origin, log)
   reach.presents(access.cert)
   const send = async (request: ShardRequest): Promise<ShardAnswer> => {
+    const used = current
+    // A response to earlier credentials tells nothing about the present ones.
+    const isCurrent = (): boolean => used === current
     try {
-      const answer = await sent(current, request)
-      reach.answered(answer.statusCode, request)
+      const answer = await sent(used, request)
+      if (isCurrent()) reach.answered(answer.statusCode, request)
       if (answer.statusCode === 401) throw await refusal(answer)
       return answer
     } catch (error) {
-      if (!request.signal.aborted) reach.failed(error)
+      if (isCurrent() && !request.signal.aborted) reach.failed(error)
       throw failureOf(error)
     }
   }
