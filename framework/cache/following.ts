@@ -84,7 +84,11 @@ export async function* follow(
   try {
     while (!signal.aborted && !source.closed.aborted) {
       const wait = readers.enter()
-      if (wait !== undefined) await wait
+      if (wait !== undefined) {
+        await wait
+        // `wake` was called while nothing slept.
+        if (signal.aborted || source.closed.aborted) break
+      }
       const events = reader.next()
       if (events !== undefined) {
         if (events.length > 0) yield events
