@@ -2,43 +2,53 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import type { ItemList, ListMeta } from '../contract/storage.ts'
 import { badRequest, expired, StatusError } from '../meta/errors.ts'
 
-/** Bytes of nonce and authentication tag. */
-const headLength = 28
+const algorithm = 'aes-256-gcm'
+const [nonceLength, tagLength] = [12, 16]
+const headLength = nonceLength + tagLength
 
-/** Continue tokens contain the key of an object, which a view may hide: they are encrypted (AES-256-GCM, NIST SP 800-38D). */
-class Seal {
-  /** A token of another process is refused, and clients list again. */
+/**
+ * Encrypts continue tokens with a key of this process: they contain the key of an object, which a view may hide
+ * (AES-256-GCM, NIST SP 800-38D). `about`: what a token is valid for.
+ */
+export class TokenSeal {
   readonly #key = randomBytes(32)
 
-  seal(token: string): string {
-    const nonce = randomBytes(12)
-    const cipher = createCipheriv('aes-256-gcm', this.#key, nonce)
+  seal(token: string, about = ''): string {
+    const nonce = randomBytes(nonceLength)
+    const cipher = createCipheriv(algorithm, this.#key, nonce).setAAD(Buffer.from(about))
     const sealed = Buffer.concat([cipher.update(token), cipher.final()])
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url')
   }
 
-  /** Throws 410 for tokens that this process did not make, and 400 for texts that are none. */
-  open(token: string): string {
-    const bytes = Buffer.from(token, 'base64url')
-    if (bytes.length <= headLength)
-      throw badRequest('invalid continue token: continue key is not valid: it cannot be decoded')
+  /** undefined for tokens of another process, and for those about something else. */
+  open(sealed: string, about = ''): string | undefined {
+    const bytes = Buffer.from(sealed, 'base64url')
+    const tag = bytes.subarray(nonceLength, headLength)
     try {
-      const cipher = createDecipheriv('aes-256-gcm', this.#key, bytes.subarray(0, 12))
-      cipher.setAuthTag(bytes.subarray(12, headLength))
-      return cipher.update(bytes.subarray(headLength)).toString() + cipher.final().toString()
+      const nonce = bytes.subarray(0, nonceLength)
+      const cipher = createDecipheriv(algorithm, this.#key, nonce, { authTagLength: tagLength })
+      cipher.setAAD(Buffer.from(about)).setAuthTag(tag)
+      return Buffer.concat([cipher.update(bytes.subarray(headLength)), cipher.final()]).toString()
     } catch {
-      throw expired('The provided continue parameter is too old to display a consistent list result.')
+      return undefined
     }
   }
 }
 
-const seal = new Seal()
+const seal = new TokenSeal()
+
+/** Throws 410 for tokens that this process did not make, and 400 for texts that are none. */
+function open(token: string): string {
+  if (Buffer.from(token, 'base64url').length <= headLength)
+    throw badRequest('invalid continue token: continue key is not valid: it cannot be decoded')
+  const found = seal.open(token)
+  if (found !== undefined) return found
+  throw expired('The provided continue parameter is too old to display a consistent list result.')
+}
 
 /** The query with the token of the storage below. Throws 410 for foreign tokens. */
 export const opened = <Q extends { readonly continue?: string }>(query: Q): Q =>
-  query.continue === undefined || query.continue === ''
-    ? query
-    : { ...query, continue: seal.open(query.continue) }
+  query.continue === undefined || query.continue === '' ? query : { ...query, continue: open(query.continue) }
 
 /** The metadata of a list of which objects may be hidden: with a sealed token, and without the count of the others. */
 export function sealedMeta({ remainingItemCount: _, continue: token, ...meta }: ListMeta): ListMeta {

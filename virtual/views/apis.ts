@@ -6,6 +6,7 @@ import {
   type Item,
   type ResourceStorage,
 } from '../../framework/index.ts'
+import { TokenSeal } from '../../framework/lens/sealedtoken.ts'
 import { resources } from '../../kcp/index.ts'
 import { compileCached } from '../../openapi/index.ts'
 import type { ExportParams, KeptApis } from '../shared/exports/exports.ts'
@@ -15,7 +16,6 @@ import type { FieldSteps } from './fields/path.ts'
 import { planOf, type ResourcePlan, type ViewPlan } from './plan.ts'
 import { Presenter } from './presenter.ts'
 import { viewStorage } from './storage.ts'
-import { ContinueTokens } from './tokens.ts'
 import type { ViewObject, ViewParams } from './types.ts'
 
 /** A View and the source for which it was compiled. */
@@ -44,7 +44,7 @@ export interface ViewApisOptions {
 export class ViewApis {
   readonly #options: ViewApisOptions
   readonly #kept = new Map<string, Kept>()
-  readonly #tokens = new ContinueTokens()
+  readonly #tokens = new TokenSeal()
   /** By state: the revision at which it was seen first. */
   readonly #since = new Map<string, { readonly state: string; readonly revision: number }>()
 

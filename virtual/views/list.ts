@@ -1,19 +1,20 @@
 import { turn } from '../../framework/async/awaitable.ts'
-import type {
-  Item,
-  ItemList,
-  ListMeta,
-  ListQuery,
-  RequestContext,
-  ResourceStorage,
+import {
+  expired,
+  type Item,
+  type ItemList,
+  type ListMeta,
+  type ListQuery,
+  type RequestContext,
+  type ResourceStorage,
 } from '../../framework/index.ts'
-import type { ContinueTokens } from './tokens.ts'
+import type { TokenSeal } from '../../framework/lens/sealedtoken.ts'
 
 /** How one request lists. */
 export interface Listing {
   readonly storage: ResourceStorage
   readonly shown: (item: Item) => Item | undefined
-  readonly tokens: ContinueTokens
+  readonly tokens: TokenSeal
   /** What continue tokens are valid for. */
   readonly about: string
 }
@@ -23,11 +24,19 @@ export interface Listing {
  * hidden objects there are.
  */
 export async function* listShown(listing: Listing, ctx: RequestContext, query: ListQuery): ItemList {
-  const { tokens, about } = listing
   const { limit = 0, continue: sealed = '', ...rest } = query
   if (sealed === '' && limit === 0) return yield* onePage(listing, ctx, rest)
-  const first = sealed === '' ? rest : { ...scopeOf(rest), continue: tokens.open(sealed, about) }
+  const first = sealed === '' ? rest : { ...scopeOf(rest), continue: tokenIn(listing, sealed) }
   return yield* pages(listing, ctx, first, limit)
+}
+
+/** Throws 410 for tokens of another process, or of another state of the View. */
+function tokenIn({ tokens, about }: Listing, sealed: string): string {
+  const token = tokens.open(sealed, about)
+  if (token !== undefined) return token
+  throw expired(
+    'The provided continue parameter is too old: the View or the server has changed. Start the list again.',
+  )
 }
 
 /** The query of further pages has no resourceVersion. */

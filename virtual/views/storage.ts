@@ -8,17 +8,17 @@ import {
   type ResourceStorage,
   type WatchQuery,
 } from '../../framework/index.ts'
+import type { TokenSeal } from '../../framework/lens/sealedtoken.ts'
 import { apiVersionOf } from '../../framework/meta/object.ts'
 import { listShown } from './list.ts'
 import { selectedAsShown } from './selectors.ts'
 import { ViewSight, type ViewSightParts } from './sight.ts'
-import type { ContinueTokens } from './tokens.ts'
 import { type ShownWatching, watchShown } from './watch.ts'
 import { createThrough, deleteThrough, updateThrough, type ViewWrites } from './writes.ts'
 
 /** What the storages of one View share. */
 export interface ViewStorage extends ViewSightParts {
-  readonly tokens: ContinueTokens
+  readonly tokens: TokenSeal
   /** The name of the View, for errors. */
   readonly name: string
   /** The only logical cluster of the source; undefined: all. */
