@@ -11,8 +11,9 @@ import {
   type WatchQuery,
 } from '../../framework/index.ts'
 import type { ClusterFacts } from '../../openapi/index.ts'
+import { newestRevision } from '../shared/watching/newestrevision.ts'
+import { Wake } from '../shared/watching/wake.ts'
 import type { ClusterIndex } from './clusterindex.ts'
-import { Wake } from './wake.ts'
 
 /** How one request watches. */
 export interface ShownWatching {
@@ -98,7 +99,8 @@ class ShownWatch {
   async *events(wake: Wake): ItemWatch {
     const { initialEvents, resourceVersion = '', ...rest } = this.#query
     if (initialEvents) yield* this.#initial()
-    else if (resourceVersion === '' || resourceVersion === '0') await this.#now()
+    else if (resourceVersion === '' || resourceVersion === '0')
+      this.#position = await newestRevision(this.#watching.storage, this.#ctx, this.#selection())
     else this.#position = this.#resumed(resourceVersion)
     // Bookmarks of the source end overlaps, also where clients want none.
     const from = { ...rest, bookmarks: true, initialEvents: false, resourceVersion: String(this.#position) }
@@ -153,14 +155,6 @@ class ShownWatch {
     }
     this.#position = Number(next.value.resourceVersion)
     if (bookmarks) yield [bookmark(this.#watching.kind, this.#position, true)]
-  }
-
-  /** Without initial events, from the most recent revision. */
-  async #now(): Promise<void> {
-    const list = this.#watching.storage.list(this.#ctx, { ...this.#selection(), limit: 1 })
-    let next = await list.next()
-    while (!next.done) next = await list.next()
-    this.#position = Number(next.value.resourceVersion)
   }
 
   #selection(): Selection {

@@ -13,6 +13,8 @@ import {
   type WatchQuery,
 } from '../../framework/index.ts'
 import { localAdminCluster } from '../../kcp/index.ts'
+import { newestRevision } from '../shared/watching/newestrevision.ts'
+import { Wake } from '../shared/watching/wake.ts'
 import { type AccessChanges, clusterOf, isOwn } from './access.ts'
 
 export interface PersonalWatch {
@@ -38,7 +40,7 @@ export async function* personalWatch(
   refuseOld(options, ctx, query)
   const seen = new Seen(options, ctx, query)
   const inner = storage.watch(ctx, query)
-  const wake = createWake()
+  const wake = new Wake()
   const suspect = (cluster: string): void => {
     seen.suspect(cluster)
     wake.ring()
@@ -46,7 +48,8 @@ export async function* personalWatch(
   const stop = options.changes.follow(suspect)
   const timer = setInterval(() => seen.elsewhere().forEach(suspect), again)
   try {
-    if (!query.initialEvents) yield* nonEmpty(await seen.start(await newestRevision(storage, ctx, query)))
+    if (!query.initialEvents)
+      yield* nonEmpty(await seen.start(await newestRevision(storage, ctx, { cluster: query.cluster })))
     let next = inner.next()
     for (;;) {
       const batch = await Promise.race([next, wake.rung()])
@@ -66,18 +69,6 @@ export async function* personalWatch(
   }
 }
 
-/** Events up to this revision happened before the watch. */
-async function newestRevision(
-  storage: ResourceStorage,
-  ctx: RequestContext,
-  { cluster }: WatchQuery,
-): Promise<number> {
-  const list = storage.list(ctx, { cluster, limit: 1 })
-  let next = await list.next()
-  while (!next.done) next = await list.next()
-  return Number(next.value.resourceVersion)
-}
-
 function* nonEmpty(events: readonly ItemEvent[]): Generator<readonly ItemEvent[], void> {
   if (events.length > 0) yield events
 }
@@ -92,25 +83,6 @@ function refuseOld(
   const clusters = items.flatMap(item => [item.key.cluster, clusterOf(item) ?? item.key.cluster])
   if (changes.since([cluster, ...clusters], resourceVersion))
     throw expired(`too old resource version: ${resourceVersion} (access has changed since)`)
-}
-
-interface Wake {
-  ring(): void
-  /** Resolves after the next `ring` since the last `set`. */
-  rung(): Promise<undefined>
-  set(): void
-}
-
-function createWake(): Wake {
-  let resolve: (value: undefined) => void = () => undefined
-  let promise: Promise<undefined>
-  const set = (): void => {
-    promise = new Promise(done => {
-      resolve = done
-    })
-  }
-  set()
-  return { set, ring: () => resolve(undefined), rung: () => promise }
 }
 
 /** The workspaces that a watch has sent. */
