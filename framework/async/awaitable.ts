@@ -105,45 +105,65 @@ export class Pace {
   }
 }
 
-/** Readers that work in one turn of the event loop. */
-const readersInTurn = 16
-
 interface Reader {
   readonly weight: number
   readonly start: () => void
 }
 
+/** How many readers work in one turn of the event loop. */
+export interface ReadersInTurn {
+  /** Readers that start together. Default 16. */
+  readonly atOnce?: number
+  /** Milliseconds: when those have worked, the next start in the same turn if less time has passed. Default 4. */
+  readonly slice?: number
+}
+
 /** Many readers that become ready at once work in several turns of the event loop, in their order. */
 export class Readers {
   #admitted = 0
+  #since = 0
   readonly #waiting: Reader[] = []
-  readonly #most: number
+  readonly #atOnce: number
+  readonly #slice: number
 
-  constructor(most = readersInTurn) {
-    this.#most = most
+  constructor({ atOnce = 16, slice = 4 }: ReadersInTurn = {}) {
+    this.#atOnce = atOnce
+    this.#slice = slice
   }
 
   /** undefined: the reader may work now; or a promise of its turn. `weight`: as much work as so many readers have. */
   enter(weight = 1): Promise<void> | undefined {
-    if (this.#admitted === 0) setImmediate(this.#next)
-    if (this.#waiting.length === 0 && this.#admitted < this.#most) {
+    if (this.#admitted === 0) setImmediate(this.#turn)
+    if (this.#waiting.length === 0 && this.#admitted < this.#atOnce) {
       this.#admitted += weight
       return undefined
     }
     return new Promise(start => this.#waiting.push({ weight, start }))
   }
 
-  readonly #next = (): void => {
+  readonly #turn = (): void => {
+    this.#since = performance.now()
+    this.#admit()
+  }
+
+  readonly #admit = (): void => {
     this.#admitted = 0
     let count = 0
     for (const { weight, start } of this.#waiting) {
-      if (this.#admitted >= this.#most) break
+      if (this.#admitted >= this.#atOnce) break
       this.#admitted += weight
       count++
       start()
     }
     this.#waiting.splice(0, count)
-    if (count > 0) setImmediate(this.#next)
+    // A tick that a microtask schedules runs after the microtasks in which these readers work.
+    if (count > 0) queueMicrotask(() => process.nextTick(this.#next))
+  }
+
+  readonly #next = (): void => {
+    const isTimeLeft = performance.now() - this.#since < this.#slice
+    if (isTimeLeft && this.#waiting.length > 0) this.#admit()
+    else setImmediate(this.#turn)
   }
 }
 

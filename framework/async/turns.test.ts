@@ -23,7 +23,7 @@ describe('turns', () => {
   })
 
   it('let a limited number of readers work at a time, in their order', async () => {
-    const readers = new Readers(2)
+    const readers = new Readers({ atOnce: 2, slice: 0 })
     const worked: string[] = []
     const reader = async (name: string): Promise<void> => {
       await readers.enter()
@@ -41,5 +41,27 @@ describe('turns', () => {
     assert.deepEqual(worked, ['a', 'b', 'c', 'd', 'e'])
     assert.deepEqual(seen, [2, 4, 5, 5])
     assert.equal(readers.enter(), undefined)
+  })
+
+  it('let readers go on in the same turn while time is left, after those before have worked', async () => {
+    const readers = new Readers({ atOnce: 2, slice: Number.POSITIVE_INFINITY })
+    const worked: string[] = []
+    const reader = async (name: string): Promise<void> => {
+      await readers.enter()
+      worked.push(`${name} starts`)
+      await Promise.resolve()
+      worked.push(`${name} ends`)
+    }
+    const all = ['a', 'b', 'c', 'd'].map(reader)
+    const inTurn: number[] = []
+    const count = (): void => {
+      inTurn.push(worked.length)
+      if (worked.length < 8) setImmediate(count)
+    }
+    setImmediate(count)
+    await Promise.all(all)
+    assert.deepEqual(worked.slice(0, 4), ['a starts', 'b starts', 'a ends', 'b ends'])
+    assert.deepEqual(worked.slice(4), ['c starts', 'd starts', 'c ends', 'd ends'])
+    assert.ok(inTurn.length <= 1, `${inTurn.length} turns`)
   })
 })

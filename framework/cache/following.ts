@@ -83,15 +83,10 @@ export async function* follow(
   if (watcher.due !== never) source.ticker.add(watcher)
   try {
     while (!signal.aborted && !source.closed.aborted) {
-      const wait = readers.enter()
-      if (wait !== undefined) {
-        await wait
-        // `wake` was called while nothing slept.
-        if (signal.aborted || source.closed.aborted) break
-      }
-      const events = reader.next()
-      if (events !== undefined) {
-        if (events.length > 0) yield events
+      if (!reader.isCurrent) {
+        await readers.enter()
+        const events = reader.next()
+        if (events !== undefined && events.length > 0) yield events
       } else if (Date.now() >= watcher.due) {
         watcher.due = next()
         yield [makeBookmark()]

@@ -73,6 +73,11 @@ export class RingReader {
     return this.#line
   }
 
+  /** Whether there are no events to read now. */
+  get isCurrent(): boolean {
+    return this.#position === this.#line.end && !this.#joinsOwnLine
+  }
+
   /** The next events, which may all be filtered out; undefined if there are none. Throws 410 if they were dropped. */
   next(): readonly ItemEvent[] | undefined {
     const line = this.#line
@@ -89,8 +94,12 @@ export class RingReader {
     if (this.#line !== this.#ring.line) this.#ring.leave(this.#cluster)
   }
 
+  get #joinsOwnLine(): boolean {
+    return this.#cluster !== '*' && this.#line === this.#ring.line
+  }
+
   #settle(): boolean {
-    if (this.#cluster === '*' || this.#line !== this.#ring.line) return false
+    if (!this.#joinsOwnLine) return false
     this.#line = this.#ring.join(this.#cluster)
     this.#view = this.#own
     this.#position = this.#line.end

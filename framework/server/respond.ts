@@ -36,7 +36,7 @@ const slice = 128 * 1024
 /** The slices of all lists that are written in one turn of the event loop. */
 const slicesInTurn = 2
 
-export const createSlices = (): Readers => new Readers(slicesInTurn)
+export const createSlices = (): Readers => new Readers({ atOnce: slicesInTurn, slice: 0 })
 
 /**
  * Writes a response with back-pressure. Resolves when all is written or the client disconnects. Throws if a stream fails

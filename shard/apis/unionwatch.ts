@@ -58,7 +58,7 @@ export async function* unionWatch(
   const closing = new AbortController()
   const open = AbortSignal.any([signal, closing.signal])
   // Caches give their events before the next turn of the event loop.
-  const readers = new Readers(Number.POSITIVE_INFINITY)
+  const readers = new Readers({ atOnce: Number.POSITIVE_INFINITY })
   const parts = caches.map(cache => new Part(cache.watch(kind, open, { ...query, readers })))
   let initial = query.initialEvents && query.bookmarks ? parts.length : 0
   try {

@@ -70,7 +70,7 @@ describe('other requests have their turn', () => {
     await Promise.all(watches.map(watch => watch.return()))
   })
 
-  it('while many watches get one event', async () => {
+  it('while many watches send one event', async () => {
     const query = { cluster: 'a', initialEvents: false, bookmarks: false }
     const watches = Array.from({ length: 100 }, () => fixture.maps.watch(configMap, forever, query))
     let inTurn = 0
@@ -83,11 +83,12 @@ describe('other requests have their turn', () => {
           inTurn = 0
         })
       most = Math.max(most, inTurn)
+      spin(0.5)
     }
     const all = watches.map(watch => counted(watch.next()))
     await fixture.write('a/n/new', '1')
     await Promise.all(all)
-    assert.ok(most <= 32, `${most} watches in one turn`)
+    assert.ok(most <= 48, `${most} watches in one turn`)
     await Promise.all(watches.map(watch => watch.return()))
   })
 })
