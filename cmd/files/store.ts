@@ -1,12 +1,18 @@
+import { join } from 'node:path'
 import type { EtcdOptions } from '../../shard/store/etcd/etcd.ts'
+import type { Seen, SeenPlace } from '../../shard/store/etcd/seen.ts'
 import type { Store } from '../../shard/store/store.ts'
 import { type EtcdAccessFlags, etcdAccess, isEtcd } from './etcdaccess.ts'
+import { readIfThere, writePrivately } from './files.ts'
+import { StartError } from './starterror.ts'
 
 /** The flags of a store in etcd. */
 export interface StoreAccess extends EtcdAccessFlags {
   readonly etcdPrefix?: string
   /** Milliseconds. */
   readonly etcdCompactionInterval?: number
+  /** Where the server keeps what it has seen of etcd; absent for tools. */
+  readonly dataDirectory?: string
 }
 
 /**
@@ -25,6 +31,32 @@ export async function openStore(where: string, flags: StoreAccess = {}): Promise
 
 /** Throws `StartError` for addresses, flags and files that are not valid. */
 export async function etcdOptions(where: string, flags: StoreAccess): Promise<EtcdOptions> {
-  const { etcdPrefix: prefix = '/oriel', etcdCompactionInterval: compactEvery = 300_000 } = flags
-  return { ...(await etcdAccess(where, flags)), prefix, compactEvery }
+  const {
+    etcdPrefix: prefix = '/oriel',
+    etcdCompactionInterval: compactEvery = 300_000,
+    dataDirectory,
+  } = flags
+  const seen = dataDirectory === undefined ? {} : { seen: seenIn(dataDirectory) }
+  return { ...(await etcdAccess(where, flags)), prefix, compactEvery, ...seen }
+}
+
+/** The file `etcd-seen.json` of a data directory. */
+function seenIn(directory: string): SeenPlace {
+  const path = join(directory, 'etcd-seen.json')
+  return {
+    read: async () => parseSeen(path, await readIfThere(path)),
+    write: seen => writePrivately(path, JSON.stringify(seen)),
+  }
+}
+
+function parseSeen(path: string, bytes: Buffer | undefined): Seen | undefined {
+  if (bytes === undefined) return undefined
+  try {
+    const { installation, offset, revision, id } = JSON.parse(bytes.toString()) as Seen
+    if ([offset, revision].every(Number.isSafeInteger) && typeof id === 'string')
+      return { installation, offset, revision, id }
+  } catch {
+    // Reported below.
+  }
+  throw new StartError(`${path} is damaged: remove it, unless etcd was restored from a snapshot.`)
 }

@@ -1,26 +1,24 @@
+import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checkNames } from '../group.ts'
 import { type StoreChange, StoreConflict, StoreError } from '../store.ts'
-import type { EtcdAnswer, EtcdConnection } from './connection.ts'
+import type { EtcdAnswer } from './connection.ts'
 import { failureOf, isFull } from './failures.ts'
-import { type Layout, withChecksum } from './layout.ts'
+import { EpochEnded, type EtcdTarget, headOf, revisionOf } from './head.ts'
+import { withChecksum } from './layout.ts'
 import {
   decodeRange,
   decodeTxn,
   encodeRange,
   encodeTxn,
-  type KeyValue,
+  type RangeResponse,
   type RequestOp,
   type RevisionCompare,
   type TxnResponse,
 } from './messages.ts'
 
-/** The etcd of an installation; `offset` is added to its revisions. */
-export interface EtcdTarget {
-  readonly connection: EtcdConnection
-  readonly layout: Layout
-  readonly offset: number
-}
+/** Bytes. */
+const idLength = 8
 
 /** A change with its key and value in etcd, and the `mod_revision` that it replaces. */
 interface EtcdChange {
@@ -74,34 +72,76 @@ const compareOf = ({ key, expected }: EtcdChange): readonly RevisionCompare[] =>
 const opOf = ({ key, value }: EtcdChange): RequestOp =>
   value === undefined ? { remove: key } : { put: { key, value } }
 
-async function commitSmall(target: EtcdTarget, changes: readonly EtcdChange[]): Promise<number> {
-  const answer = await transact(target, {
-    compare: changes.flatMap(compareOf),
-    changes,
-    failure: changes.map(({ key }) => ({ range: { key } })),
-  })
-  const { header, succeeded } = answer.response
-  return succeeded ? header.revision : earlierAttempt(answer, changes)
+/** The conditions and the result of one attempt. */
+interface Attempt {
+  readonly answer: EtcdAnswer<TxnResponse>
+  /** The revision of the fence that was compared. */
+  readonly fence: number
 }
+
+async function commitSmall(target: EtcdTarget, changes: readonly EtcdChange[]): Promise<number> {
+  const fenced = changes.some(({ expected = 0 }) => expected === 0)
+  for (let wasRepeated = false; ; ) {
+    const { answer, fence } = await (fenced ? attemptFenced(target, changes) : attemptPlain(target, changes))
+    const { header, succeeded, ranges } = answer.response
+    if (succeeded) return header.revision
+    const [installation, raised] = ranges.map(({ values: [value] }) => revisionOf(value))
+    if (installation !== target.floor) throw new EpochEnded()
+    wasRepeated ||= answer.isRepeated
+    if (!fenced || raised === fence) return earlierAttempt(ranges.slice(2), wasRepeated, changes)
+    target.fence.follow(raised ?? 0)
+  }
+}
+
+/** A change that replaces a revision is made at most once, however often it is sent. */
+const attemptPlain = async (target: EtcdTarget, changes: readonly EtcdChange[]): Promise<Attempt> => ({
+  answer: await transact(target, smallTransaction(target, changes, [])),
+  fence: 0,
+})
+
+async function attemptFenced(target: EtcdTarget, changes: readonly EtcdChange[]): Promise<Attempt> {
+  const { fence } = target
+  let compared = fence.revision
+  const current = (): Transaction =>
+    smallTransaction(target, changes, [{ key: fence.key, revision: compared }])
+  const answer = await transact(target, current(), async () => {
+    await fence.raise()
+    compared = fence.revision
+    return current()
+  })
+  return { answer, fence: compared }
+}
+
+/** When it fails, its first two ranges are the installation and the fence; the others are those of the changes. */
+const smallTransaction = (
+  { layout: { installation }, fence }: EtcdTarget,
+  changes: readonly EtcdChange[],
+  more: readonly RevisionCompare[],
+): Transaction => ({
+  compare: [...more, ...changes.flatMap(compareOf)],
+  changes,
+  failure: [installation, fence.key, ...changes.map(({ key }) => key)].map(key => ({ range: { key } })),
+})
 
 /**
  * The revision at which an earlier attempt of the same call made the changes, although the connection failed before its
  * response. Throws `StoreConflict` when another writer was faster.
  */
 function earlierAttempt(
-  { response, isRepeated }: EtcdAnswer<TxnResponse>,
+  ranges: readonly RangeResponse[],
+  wasRepeated: boolean,
   changes: readonly EtcdChange[],
 ): number {
-  const found = response.ranges.map(({ values: [value] }) => value)
-  const isDone = isRepeated && changes.every(({ value }, i) => isSame(found[i]?.value, value))
-  if (isDone) return found.find(value => value !== undefined)?.modified ?? response.header.revision
+  const found = ranges.map(({ values: [value] }) => value)
+  const isDone = wasRepeated && changes.every(({ value }, i) => isSame(found[i]?.value, value))
+  if (isDone) return found.find(value => value !== undefined)?.modified ?? ranges[0]?.header.revision ?? 0
   const differs = changes.find(
     ({ expected }, i) => expected !== undefined && expected !== revisionOf(found[i]),
   )
   throw new StoreConflict((differs ?? changes[0])?.name ?? '')
 }
 
-const revisionOf = (value: KeyValue | undefined): number => value?.modified ?? 0
+const rangeOf = ({ key }: EtcdChange): RequestOp => ({ range: { key } })
 
 const isSame = (found: Buffer | undefined, wanted: Buffer | undefined): boolean =>
   found === undefined || wanted === undefined ? found === wanted : found.equals(wanted)
@@ -114,21 +154,17 @@ async function commitLocked(target: EtcdTarget, changes: readonly EtcdChange[]):
     const needed = await effective(target, changes, head.at)
     if (needed.length === 0) return undefined
     const compare = [{ key: layout.head, revision: head.modified }]
-    const { response } = await transact(target, { compare, changes: needed, failure: [] })
+    const failure = [{ range: { key: layout.installation } }, ...needed.slice(0, 1).map(rangeOf)]
+    const { response, isRepeated } = await transact(target, { compare, changes: needed, failure })
     if (response.succeeded) return response.header.revision
+    const [installation, first] = response.ranges.map(({ values: [value] }) => value)
+    if (revisionOf(installation) !== target.floor) throw new EpochEnded()
+    // All changes were made if the first was.
+    const isDone = isRepeated && revisionOf(first) > head.at && isSame(first?.value, needed[0]?.value)
+    if (isDone) return revisionOf(first)
     await sleep(Math.random() * 10 * attempt)
   }
   throw new StoreConflict(changes[0]?.name ?? '')
-}
-
-/** The revision of the newest commit, and the one at which it was read; `modified` is 0 when the key is missing. */
-export async function headOf({ connection, layout }: EtcdTarget): Promise<{ modified: number; at: number }> {
-  const { response } = await connection.call({
-    path: '/etcdserverpb.KV/Range',
-    request: encodeRange({ key: layout.head }),
-    decode: decodeRange,
-  })
-  return { modified: response.values[0]?.modified ?? 0, at: response.header.revision }
 }
 
 /** The changes without deletions of missing keys. Throws `StoreConflict` for a key that is not at its revision. */
@@ -160,21 +196,36 @@ interface Transaction {
 
 /** Every commit writes the head. A full etcd refuses that: deletions then remove the head. */
 async function transact(
-  { connection, layout: { head } }: EtcdTarget,
-  { compare, changes, failure }: Transaction,
+  target: EtcdTarget,
+  transaction: Transaction,
+  again?: () => Promise<Transaction>,
 ): Promise<EtcdAnswer<TxnResponse>> {
-  const ops = grouped(changes.map(opOf))
+  const { connection, layout } = target
   const send = (last: RequestOp) => {
-    const request = encodeTxn({ compare, success: [...ops, last], failure })
-    return connection.call({ path: '/etcdserverpb.KV/Txn', request, decode: decodeTxn })
+    const request = requestOf(target, transaction, last)
+    const repeated = again && { again: async () => requestOf(target, await again(), last) }
+    return connection.call({ path: '/etcdserverpb.KV/Txn', request, decode: decodeTxn, ...repeated })
   }
   try {
-    return await send({ put: { key: head, value: Buffer.alloc(0) } })
+    return await send({ put: { key: layout.head, value: randomBytes(idLength) } })
   } catch (error) {
-    if (!isFull(failureOf(error)) || changes.some(({ value }) => value !== undefined)) throw error
-    return send({ remove: head })
+    const isDeletion = transaction.changes.every(({ value }) => value === undefined)
+    if (!isFull(failureOf(error)) || !isDeletion) throw error
+    return send({ remove: layout.head })
   }
 }
+
+/** A commit is only made in the epoch of the server. */
+const requestOf = (
+  { layout: { installation }, floor }: EtcdTarget,
+  { compare, changes, failure }: Transaction,
+  last: RequestOp,
+): Buffer =>
+  encodeTxn({
+    compare: [{ key: installation, revision: floor }, ...compare],
+    success: [...grouped(changes.map(opOf)), last],
+    failure,
+  })
 
 /** Puts operations beyond the limit of a transaction into transactions within it. */
 function grouped(ops: readonly RequestOp[]): readonly RequestOp[] {

@@ -31,6 +31,8 @@ export interface EtcdCall<T> {
   readonly path: string
   readonly request: Buffer
   readonly decode: (response: Buffer) => T
+  /** The request of another attempt; default: the same. Called when an attempt failed that may still be executed. */
+  readonly again?: () => Promise<Buffer>
 }
 
 /** The response, and whether an earlier attempt of the same call may have been executed, too. */
@@ -42,8 +44,8 @@ export interface EtcdAnswer<T> {
 export type EtcdWatch = ClientDuplexStream<Buffer, WatchResponse>
 
 const defaultPatience = 10_000
-/** Milliseconds for one attempt: the next member is asked after it. */
-const longestAttempt = 4_000
+/** The part of the patience for one attempt: the next member is asked after it. */
+const attemptPart = 0.4
 /** Milliseconds between two attempts. */
 const pause = 100
 
@@ -81,11 +83,13 @@ export class EtcdConnection {
 
   /** Repeats a call at the other members while etcd is not available. Throws `EtcdFailure`. */
   async call<T>(call: EtcdCall<T>): Promise<EtcdAnswer<T>> {
-    const end = Date.now() + (this.#access.patience ?? defaultPatience)
+    const end = Date.now() + this.#patience
+    let current = call
     for (let isRepeated = false; ; isRepeated = true) {
       const member = this.#member
       try {
-        return { response: await this.#attempt(call, end), isRepeated }
+        if (isRepeated && call.again) current = { ...call, request: await call.again() }
+        return { response: await this.#attempt(current, end), isRepeated }
       } catch (error) {
         const failure = failureOf(error)
         if (!this.#isWorthRepeating(failure) || Date.now() + pause >= end) throw failure
@@ -119,6 +123,14 @@ export class EtcdConnection {
     for (const client of this.#clients) client.close()
   }
 
+  get #patience(): number {
+    return this.#access.patience ?? defaultPatience
+  }
+
+  get #longestAttempt(): number {
+    return this.#patience * attemptPart
+  }
+
   get #client(): Client {
     return this.#clients[this.#member] as Client
   }
@@ -148,11 +160,11 @@ export class EtcdConnection {
   #authenticate(user: NonNullable<EtcdAccess['user']>): Promise<string> {
     const path = '/etcdserverpb.Auth/Authenticate'
     const call = { path, request: encodeAuthenticate(user), decode: decodeAuthenticate }
-    return this.#send(call, new Metadata(), Date.now() + longestAttempt)
+    return this.#send(call, new Metadata(), Date.now() + this.#longestAttempt)
   }
 
   #send<T>({ path, request, decode }: EtcdCall<T>, metadata: Metadata, end: number): Promise<T> {
-    const deadline = Math.min(end, Date.now() + longestAttempt)
+    const deadline = Math.min(end, Date.now() + this.#longestAttempt)
     return new Promise((resolve, reject) => {
       const done = (error: ServiceError | null, response?: T): void =>
         error === null ? resolve(response as T) : reject(error)

@@ -1,10 +1,17 @@
 import { StoreError } from '../store.ts'
-import { type EtcdTarget, headOf } from './commit.ts'
 import { type EtcdAccess, EtcdConnection } from './connection.ts'
 import { failureOf, openError } from './failures.ts'
+import { Fence } from './fence.ts'
 import { EtcdCompacted, followKeys } from './following.ts'
-import { type EtcdInstallation, markComplete, openInstallation } from './installation.ts'
+import { type EtcdTarget, headOf } from './head.ts'
+import {
+  type EtcdInstallation,
+  markComplete,
+  type OpeningInstallation,
+  openInstallation,
+} from './installation.ts'
 import { layoutOf } from './layout.ts'
+import type { SeenPlace } from './seen.ts'
 import { SharedStore } from './sharedstore.ts'
 
 export interface EtcdOptions extends EtcdAccess {
@@ -17,6 +24,8 @@ export interface EtcdOptions extends EtcdAccess {
    * until `completeInstallation`.
    */
   readonly copyOf?: number
+  /** Where this server keeps what it has seen, to notice that etcd was restored; absent: nowhere. */
+  readonly seen?: SeenPlace
 }
 
 /** Opens the installation below the prefix, and creates it if needed. Throws `StoreError`. */
@@ -24,8 +33,10 @@ export async function openEtcdStore(options: EtcdOptions): Promise<SharedStore> 
   const connection = new EtcdConnection(options)
   const layout = layoutOf(options.prefix)
   try {
-    const installation = await openInstallation(connection, layout, options.copyOf)
-    return await openShared({ connection, layout, offset: installation.offset }, installation, options)
+    const installation = await openInstallation(connection, layout, await openingOf(options))
+    const { offset, floor } = installation
+    const target = { connection, layout, offset, floor, fence: new Fence(connection, layout) }
+    return await openShared(target, installation, options)
   } catch (error) {
     connection.close()
     throw error instanceof StoreError ? error : openError(failureOf(error), options.endpoints)
@@ -44,15 +55,20 @@ export async function completeInstallation(options: EtcdOptions): Promise<void> 
   }
 }
 
+const openingOf = async ({ copyOf, seen }: EtcdOptions): Promise<OpeningInstallation> => ({
+  ...(copyOf !== undefined && { copyOf }),
+  seen: await seen?.read(),
+})
+
 async function openShared(
   target: EtcdTarget,
   installation: EtcdInstallation,
-  { compactEvery }: EtcdOptions,
+  { compactEvery, seen }: EtcdOptions,
 ): Promise<SharedStore> {
   const compacted = Math.max(installation.floor, await compactedBy(target))
   const { modified } = await headOf(target)
   const state = { compacted, revision: Math.max(compacted, modified) }
-  return new SharedStore(target, { installation, ...state, compactEvery })
+  return new SharedStore(target, { installation, ...state, compactEvery, ...(seen && { seen }) })
 }
 
 /** The revision up to which etcd is compacted: only a watch from the beginning tells. */

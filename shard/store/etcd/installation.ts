@@ -4,6 +4,7 @@ import { StoreError } from '../store.ts'
 import type { EtcdConnection } from './connection.ts'
 import type { Layout } from './layout.ts'
 import { decodeRange, decodeTxn, encodeRange, encodeTxn, type ResponseHeader } from './messages.ts'
+import { hasLost, type Seen } from './seen.ts'
 
 /** The record of an installation in etcd. It is written when an epoch begins. */
 interface InstallationRecord {
@@ -66,26 +67,33 @@ function parseRecord(bytes: Buffer, { prefix }: Layout): InstallationRecord {
 const isRestored = ({ cluster, term }: EtcdInstallation, header: ResponseHeader): boolean =>
   cluster !== header.cluster || header.term < term
 
+export interface OpeningInstallation {
+  /** The newest revision of another store, of which the installation becomes a copy. */
+  readonly copyOf?: number
+  /** What this server has seen of the installation. */
+  readonly seen?: Seen | undefined
+}
+
 /**
  * The installation below a prefix; the first server creates it. When etcd was restored, a new epoch begins above all
- * revisions that clients may have seen. `copyOf`: the newest revision of another store, of which the installation becomes a
- * copy.
+ * revisions that clients may have seen.
  */
 export async function openInstallation(
   connection: EtcdConnection,
   layout: Layout,
-  copyOf?: number,
+  { copyOf, seen }: OpeningInstallation = {},
 ): Promise<EtcdInstallation> {
   const own = randomUUID()
   for (let attempt = 0; attempt < attempts; attempt++) {
     const { found, header } = await readInstallation(connection, layout)
     if (found !== undefined && found.uid !== own) checkUse(found, layout, copyOf)
-    if (found !== undefined && !isRestored(found, header)) return found
+    const isLost = found && (await hasLost({ connection, layout }, found, seen, header.revision))
+    if (found !== undefined && !isLost && !isRestored(found, header)) return found
     if (found === undefined) await checkEmpty(connection, layout, header.revision)
     const next: InstallationRecord = {
       format,
       uid: found?.uid ?? own,
-      offset: offsetOf(found, header, copyOf),
+      offset: Math.max(offsetOf(found, header, copyOf), isLost ? offsetAfter(seen, header) : 0),
       cluster: header.cluster,
       term: header.term,
       ...(copyOf !== undefined && { incomplete: true }),
@@ -101,6 +109,10 @@ function offsetOf(found: EtcdInstallation | undefined, header: ResponseHeader, c
   if (found !== undefined) return nextEpoch(header.revision + found.offset) - header.revision
   return copyOf === undefined ? 0 : nextEpoch(copyOf) - header.revision
 }
+
+/** Revisions of the next epoch are higher than all that the server has seen. */
+const offsetAfter = (seen: Seen | undefined, header: ResponseHeader): number =>
+  seen === undefined ? 0 : nextEpoch(seen.offset + seen.revision) - header.revision
 
 /** Throws for the incomplete copy by another process, and for a copy to an installation. */
 function checkUse({ incomplete }: EtcdInstallation, { prefix }: Layout, copyOf: number | undefined): void {

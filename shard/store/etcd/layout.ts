@@ -12,8 +12,10 @@ export interface Layout {
   readonly all: readonly [from: Buffer, to: Buffer]
   /** `[from, to)` of the store's keys. */
   readonly objects: readonly [from: Buffer, to: Buffer]
-  /** Written by every commit: its revision is that of the newest commit. */
+  /** Written by every commit: its revision is that of the newest commit, and its value identifies it. */
   readonly head: Buffer
+  /** Written before a write is repeated. */
+  readonly fence: Buffer
   /** Format, identity and epoch of the installation. */
   readonly installation: Buffer
   /** The key in etcd of a store's key. */
@@ -37,6 +39,7 @@ export function layoutOf(prefix: string): Layout {
     all: [all, endOf(all)],
     objects: [objects, endOf(objects)],
     head: Buffer.from(`${prefix}/head`),
+    fence: Buffer.from(`${prefix}/fence`),
     installation: Buffer.from(`${prefix}/installation`),
     keyOf: key => Buffer.concat([objects, Buffer.from(key)]),
     textOf: key => key.toString('utf8', objects.length),

@@ -7,9 +7,10 @@ import {
   StoreError,
   type StoreEvent,
 } from '../store.ts'
-import { commitTo, type EtcdTarget, headOf } from './commit.ts'
+import { commitTo } from './commit.ts'
 import { EtcdFailure, failureOf, isCompacted, readError, writeError } from './failures.ts'
 import { EtcdCompacted, followKeys } from './following.ts'
+import { EpochEnded, type EtcdTarget, headOf } from './head.ts'
 import { type EtcdInstallation, readInstallation } from './installation.ts'
 import { JoinedRead } from './joinedread.ts'
 import { storedValue } from './layout.ts'
@@ -22,6 +23,7 @@ import {
   type RangeRequest,
   type RangeResponse,
 } from './messages.ts'
+import { hasLost, SeenLog, type SeenPlace } from './seen.ts'
 
 /** The state of etcd when the store was opened, in revisions of etcd. */
 export interface SharedState {
@@ -30,6 +32,7 @@ export interface SharedState {
   readonly compacted: number
   /** Milliseconds; 0: never. */
   readonly compactEvery: number
+  readonly seen?: SeenPlace
 }
 
 /** Values in one read. */
@@ -53,7 +56,9 @@ export class SharedStore implements Store {
   /** The revision at the last look of the timer. */
   #earlier: number
 
-  constructor(target: EtcdTarget, { installation, revision, compacted, compactEvery }: SharedState) {
+  readonly #seenLog: SeenLog
+
+  constructor(target: EtcdTarget, { installation, revision, compacted, compactEvery, seen }: SharedState) {
     this.installation = installation.uid
     this.failed = new Promise(resolve => {
       this.#fail = resolve
@@ -64,6 +69,10 @@ export class SharedStore implements Store {
     this.#compacted = compacted + target.offset
     this.#earlier = this.#compacted
     this.#heads = new JoinedRead(() => this.#readHead())
+    this.#seenLog = new SeenLog({
+      ...{ installation, place: seen, look: () => this.latest() },
+      known: () => this.#revision - target.offset,
+    })
     if (compactEvery > 0) this.#timer = setInterval(() => void this.#tidy(), compactEvery).unref()
   }
 
@@ -121,7 +130,7 @@ export class SharedStore implements Store {
     try {
       return this.#seen((await writing) ?? 0)
     } catch (error) {
-      throw commitError(error)
+      throw this.#writeFailure(error)
     } finally {
       this.#writes.delete(writing)
     }
@@ -171,6 +180,7 @@ export class SharedStore implements Store {
     clearInterval(this.#timer)
     this.#closing.abort()
     await Promise.allSettled(this.#writes)
+    await this.#seenLog.close()
     this.#target.connection.close()
   }
 
@@ -185,11 +195,24 @@ export class SharedStore implements Store {
   /** The head is missing while etcd is full: then only deletions make revisions. */
   async #readHead(): Promise<number> {
     try {
-      const { modified, at } = await headOf(this.#target)
+      const head = await headOf(this.#target)
+      const { modified, at } = head
+      this.#seenLog.note(head)
       return this.#seen(modified === 0 ? at : modified)
     } catch (error) {
-      throw readError(failureOf(error))
+      throw error instanceof EpochEnded ? this.#end(error) : readError(failureOf(error))
     }
+  }
+
+  #writeFailure(error: unknown): unknown {
+    if (error instanceof EpochEnded) return this.#end(error)
+    return error instanceof EtcdFailure ? writeError(error) : error
+  }
+
+  /** The server ends, because it cannot go on. */
+  #end(reason: Error): Error {
+    this.#fail(reason)
+    return reason
   }
 
   async #range(request: RangeRequest): Promise<RangeResponse> {
@@ -223,10 +246,10 @@ export class SharedStore implements Store {
     const { connection, layout } = this.#target
     const { found, header } = await readInstallation(connection, layout)
     const isSame = found?.floor === this.#epoch.floor && found.uid === this.#epoch.uid
-    if (isSame && header.revision >= revision && header.cluster === this.#epoch.cluster) return
-    throw new StoreError(
-      'etcd was restored or replaced while the server was running. Start the server again: clients will list again.',
-    )
+    const isLater = header.revision >= revision && header.cluster === this.#epoch.cluster
+    if (isSame && isLater && !(await hasLost(this.#target, found, this.#seenLog.newest, header.revision)))
+      return
+    throw new EpochEnded()
   }
 
   /** Errors that a watch cannot survive end the server, except for one that begins too early. */
@@ -235,9 +258,7 @@ export class SharedStore implements Store {
       this.#compacted = Math.max(this.#compacted, error.revision + this.#target.offset)
       if (!isResumed) return new Compacted(this.#compacted)
     }
-    const reason = reasonOf(error)
-    this.#fail(reason)
-    return reason
+    return this.#end(reasonOf(error))
   }
 
   /** Compacts what was there at the last look: everything newer is younger than the interval. */
@@ -257,5 +278,3 @@ function reasonOf(error: unknown): Error {
 }
 
 const behind = (key: Buffer | undefined): Buffer | undefined => key && Buffer.concat([key, Buffer.alloc(1)])
-
-const commitError = (error: unknown): unknown => (error instanceof EtcdFailure ? writeError(error) : error)

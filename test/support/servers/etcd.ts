@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { cp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -24,6 +24,10 @@ export interface Etcd {
   restart(): Promise<void>
   /** Sends SIGKILL, and starts again without data. */
   wipe(): Promise<void>
+  /** Notes the state to which `goBack` restores it. */
+  save(): Promise<void>
+  /** Sends SIGKILL, and starts again with the saved state, as after a restore of a snapshot with the same cluster token. */
+  goBack(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -99,6 +103,17 @@ export async function startEtcd(args: readonly string[] = [], scheme = 'http'): 
     async wipe() {
       await endOf(child, 'SIGKILL')
       await rm(directory, { recursive: true })
+      child = await launch()
+    },
+    async save() {
+      await endOf(child, 'SIGKILL')
+      await cp(directory, `${directory}.saved`, { recursive: true })
+      child = await launch()
+    },
+    async goBack() {
+      await endOf(child, 'SIGKILL')
+      await rm(directory, { recursive: true })
+      await cp(`${directory}.saved`, directory, { recursive: true })
       child = await launch()
     },
     stop: async () => void (await endOf(child, 'SIGKILL')),

@@ -1,0 +1,49 @@
+import type { EtcdConnection } from './connection.ts'
+import { JoinedRead } from './joinedread.ts'
+import type { Layout } from './layout.ts'
+import { decodeTxn, encodeTxn } from './messages.ts'
+
+/**
+ * A key whose revision every write without a revision of its own compares. An attempt whose response did not arrive may still
+ * be on its way to etcd: when the key is written before the next attempt, etcd refuses the earlier one, however late it is.
+ */
+export class Fence {
+  readonly #connection: EtcdConnection
+  readonly #key: Buffer
+  readonly #raises: JoinedRead<void>
+  /** The `mod_revision` of the key that this server knows; 0: it is missing. */
+  #revision = 0
+
+  constructor(connection: EtcdConnection, { fence }: Layout) {
+    this.#connection = connection
+    this.#key = fence
+    this.#raises = new JoinedRead(() => this.#raise())
+  }
+
+  get key(): Buffer {
+    return this.#key
+  }
+
+  get revision(): number {
+    return this.#revision
+  }
+
+  /** Another server has written the key. */
+  follow(revision: number): void {
+    this.#revision = Math.max(this.#revision, revision)
+  }
+
+  /** Ends all attempts that began before. Throws `EtcdFailure`. */
+  raise(): Promise<void> {
+    return this.#raises.call()
+  }
+
+  async #raise(): Promise<void> {
+    const put = { put: { key: this.#key, value: Buffer.alloc(0) } }
+    const request = encodeTxn({ compare: [], success: [put], failure: [] })
+    const { response } = await this.#connection.call({
+      ...{ path: '/etcdserverpb.KV/Txn', request, decode: decodeTxn },
+    })
+    this.follow(response.header.revision)
+  }
+}

@@ -1,0 +1,107 @@
+import type { EtcdConnection } from './connection.ts'
+import { failureOf, isCompacted } from './failures.ts'
+import type { Head } from './head.ts'
+import type { EtcdInstallation } from './installation.ts'
+import type { Layout } from './layout.ts'
+import { decodeRange, encodeRange } from './messages.ts'
+
+/** The newest commit that a server knew. It is kept outside etcd, because a restored etcd has forgotten it. */
+export interface Seen {
+  /** Identifies the installation. */
+  readonly installation: string
+  /** The offset of its epoch. */
+  readonly offset: number
+  /** The revision of etcd. */
+  readonly revision: number
+  /** Identifies the commit at that revision. */
+  readonly id: string
+}
+
+/** Where a server keeps what it has seen. */
+export interface SeenPlace {
+  read(): Promise<Seen | undefined>
+  write(seen: Seen): Promise<void>
+}
+
+/** Whether etcd has lost a commit that the server knew: it was restored from a snapshot. `newest`: the revision of etcd. */
+export async function hasLost(
+  { connection, layout }: { readonly connection: EtcdConnection; readonly layout: Layout },
+  found: EtcdInstallation,
+  seen: Seen | undefined,
+  newest: number,
+): Promise<boolean> {
+  if (seen?.installation !== found.uid || seen.offset < found.offset) return false
+  if (seen.offset > found.offset || seen.revision > newest) return true
+  const id = await idAt(connection, layout, seen.revision)
+  return id !== undefined && id !== seen.id
+}
+
+/** Identifies the newest commit at a revision; undefined when its history is compacted. */
+async function idAt(
+  connection: EtcdConnection,
+  { head: key }: Layout,
+  revision: number,
+): Promise<string | undefined> {
+  const request = encodeRange({ key, revision })
+  try {
+    const { response } = await connection.call({
+      ...{ path: '/etcdserverpb.KV/Range', request, decode: decodeRange },
+    })
+    return response.values[0]?.value.toString('hex') ?? ''
+  } catch (error) {
+    if (isCompacted(failureOf(error))) return undefined
+    throw error
+  }
+}
+
+/** Milliseconds between two looks. */
+const pause = 1_000
+
+interface SeenLogOptions {
+  readonly installation: EtcdInstallation
+  readonly place?: SeenPlace | undefined
+  /** The newest revision of etcd that the server knows. */
+  readonly known: () => number
+  /** Reads the newest commit, and notes it. */
+  readonly look: () => Promise<unknown>
+}
+
+/** The newest commit that a server has read; kept in its place once a second. */
+export class SeenLog {
+  readonly #options: SeenLogOptions
+  readonly #timer: NodeJS.Timeout | undefined
+  #newest: Seen | undefined
+  #kept = 0
+
+  constructor(options: SeenLogOptions) {
+    this.#options = options
+    // A file that cannot be written now is written later.
+    const keep = () => void this.keep().catch(() => undefined)
+    if (options.place) this.#timer = setInterval(keep, pause).unref()
+  }
+
+  get newest(): Seen | undefined {
+    return this.#newest
+  }
+
+  note({ modified: revision, id }: Pick<Head, 'modified' | 'id'>): void {
+    const { uid: installation, offset } = this.#options.installation
+    if (revision > (this.#newest?.revision ?? 0)) this.#newest = { installation, offset, revision, id }
+  }
+
+  /** Keeps the newest commit, also one that this server made and has not read. */
+  async keep(): Promise<void> {
+    const { place, known, look } = this.#options
+    if (place === undefined) return
+    if (known() > (this.#newest?.revision ?? 0)) await look()
+    const newest = this.#newest
+    if (newest === undefined || newest.revision === this.#kept) return
+    await place.write(newest)
+    this.#kept = newest.revision
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.keep().catch(() => undefined)
+  }
+}
