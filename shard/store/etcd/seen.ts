@@ -1,7 +1,6 @@
 import type { EtcdConnection } from './connection.ts'
 import { failureOf, isCompacted } from './failures.ts'
 import type { Head } from './head.ts'
-import type { EtcdInstallation } from './installation.ts'
 import type { Layout } from './layout.ts'
 import { decodeRange, encodeRange } from './messages.ts'
 
@@ -23,10 +22,16 @@ export interface SeenPlace {
   write(seen: Seen): Promise<void>
 }
 
+/** The installation and the epoch that a server opens. */
+interface Epoch {
+  readonly uid: string
+  readonly offset: number
+}
+
 /** Whether etcd has lost a commit that the server knew: it was restored from a snapshot. `newest`: the revision of etcd. */
 export async function hasLost(
   { connection, layout }: { readonly connection: EtcdConnection; readonly layout: Layout },
-  found: EtcdInstallation,
+  found: Epoch,
   seen: Seen | undefined,
   newest: number,
 ): Promise<boolean> {
@@ -58,7 +63,7 @@ async function idAt(
 const pause = 1_000
 
 interface SeenLogOptions {
-  readonly installation: EtcdInstallation
+  readonly installation: Epoch
   readonly place?: SeenPlace | undefined
   /** The newest revision of etcd that the server knows. */
   readonly known: () => number
