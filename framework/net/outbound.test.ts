@@ -16,7 +16,7 @@ import type { UpstreamRequest } from '../contract/upstream.ts'
 import { type Listener, listen } from '../server/listener.ts'
 import { serve } from '../server/serve.ts'
 import { createOutbound } from './outbound.ts'
-import { outbound, portOf, service } from './testing/service.ts'
+import { impatientOutbound, outbound, portOf, service } from './testing/service.ts'
 
 interface Reply {
   readonly status: number
@@ -28,6 +28,7 @@ describe('passing requests on', () => {
   let target: Server
   let front: Listener
   let endpoint: UpstreamRequest['endpoint']
+  let sender = outbound
   let seen: IncomingMessage | undefined
   let answer: (request: IncomingMessage, response: import('node:http').ServerResponse) => void
   const ended = new AbortController()
@@ -43,7 +44,7 @@ describe('passing requests on', () => {
       lifetime.limit(undefined)
       lifetime.follow(ended.signal, 'replaced')
       return Promise.resolve(
-        outbound.forwarding({ incoming, endpoint, path: incoming.path, seenAs: '/clusters/root:remote' }),
+        sender.forwarding({ incoming, endpoint, path: incoming.path, seenAs: '/clusters/root:remote' }),
       )
     }
     front = await listen(
@@ -53,6 +54,7 @@ describe('passing requests on', () => {
     )
   })
   beforeEach(() => {
+    sender = outbound
     endpoint = { url: `http://127.0.0.1:${portOf(target)}/base` }
     answer = (_, response) => response.end('fine')
   })
@@ -168,6 +170,7 @@ describe('passing requests on', () => {
     assert.equal((await message())[0], 502)
     answer = ({ socket }) => void socket.end('nonsense\r\n\r\n')
     assert.deepEqual(await message(), [502, trouble('its response is malformed')])
+    sender = impatientOutbound
     answer = () => undefined
     assert.deepEqual(await message(), [
       504,
@@ -192,6 +195,7 @@ describe('passing requests on', () => {
   })
 
   it('ends an answer that stops in the middle', async () => {
+    sender = impatientOutbound
     answer = (_, response) => void response.writeHead(200).write('half')
     await assert.rejects((await open('/x')).toArray())
   })

@@ -12,6 +12,11 @@ export const service: Service = {
   stopping: new AbortController().signal,
 }
 
-export const outbound = createOutbound({ allow: ['127.0.0.1'], allowHttp: true, responseTimeout: 300 })
+const loopback = { allow: ['127.0.0.1'], allowHttp: true }
+
+export const outbound = createOutbound(loopback)
+
+/** For endpoints that do not respond. */
+export const impatientOutbound = createOutbound({ ...loopback, responseTimeout: 300 })
 
 export const portOf = (server: Server): number => (server.address() as AddressInfo).port
