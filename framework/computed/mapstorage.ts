@@ -6,7 +6,7 @@ import { behind, isFiltered, matcherOf, rangeOf, take } from '../cache/selection
 import type { Item } from '../contract/item.ts'
 import type { ItemList, ItemWatch, ListQuery, ResourceStorage, WatchQuery } from '../contract/storage.ts'
 import { readOnly } from '../lens/view.ts'
-import { badRequest, expired, notFound } from '../meta/errors.ts'
+import { expired, invalidContinueToken, notFound } from '../meta/errors.ts'
 import type { ObjectKey } from '../meta/object.ts'
 import { readResourceVersion } from '../query/options.ts'
 import { bookmark } from '../responses/bookmark.ts'
@@ -92,7 +92,7 @@ function positionOf(token: string): Position {
     const { revision, after } = JSON.parse(Buffer.from(token, 'base64url').toString()) as Position
     if (Number.isSafeInteger(revision) && typeof after === 'string') return { revision, after }
   } catch {}
-  throw badRequest('invalid continue token: continue key is not valid: it cannot be decoded')
+  throw invalidContinueToken('it cannot be decoded')
 }
 
 const tooNew = (asked: number, { revision }: MapSource): string =>

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import type { ItemList, ListMeta } from '../contract/storage.ts'
-import { badRequest, expired, StatusError } from '../meta/errors.ts'
+import { expired, invalidContinueToken, StatusError } from '../meta/errors.ts'
 
 const algorithm = 'aes-256-gcm'
 const [nonceLength, tagLength] = [12, 16]
@@ -39,8 +39,7 @@ const seal = new TokenSeal()
 
 /** Throws 410 for tokens that this process did not make, and 400 for texts that are none. */
 function open(token: string): string {
-  if (Buffer.from(token, 'base64url').length <= headLength)
-    throw badRequest('invalid continue token: continue key is not valid: it cannot be decoded')
+  if (Buffer.from(token, 'base64url').length <= headLength) throw invalidContinueToken('it cannot be decoded')
   const found = seal.open(token)
   if (found !== undefined) return found
   throw expired('The provided continue parameter is too old to display a consistent list result.')

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Selection } from '../../framework/contract/storage.ts'
-import { badRequest, type StatusError, timeout } from '../../framework/meta/errors.ts'
+import { invalidContinueToken, type StatusError, timeout } from '../../framework/meta/errors.ts'
 import type { StoredResource } from './codec.ts'
 
 /** The position of the next page of a list. */
@@ -43,25 +43,23 @@ export function decodeContinuation(
   selection: Selection,
 ): Continuation {
   const { v, rv, start, of } = parse(text)
-  if (v !== version) throw invalid(`server does not recognize this encoded version ${v}`)
-  if (rv === 0) throw invalid(`incorrect encoded start resourceVersion (version ${version})`)
-  if (start === '') throw invalid(`encoded start key empty (version ${version})`)
-  if (of !== scopeOf(resource, selection)) throw invalid('it belongs to another list')
+  if (v !== version) throw invalidContinueToken(`server does not recognize this encoded version ${v}`)
+  if (rv === 0) throw invalidContinueToken(`incorrect encoded start resourceVersion (version ${version})`)
+  if (start === '') throw invalidContinueToken(`encoded start key empty (version ${version})`)
+  if (of !== scopeOf(resource, selection)) throw invalidContinueToken('it belongs to another list')
   return { revision: rv, after: start.slice(0, -1) }
 }
-
-const invalid = (why: string) => badRequest(`invalid continue token: continue key is not valid: ${why}`)
 
 function parse(text: string): Token {
   let token: Partial<Token> | null
   try {
     token = JSON.parse(Buffer.from(text, 'base64url').toString())
   } catch {
-    throw invalid('it cannot be decoded')
+    throw invalidContinueToken('it cannot be decoded')
   }
   const { v, rv = 0, start = '', of = '' } = token ?? {}
   if (!Number.isSafeInteger(rv) || rv < -1 || typeof start !== 'string' || typeof of !== 'string')
-    throw invalid('it cannot be decoded')
+    throw invalidContinueToken('it cannot be decoded')
   return { v: String(v ?? ''), rv, start, of }
 }
 
