@@ -36,6 +36,7 @@ export {
 } from './resource.ts'
 export { checkStructural } from './structural/structural.ts'
 export {
+  compileQueryExpression,
   compileViewExpression,
   type ExpressionAllowance,
   type ExpressionResult,

@@ -1,6 +1,7 @@
 import { authorizationParts } from '../cmd/authorization/authorization.ts'
 import { plain } from '../cmd/files/plain.ts'
 import { bearerTokens } from '../framework/authn/index.ts'
+import type { Item } from '../framework/contract/item.ts'
 import { type Logger, silent } from '../framework/contract/log.ts'
 import { loopbackContext } from '../framework/contract/loopback.ts'
 import { versionInfo } from '../framework/contract/version.ts'
@@ -83,8 +84,7 @@ export async function startInstallation({
     failures,
     as: user => new TestUser(server.url, typeof user === 'string' ? { name: user, groups: [] } : user),
     async cluster(name, ...objects) {
-      if (!names.has(name))
-        await shard.client.create(resources.logicalClusters, keyOf(logicalCluster, name), logicalCluster)
+      if (!names.has(name)) await createCluster(shard, name, stop.signal)
       if (!names.has(name)) await write(namespace, name)
       names.add(name)
       for (const object of objects) await write(object, name)
@@ -110,6 +110,16 @@ const keyOf = ({ metadata }: KubeObject, cluster: string, inNamespace = metadata
   ...{ cluster, namespace: inNamespace },
   name: metadata.name ?? '',
 })
+
+/** Creates a logical cluster that is ready. */
+async function createCluster({ client, backend }: Shard, name: string, signal: AbortSignal): Promise<void> {
+  const key = keyOf(logicalCluster, name)
+  await client.create(resources.logicalClusters, key, logicalCluster)
+  const ref = { ...resources.logicalClusters, subresource: 'status' }
+  const ctx = loopbackContext({ verb: 'update', resource: ref, cluster: name, signal, log: silent })
+  const ready = ({ object }: Item): KubeObject => ({ ...object, status: { phase: 'Ready' } })
+  await backend.storage(ref).update(ctx, key, ready, written)
+}
 
 /** Creates an object of a served kind. Namespaced objects without a namespace are in `default`. */
 async function createIn(

@@ -5,6 +5,7 @@ import { cache } from './cache/index.ts'
 import { initializingworkspaces } from './initializingworkspaces/index.ts'
 import { migratingworkspaces } from './migratingworkspaces/index.ts'
 import { mounts } from './mounts/index.ts'
+import { query } from './query/index.ts'
 import { replication } from './replication/index.ts'
 import { terminatingworkspaces } from './terminatingworkspaces/index.ts'
 import { views } from './views/index.ts'
@@ -28,5 +29,6 @@ export const workspaces: readonly WorkspaceFactory[] = [
   cache,
   mounts,
   personalWorkspaces,
+  query,
   views,
 ]

@@ -85,6 +85,8 @@ export interface ApiResource<P extends Params = Params> {
   readonly resetFields?: ResetFields
   /** Field selectors besides metadata.name and metadata.namespace: the value of a field as text, '' when absent. */
   readonly selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>
+  /** Query parameters of lists and watches besides those of `metav1.ListOptions`: the storage gets them in `Selection.options`. */
+  readonly queryOptions?: readonly string[]
   /** The warning for every request to a deprecated version (rules.md 7.44). */
   readonly deprecationWarning?: string
   /** The published OpenAPI v3 schema of the kind, with unresolved references; for OpenAPI documents only. */

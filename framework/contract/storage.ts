@@ -38,6 +38,8 @@ export interface Selection {
   readonly namespace?: string
   readonly labels?: LabelSelector
   readonly fields?: FieldSelector
+  /** The query parameters of the request that the resource has in `queryOptions`. */
+  readonly options?: Readonly<Record<string, string>>
   /** The requirements of `labels` that the view adds for all clients: a backend may share one watch between them. */
   readonly view?: LabelSelector
 }

@@ -58,8 +58,11 @@ export interface VirtualWorkspace<P extends Params = Params> {
   readonly name: string
   /** Parses and formats the URLs of the view. */
   readonly path: PathPattern<P>
-  /** The served resources. Must return from memory, and the same object until something changes. undefined: 404. */
-  apis(params: P, cluster: ClusterScope): ApiSet<P> | undefined
+  /**
+   * The served resources. Must return from memory, and the same object until something changes. undefined: 404. `user`: for views
+   * whose resources depend on the user; the server always gives it, after `authorize`.
+   */
+  apis(params: P, cluster: ClusterScope, user?: UserInfo): ApiSet<P> | undefined
   /** Default: the backend's authorizer decides on the request in `ctx.cluster`. */
   authorize?(ctx: RequestContext<P>): Promise<Decision>
   /** Like `authorize`, but runs all checks, for `oriel explain`. Default: `authorize`. */

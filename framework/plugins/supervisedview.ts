@@ -84,9 +84,9 @@ function supervisedApis(
 ): VirtualWorkspace['apis'] {
   const apis = member('apis', view.apis, 'resources, made by apiSetOf(), or undefined', isApis)
   const supervised = new SupervisedApis(calls, until)
-  const checked: VirtualWorkspace['apis'] = (params, cluster) => {
+  const checked: VirtualWorkspace['apis'] = (params, cluster, user) => {
     const reports = supervisor.reports()
-    const set = calls.callNow(reports, apis, () => view.apis(params, cluster))
+    const set = calls.callNow(reports, apis, () => view.apis(params, cluster, user))
     if (set === undefined) return undefined
     try {
       return supervised.of(set)
@@ -96,9 +96,9 @@ function supervisedApis(
       throw supervisor.failed(`apis ${problem}`)
     }
   }
-  return (params, cluster) => {
+  return (params, cluster, user) => {
     try {
-      return checked(params, cluster)
+      return checked(params, cluster, user)
     } catch (error) {
       supervisor.uncounted(error)
       throw error

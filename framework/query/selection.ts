@@ -7,7 +7,7 @@ import { parseFieldSelector, parseLabelSelector } from '../selectors/parse.ts'
 import { type FieldSelector, fieldEquals, type LabelSelector, requiredField } from '../selectors/selectors.ts'
 import { checkNumbers, listOptions, readResourceVersion, type WatchOptions, watchOptions } from './options.ts'
 
-type Selectable = Pick<ApiResource, 'selectableFields' | 'namespaced' | 'custom'>
+type Selectable = Pick<ApiResource, 'selectableFields' | 'namespaced' | 'custom' | 'queryOptions'>
 
 /** The parts of a list, watch or deletecollection call that select objects. */
 interface CollectionCall {
@@ -59,7 +59,7 @@ const parseSelectors = (query: URLSearchParams): ParsedSelectors => ({
 })
 
 /** Throws 400 for unsupported field selectors. */
-function selectionOf({ ctx, info, served }: CollectionCall, selectors: ParsedSelectors): Selection {
+function selectionOf({ ctx, info, served, request }: CollectionCall, selectors: ParsedSelectors): Selection {
   const { labels } = selectors
   const fields = namedFields(info.name, selectors.fields)
   for (const { field } of fields.requirements) refuseUnknownField(field, served.resource)
@@ -68,7 +68,15 @@ function selectionOf({ ctx, info, served }: CollectionCall, selectors: ParsedSel
     ...(info.namespace === '' ? {} : { namespace: info.namespace }),
     ...(labels.requirements.length === 0 ? {} : { labels }),
     ...(fields.requirements.length === 0 ? {} : { fields }),
+    ...ownOptions(served.resource, request.query),
   }
+}
+
+/** The parameters that only this resource has. */
+function ownOptions({ queryOptions }: Selectable, query: URLSearchParams): Pick<Selection, 'options'> {
+  if (queryOptions === undefined) return {}
+  const sent = queryOptions.flatMap(name => (query.has(name) ? [[name, query.get(name) ?? ''] as const] : []))
+  return { options: Object.fromEntries(sent) }
 }
 
 /** A name in the path is a field selector (rules.md 1.12). */

@@ -64,7 +64,7 @@ function resourceAnswer(
     target: { workspace },
   } = exchange
   if (ctx.cluster === '*' && info.verb !== 'list' && info.verb !== 'watch') throw notInWildcard(info)
-  const apis = workspace.apis(ctx.params, ctx.cluster)
+  const apis = workspace.apis(ctx.params, ctx.cluster, ctx.user)
   const resource = findResource(apis, info) ?? metadataOnly(apis, info, exchange.incoming)
   if (info.verb === 'watch' && apis?.replaced !== undefined)
     exchange.lifetime.follow(apis.replaced, 'replaced')
@@ -185,7 +185,7 @@ function localAnswer(
   }
   const page = workspace.path.pattern === '' ? sources.pages?.get(path) : undefined
   if (page !== undefined) return page()
-  const apis = workspace.apis(ctx.params, ctx.cluster)
+  const apis = workspace.apis(ctx.params, ctx.cluster, ctx.user)
   if (apis === undefined || apis.isPartial) return undefined
   if (path === '/') return documentAnswer({ paths: pathsOf(apis) }, negotiate(incoming, 'documents'))
   if (/^\/apis?(\/|$)/.test(path)) return discoveryAnswer(apis, path, incoming, sources.address)

@@ -66,12 +66,12 @@ export const requestCostLimit = 10_000_000
 
 type CompiledOrProblem = ViewExpression | { readonly problem: string }
 
-/** A cache of the `max` last used expressions. */
-function expressionCache(max: number) {
+/** A cache of the `max` last used expressions. `keeps`: their results are kept with the items. */
+function expressionCache(max: number, keeps: boolean) {
   const compiled = new LRUCache<string, CompiledOrProblem>({ max })
   return (source: string, kind: ExpressionKind, use: ExpressionUse): CompiledOrProblem => {
     const key = JSON.stringify([hashOf(kind), use, source])
-    const known = compiled.get(key) ?? compile(source, kind, use)
+    const known = compiled.get(key) ?? compile(source, { kind, use, keeps })
     compiled.set(key, known)
     return known
   }
@@ -86,9 +86,18 @@ const hashOf = (kind: ExpressionKind): string =>
  * Compiles an expression for a kind. The problem has line and column: `line 1, column 8: undefined field 'colr'`. Equal
  * expressions for equal kinds share one result.
  */
-export const compileViewExpression = expressionCache(1_000)
+export const compileViewExpression = expressionCache(1_000, true)
 
-function compile(source: string, kind: ExpressionKind, use: ExpressionUse): CompiledOrProblem {
+/** The same for the expression of a request: results are not kept, because anybody can send any number of expressions. */
+export const compileQueryExpression = expressionCache(200, false)
+
+interface CompileOptions {
+  readonly kind: ExpressionKind
+  readonly use: ExpressionUse
+  readonly keeps: boolean
+}
+
+function compile(source: string, { kind, use, keeps }: CompileOptions): CompiledOrProblem {
   const { environment, object } = viewVariables(kind.openapi, kind.kind)
   const result = check(source, environment)
   if ('issues' in result) return { problem: problemOf(result.issues) }
@@ -96,7 +105,7 @@ function compile(source: string, kind: ExpressionKind, use: ExpressionUse): Comp
     return { problem: `must be of type ${nameOf[use]}, but is of type ${typeText(result.type)}` }
   const program = build(result.checked)
   if (typeof program === 'string') return { problem: program }
-  return new Compiled({ program, use, object, kind, reads: readsOf(result.checked.expr) })
+  return new Compiled({ program, use, object, kind, keeps, reads: readsOf(result.checked.expr) })
 }
 
 const nameOf = { bool: 'bool', string: 'string', cell: 'string, number or bool' } as const
@@ -143,6 +152,7 @@ interface Parts {
   readonly object: (object: KubeObject) => CelValue
   readonly kind: ExpressionKind
   readonly reads: ExpressionReads
+  readonly keeps: boolean
 }
 
 interface Kept {
@@ -161,7 +171,7 @@ class Compiled implements ViewExpression {
   }
 
   evaluate(subject: ExpressionSubject, allowance: ExpressionAllowance): ExpressionResult {
-    if (this.reads.user) return this.#run(subject, allowance)
+    if (this.reads.user || !this.#parts.keeps) return this.#run(subject, allowance)
     const { item, cluster } = subject
     const kept = this.#kept.get(item)
     if (kept !== undefined && (!this.reads.cluster || kept.cluster === cluster)) return kept.result

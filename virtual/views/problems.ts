@@ -1,4 +1,5 @@
 import { compileViewExpression, qualifiedNameErrors, type ViewExpression } from '../../openapi/index.ts'
+import { isSystemKey } from '../shared/facts/clusterindex.ts'
 
 type Kind = Parameters<typeof compileViewExpression>[1]
 type Use = Parameters<typeof compileViewExpression>[2]
@@ -22,10 +23,6 @@ export interface Problems {
   annotation(field: string, name: string): void
   compilerFor(kind: Kind): FieldCompiler
 }
-
-/** Keys of kcp and Kubernetes: Views can neither add nor read them. */
-export const isSystemKey = (key: string): boolean =>
-  /^(?:[^/]*\.)?(?:kcp\.io|kcp\.dev|k8s\.io|kubernetes\.io)\//.test(key)
 
 export function collectProblems(): Problems {
   const all: ViewProblem[] = []

@@ -5,7 +5,7 @@ import {
   requestCostLimit,
   type UserFacts,
 } from '../../openapi/index.ts'
-import type { ClusterIndex } from './clusterindex.ts'
+import type { ClusterIndex } from '../shared/facts/clusterindex.ts'
 import type { Failures } from './failures.ts'
 import type { ResourcePlan } from './plan.ts'
 import type { Presenter } from './presenter.ts'

@@ -11,9 +11,9 @@ import {
   type WatchQuery,
 } from '../../framework/index.ts'
 import type { ClusterFacts } from '../../openapi/index.ts'
+import type { ClusterIndex } from '../shared/facts/clusterindex.ts'
 import { newestRevision } from '../shared/watching/newestrevision.ts'
 import { Wake } from '../shared/watching/wake.ts'
-import type { ClusterIndex } from './clusterindex.ts'
 
 /** How one request watches. */
 export interface ShownWatching {

@@ -1,12 +1,6 @@
-import type { Host, Item, ItemEvent, ResourceRef, UserInfo } from '../../framework/index.ts'
+import type { Host, Item, UserInfo } from '../../framework/index.ts'
 import { isPrivileged } from '../../framework/request/user.ts'
-import {
-  exportedResources,
-  localAdminCluster,
-  ownerAnnotation,
-  resources,
-  type Workspace,
-} from '../../kcp/index.ts'
+import { exportedResources, ownerAnnotation, type Workspace } from '../../kcp/index.ts'
 
 /** The logical cluster of a workspace; undefined before it is scheduled. */
 export const clusterOf = ({ object }: Item): string | undefined =>
@@ -54,48 +48,5 @@ function creatorOf({ meta }: Item): string | undefined {
     return (JSON.parse(meta.annotations[ownerAnnotation] ?? '{}') as { username?: string }).username
   } catch {
     return undefined
-  }
-}
-
-/** Changes of rights by logical cluster. */
-export interface AccessChanges {
-  /** Whether rights in one of these logical clusters have changed after a version. */
-  since(clusters: Iterable<string>, resourceVersion: string): boolean
-  /**
-   * Calls `changed` with each logical cluster in which rights change. Returns a function that removes the handler.
-   */
-  follow(changed: (cluster: string) => void): () => void
-}
-
-/** The resources that decide about access: RBAC and the phase of the logical cluster. */
-const sources: readonly ResourceRef[] = [
-  resources.clusterRoles,
-  resources.clusterRoleBindings,
-  resources.roles,
-  resources.roleBindings,
-  resources.logicalClusters,
-]
-
-export function followAccess({ informers }: Host): AccessChanges {
-  const last = new Map<string, number>()
-  const followers = new Set<(cluster: string) => void>()
-  const apply = ({ type, item }: ItemEvent): void => {
-    if (type === 'BOOKMARK') return
-    const { cluster, resourceVersion } = item.meta
-    last.set(cluster, Math.max(last.get(cluster) ?? 0, Number(resourceVersion)))
-    for (const changed of followers) changed(cluster)
-  }
-  for (const source of sources) informers.for(source).onEvent(apply)
-  return {
-    since(clusters, resourceVersion) {
-      const position = Number(resourceVersion)
-      if ((last.get(localAdminCluster) ?? 0) > position) return true
-      for (const cluster of clusters) if ((last.get(cluster) ?? 0) > position) return true
-      return false
-    },
-    follow(changed) {
-      followers.add(changed)
-      return () => void followers.delete(changed)
-    },
   }
 }

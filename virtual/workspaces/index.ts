@@ -8,7 +8,7 @@ import {
 } from '../../framework/index.ts'
 import { exportedResources, resources } from '../../kcp/index.ts'
 import { workspacesRef } from '../shared/exports/tenancy.ts'
-import { followAccess } from './access.ts'
+import { followAccess } from '../shared/watching/accesschanges.ts'
 import { personal } from './storage.ts'
 
 /** The workspaces that the user can access. See README.md beside this file. */

@@ -13,9 +13,10 @@ import {
   type WatchQuery,
 } from '../../framework/index.ts'
 import { localAdminCluster } from '../../kcp/index.ts'
+import type { AccessChanges } from '../shared/watching/accesschanges.ts'
 import { newestRevision } from '../shared/watching/newestrevision.ts'
 import { Wake } from '../shared/watching/wake.ts'
-import { type AccessChanges, clusterOf, isOwn } from './access.ts'
+import { clusterOf, isOwn } from './access.ts'
 
 export interface PersonalWatch {
   readonly host: Host

@@ -1,8 +1,7 @@
-import type { ClusterScope, Host, Informer, Item, ItemEvent } from '../../framework/index.ts'
-import { type LogicalCluster, pathAnnotation, resources, type Workspace } from '../../kcp/index.ts'
-import type { ClusterFacts } from '../../openapi/index.ts'
-import { tenancyExported, workspacesRef } from '../shared/exports/tenancy.ts'
-import { isSystemKey } from './problems.ts'
+import type { ClusterScope, Host, Informer, Item, ItemEvent } from '../../../framework/index.ts'
+import { type LogicalCluster, pathAnnotation, resources, type Workspace } from '../../../kcp/index.ts'
+import type { ClusterFacts } from '../../../openapi/index.ts'
+import { tenancyExported, workspacesRef } from '../exports/tenancy.ts'
 
 type Texts = Readonly<Record<string, string>>
 
@@ -113,6 +112,10 @@ export class ClusterIndex {
     return isOwner ? workspace : undefined
   }
 }
+
+/** Keys of kcp and Kubernetes: Views can neither add nor read them. */
+export const isSystemKey = (key: string): boolean =>
+  /^(?:[^/]*\.)?(?:kcp\.io|kcp\.dev|k8s\.io|kubernetes\.io)\//.test(key)
 
 const clusterOf = ({ object }: Item): string => (object as Workspace).spec?.cluster ?? ''
 

@@ -1,0 +1,129 @@
+import {
+  type ApiResource,
+  type ApiSet,
+  apiSetOf,
+  type Host,
+  type ResourceStorage,
+  type UserInfo,
+} from '../../framework/index.ts'
+import { TokenSeal } from '../../framework/lens/sealedtoken.ts'
+import { readOnly } from '../../framework/lens/view.ts'
+import { apiVersionOf } from '../../framework/meta/object.ts'
+import type { ClusterIndex } from '../shared/facts/clusterindex.ts'
+import type { AccessChanges } from '../shared/watching/accesschanges.ts'
+import { listQueried } from './list.ts'
+import { QueryQuestion, queryOptions } from './question.ts'
+import { selectorsOf } from './selectors.ts'
+import type { Units } from './units.ts'
+import type { VisibleClusters } from './visible.ts'
+import { watchQueried } from './watch.ts'
+
+export interface QueryOptions {
+  readonly host: Host
+  readonly visible: VisibleClusters
+  readonly units: Units
+  readonly clusters: ClusterIndex
+  readonly changes: AccessChanges
+}
+
+/** The resources of one logical cluster, or of those that a user can access, and what they were made of. */
+interface Kept {
+  readonly from: readonly (ApiSet | undefined)[]
+  readonly set: ApiSet
+}
+
+/** Users whose resources in `*` are kept. */
+const mostKept = 200
+
+/** The resources that queries are about: those of the logical clusters that the user can access. */
+export class QueryApis {
+  readonly #options: QueryOptions
+  readonly #tokens = new TokenSeal()
+  readonly #kept = new Map<string, Kept>()
+
+  constructor(options: QueryOptions) {
+    this.#options = options
+  }
+
+  of(cluster: string, user: UserInfo): ApiSet | undefined {
+    const { visible, host } = this.#options
+    const names = cluster === '*' ? visible.last(user) : [cluster]
+    const from = names.map(name => host.backend.apis(name))
+    const key = cluster === '*' ? JSON.stringify([user.name, user.groups, user.extra]) : cluster
+    const kept = this.#kept.get(key)
+    if (kept !== undefined && isSame(kept.from, from)) return kept.set
+    const set = apiSetOf(this.#resources(from))
+    this.#kept.delete(key)
+    this.#kept.set(key, { from, set })
+    const [oldest] = this.#kept.keys()
+    if (this.#kept.size > mostKept && oldest !== undefined) this.#kept.delete(oldest)
+    return set
+  }
+
+  /** Each resource as the first of the logical clusters serves it. */
+  #resources(from: readonly (ApiSet | undefined)[]): readonly ApiResource[] {
+    const found = new Map<string, ApiResource>()
+    for (const set of new Set(from))
+      for (const resource of set?.resources ?? []) {
+        const { group, version, names, verbs } = resource
+        const id = `${group}/${version}/${names.plural}`
+        if (!found.has(id) && verbs.includes('list')) found.set(id, this.#queried(resource))
+      }
+    return [...found.values()]
+  }
+
+  #queried(resource: ApiResource): ApiResource {
+    const { clusters } = this.#options
+    const workspace = {
+      ...{ name: 'Workspace', type: 'string', format: '', priority: 0 },
+      description: 'The path of the workspace of the object.',
+      cell: ({ metadata }: { metadata: { annotations?: Readonly<Record<string, string>> } }) => {
+        const cluster = metadata.annotations?.['kcp.io/cluster'] ?? ''
+        return clusters.of(cluster).path || cluster
+      },
+    }
+    return {
+      ...resource,
+      verbs: resource.verbs.filter(verb => verb === 'list' || verb === 'watch'),
+      storage: this.#storage(resource),
+      columns: [...resource.columns, workspace],
+      subresources: [],
+      queryOptions,
+    }
+  }
+
+  #storage(resource: ApiResource): ResourceStorage {
+    const { host, units, clusters, changes } = this.#options
+    const { group, version, names } = resource
+    const tokens = this.#tokens
+    const anywhere = () => {
+      const own = host.backend.apis('*')
+      const served = own?.find(group, version, names.plural)
+      const storage = (served ?? own?.findMetadata?.(group, version, names.plural))?.storage
+      return { anywhere: storage ?? resource.storage, isServedForm: served !== undefined }
+    }
+    return readOnly(
+      { group, resource: names.plural },
+      {
+        get: (ctx, key) => resource.storage.get(ctx, key),
+        async *list(ctx, query) {
+          const question = new QueryQuestion(query, clusters, ctx.user)
+          const { labels, fields, cluster, namespace } = query
+          const asked = [question.where, question.orderBy, question.isDescending, labels, fields]
+          const about = JSON.stringify([ctx.user.name, group, names.plural, cluster, namespace, ...asked])
+          const listing = { question, units: await units.all(ctx), tokens, about, ...anywhere() }
+          return yield* listQueried(listing, ctx, query)
+        },
+        async *watch(ctx, query) {
+          const question = new QueryQuestion(query, clusters, ctx.user)
+          const kind = { apiVersion: apiVersionOf(group, version), kind: names.kind }
+          const parts = { host, units, clusters, changes, question, kind, selectors: selectorsOf(query) }
+          yield* watchQueried({ ...parts, ...anywhere() }, ctx, query)
+        },
+      },
+    )
+  }
+}
+
+const isSame = (a: readonly unknown[], b: readonly unknown[]): boolean =>
+  a.length === b.length && a.every((each, i) => each === b[i])

@@ -1,0 +1,116 @@
+import type { ApiResource, Item, Selection, UserInfo } from '../../framework/index.ts'
+import { badRequest } from '../../framework/meta/errors.ts'
+import {
+  compileQueryExpression,
+  type ExpressionAllowance,
+  requestCostLimit,
+  type UserFacts,
+  type ViewExpression,
+} from '../../openapi/index.ts'
+import type { ClusterIndex } from '../shared/facts/clusterindex.ts'
+
+/** The query parameters of a query. */
+export const queryOptions = ['where', 'orderBy'] as const
+
+/** Characters of one expression. */
+const longest = 2_048
+
+/** A value by which objects are ordered; null: the expression failed. */
+export type OrderValue = string | number | boolean | null
+
+/** What a query asks about each object. */
+export class QueryQuestion {
+  readonly where: string
+  readonly orderBy: string
+  readonly isDescending: boolean
+  readonly #clusters: ClusterIndex
+  readonly #user: UserFacts
+  readonly #allowance: ExpressionAllowance = { left: requestCostLimit }
+  /** By the schema of a kind. */
+  readonly #compiled = new Map<unknown, Compiled>()
+
+  /** Throws 400 for expressions that are too long. */
+  constructor({ options = {} }: Selection, clusters: ClusterIndex, user: UserInfo) {
+    const { where = '', orderBy = '' } = options
+    this.where = where
+    this.isDescending = /\s+desc\s*$/.test(orderBy)
+    this.orderBy = orderBy.replace(/\s+(?:asc|desc)\s*$/, '')
+    for (const [name, text] of Object.entries({ where, orderBy }))
+      if (text.length > longest) throw badRequest(`${name}: an expression has at most ${longest} characters`)
+    const { name, uid = '', groups, extra = {} } = user
+    this.#clusters = clusters
+    this.#user = { name, uid, groups, extra }
+  }
+
+  /** Whether the facts of logical clusters decide. */
+  get readsClusters(): boolean {
+    return /\bcluster\b/.test(this.where)
+  }
+
+  /** Called between the batches of a watch, which have a cost limit of their own each. */
+  renew(): void {
+    this.#allowance.left = requestCostLimit
+  }
+
+  /** Throws 400 if an expression is wrong for the resource; `in`: a logical cluster that serves it. */
+  check(resource: ApiResource, cluster: string): void {
+    const { where, orderBy } = this.#of(resource)
+    for (const [name, found] of [['where', where] as const, ['orderBy', orderBy] as const])
+      if (found !== undefined && 'problem' in found)
+        throw badRequest(
+          `${name}: ${found.problem} (${resource.names.plural} in the logical cluster ${cluster})`,
+        )
+  }
+
+  /** Whether the item is selected; it is not when the expression fails. Throws `CostSpent`. */
+  selects(item: Item, resource: ApiResource): boolean {
+    const { where } = this.#of(resource)
+    return where === undefined || this.#evaluate(where, item) === true
+  }
+
+  /** The value by which the item is ordered. Throws `CostSpent`. */
+  valueOf(item: Item, resource: ApiResource): OrderValue {
+    const { orderBy } = this.#of(resource)
+    const value = orderBy === undefined ? null : this.#evaluate(orderBy, item)
+    return typeof value === 'bigint' ? Number(value) : ((value ?? null) as OrderValue)
+  }
+
+  /** undefined when the expression fails, or is wrong for this kind. */
+  #evaluate(expression: Expression, item: Item): unknown {
+    if ('problem' in expression) return undefined
+    const subject = { item, cluster: this.#clusters.of(item.key.cluster), user: this.#user }
+    const result = expression.evaluate(subject, this.#allowance)
+    if ('value' in result) return result.value
+    if (result.isOverBudget) throw new CostSpent()
+    return undefined
+  }
+
+  #of(resource: ApiResource): Compiled {
+    const known = this.#compiled.get(resource.openapi)
+    if (known !== undefined) return known
+    const { group, version, names, openapi } = resource
+    const kind = { group, version, kind: names.kind, openapi }
+    const compiled: Compiled = {
+      where: this.where === '' ? undefined : compileQueryExpression(this.where, kind, 'bool'),
+      orderBy: this.orderBy === '' ? undefined : compileQueryExpression(this.orderBy, kind, 'cell'),
+    }
+    this.#compiled.set(resource.openapi, compiled)
+    return compiled
+  }
+}
+
+type Expression = ViewExpression | { readonly problem: string }
+
+interface Compiled {
+  readonly where: Expression | undefined
+  readonly orderBy: Expression | undefined
+}
+
+/** The expressions of a request have no cost left. */
+export class CostSpent extends Error {}
+
+/** 400 where no page can be returned. */
+export const tooExpensive = (): Error =>
+  badRequest(
+    'the expressions of the query cost too much for one request: use limit, or ask about fewer objects',
+  )

@@ -1,0 +1,60 @@
+import { Pace } from '../../framework/async/awaitable.ts'
+import type { Item, ListQuery, RequestContext } from '../../framework/index.ts'
+import { contextFor, type Unit } from './units.ts'
+
+/** Where a page begins: behind an object of a unit. */
+export interface PageStart {
+  readonly revision: string
+  readonly unit?: readonly [cluster: string, namespace: string]
+  readonly after?: readonly string[]
+}
+
+/** An item with the unit in which it was found. */
+export interface Found {
+  readonly item: Item
+  readonly unit: Unit
+}
+
+/** What one page reads. */
+export interface PageQuery {
+  readonly query: ListQuery
+  readonly start: PageStart
+}
+
+/** The items behind the start, in the order of units and names; not yet selected by the expression. */
+export async function* scan(
+  { units }: { readonly units: readonly Unit[] },
+  ctx: RequestContext,
+  { query, start }: PageQuery,
+): AsyncGenerator<Found, void> {
+  const { labels, fields } = query
+  const pace = new Pace()
+  for (const unit of units) {
+    const order = start.unit === undefined ? 1 : compareTexts([unit.cluster, unit.namespace], start.unit)
+    if (order < 0) continue
+    const list = unit.resource.storage.list(contextFor(ctx, unit), {
+      cluster: unit.cluster,
+      ...(unit.namespace !== '' && { namespace: unit.namespace }),
+      ...(labels && { labels }),
+      ...(fields && { fields }),
+      ...{ resourceVersion: start.revision, match: 'Exact' },
+    })
+    for await (const batch of list)
+      for (const item of batch) {
+        const wait = pace.due()
+        if (wait !== undefined) await wait
+        if (order > 0 || compareTexts(nameOf(item), start.after ?? []) > 0) yield { item, unit }
+      }
+  }
+}
+
+export const nameOf = ({ key }: Item): readonly string[] => [key.namespace, key.name]
+
+/** Compares lists of texts from the first on. */
+export function compareTexts(a: readonly string[], b: readonly string[]): number {
+  for (const [i, text] of a.entries()) {
+    const other = b[i] ?? ''
+    if (text !== other) return text < other ? -1 : 1
+  }
+  return 0
+}

@@ -1,0 +1,80 @@
+import { Pace } from '../../framework/async/awaitable.ts'
+import { actionOf, decisionBy } from '../../framework/contract/authorizer.ts'
+import { contextWith } from '../../framework/contract/context.ts'
+import type { ApiResource, Host, RequestContext } from '../../framework/index.ts'
+import type { ResourceRequest } from '../../framework/request/requestinfo.ts'
+import { type APIBinding, resources } from '../../kcp/index.ts'
+import type { VisibleClusters } from './visible.ts'
+
+/** Objects that the user may read together: those of a logical cluster, or of one namespace in it. */
+export interface Unit {
+  readonly cluster: string
+  /** '': all namespaces. */
+  readonly namespace: string
+  readonly resource: ApiResource
+}
+
+/** Decides which objects a request may read. */
+export class Units {
+  readonly #host: Host
+  readonly #visible: VisibleClusters
+
+  constructor(host: Host, visible: VisibleClusters) {
+    this.#host = host
+    this.#visible = visible
+  }
+
+  /** In the order of logical clusters and namespaces. */
+  async all(ctx: RequestContext): Promise<readonly Unit[]> {
+    const pace = new Pace()
+    const units: Unit[] = []
+    const clusters = ctx.cluster === '*' ? await this.#visible.of(ctx.user, ctx) : [ctx.cluster]
+    for (const cluster of clusters) {
+      units.push(...(await this.in(cluster, ctx)))
+      const wait = pace.due()
+      if (wait !== undefined) await wait
+    }
+    return units
+  }
+
+  /** Those of one logical cluster; none where the user may not read, or where the resource is not served. */
+  async in(cluster: string, ctx: RequestContext): Promise<readonly Unit[]> {
+    const { info } = ctx
+    const { backend } = this.#host
+    if (!info.isResource || backend.refusal?.(cluster, info) !== undefined) return []
+    const resource = backend.apis(cluster)?.find(info.group, info.version, info.resource)
+    if (resource === undefined || !resource.verbs.includes(info.verb)) return []
+    if (await this.#mayRead(cluster, info, ctx)) return [{ cluster, namespace: info.namespace, resource }]
+    if (info.namespace !== '' || !resource.namespaced) return []
+    const names = await this.#namespaces(cluster, info, ctx)
+    return names.map(namespace => ({ cluster, namespace, resource }))
+  }
+
+  /** The logical clusters whose permissions decide about the units of one: its own, and the providers of its APIs. */
+  decidedIn(cluster: string): readonly string[] {
+    const bindings = this.#host.informers.for(resources.apiBindings).list(cluster)
+    return [
+      cluster,
+      ...bindings.flatMap(({ object }) => (object as APIBinding).status?.apiExportClusterName ?? []),
+    ]
+  }
+
+  async #namespaces(cluster: string, info: ResourceRequest, ctx: RequestContext): Promise<readonly string[]> {
+    const found: string[] = []
+    for (const { key } of this.#host.informers.for(namespaces).list(cluster))
+      if (await this.#mayRead(cluster, { ...info, namespace: key.name }, ctx)) found.push(key.name)
+    return found.sort()
+  }
+
+  async #mayRead(cluster: string, info: ResourceRequest, ctx: RequestContext): Promise<boolean> {
+    const question = { user: ctx.user, action: actionOf(info, cluster) }
+    const { effect } = await decisionBy(this.#host.backend.authorizer, question, ctx)
+    return effect === 'allow'
+  }
+}
+
+const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
+
+/** The context of a request for the objects of one unit. */
+export const contextFor = (ctx: RequestContext, { cluster }: Unit): RequestContext =>
+  contextWith(ctx, { cluster })

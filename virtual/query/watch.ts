@@ -1,0 +1,275 @@
+import {
+  bookmark,
+  expired,
+  type Host,
+  type Item,
+  type ItemEvent,
+  type ItemWatch,
+  itemOf,
+  type RequestContext,
+  type ResourceStorage,
+  StatusError,
+  type WatchQuery,
+} from '../../framework/index.ts'
+import { badRequest } from '../../framework/meta/errors.ts'
+import { fieldEquals } from '../../framework/selectors/selectors.ts'
+import { localAdminCluster, resources } from '../../kcp/index.ts'
+import type { ClusterIndex } from '../shared/facts/clusterindex.ts'
+import type { AccessChanges } from '../shared/watching/accesschanges.ts'
+import { newestRevision } from '../shared/watching/newestrevision.ts'
+import { Wake } from '../shared/watching/wake.ts'
+import { CostSpent, type QueryQuestion, tooExpensive } from './question.ts'
+import { scan } from './scan.ts'
+import type { ItemSelectors } from './selectors.ts'
+import { contextFor, type Unit, type Units } from './units.ts'
+
+/** One watch of a query. */
+export interface QueryWatching {
+  readonly host: Host
+  readonly question: QueryQuestion
+  readonly units: Units
+  readonly clusters: ClusterIndex
+  readonly changes: AccessChanges
+  readonly selectors: ItemSelectors
+  /** The resource in all logical clusters, for the order of events. */
+  readonly anywhere: ResourceStorage
+  /** Items of `anywhere` are as logical clusters serve them. */
+  readonly isServedForm: boolean
+  readonly kind: { readonly apiVersion: string; readonly kind: string }
+}
+
+/**
+ * Watches the selected objects. An object is ADDED when it enters the query, also when the user gets permission, and DELETED with
+ * its last visible state when it leaves the query.
+ */
+export async function* watchQueried(
+  watching: QueryWatching,
+  ctx: RequestContext,
+  query: WatchQuery,
+): ItemWatch {
+  if (watching.question.orderBy !== '') throw badRequest('orderBy: a watch has no order')
+  const wake = new Wake()
+  const ended = new AbortController()
+  const signal = AbortSignal.any([ctx.signal, ended.signal])
+  const watch = new QueryWatch(watching, { ...ctx, signal }, query)
+  const suspect = (cluster: string): void => {
+    watch.suspect(cluster)
+    wake.ring()
+  }
+  const stops = [
+    watching.changes.follow(suspect),
+    watching.clusters.follow(cluster => suspect(cluster)),
+    watching.host.informers.for(resources.apiBindings).onEvent(({ item }) => suspect(item.key.cluster)),
+  ]
+  try {
+    yield* watch.events(wake)
+  } catch (error) {
+    throw error instanceof CostSpent ? tooExpensive() : error
+  } finally {
+    ended.abort()
+    for (const stop of stops) stop()
+  }
+}
+
+/** The units of a logical cluster, and the objects that were sent. */
+interface Place {
+  readonly units: readonly Unit[]
+  /** The logical clusters whose permissions decide about the units. */
+  readonly decidedIn: readonly string[]
+  readonly sent: Map<string, Item>
+}
+
+class QueryWatch {
+  readonly #watching: QueryWatching
+  readonly #ctx: RequestContext
+  readonly #query: WatchQuery
+  readonly #places = new Map<string, Place>()
+  #suspects = new Set<string>()
+  /** All events up to this revision were read. */
+  #position = ''
+
+  constructor(watching: QueryWatching, ctx: RequestContext, query: WatchQuery) {
+    this.#watching = watching
+    this.#ctx = ctx
+    this.#query = query
+  }
+
+  suspect(cluster: string): void {
+    this.#suspects.add(cluster)
+  }
+
+  async *events(wake: Wake): ItemWatch {
+    const { initialEvents, bookmarks } = this.#query
+    this.#suspects.clear()
+    this.#position = await this.#begin()
+    const { resourceVersion: _, labels: __, fields: ___, options: ____, ...rest } = this.#query
+    const from = { ...rest, bookmarks: true, initialEvents: false, resourceVersion: this.#position }
+    const first = await this.#units()
+    for (const batch of [await this.#started(first)]) if (initialEvents && batch.length > 0) yield batch
+    if (initialEvents && bookmarks) yield [bookmark(this.#watching.kind, Number(this.#position), true)]
+    const inner = this.#watching.anywhere.watch(this.#ctx, from)
+    let next = inner.next()
+    next.catch(() => undefined)
+    try {
+      for (;;) {
+        const batch = await Promise.race([next, wake.rung()])
+        wake.set()
+        this.#watching.question.renew()
+        const reviewed = await this.#reviewed()
+        if (reviewed.length > 0) yield reviewed
+        if (batch === undefined) continue
+        if (batch.done) return
+        for (const event of batch.value) {
+          const shown = await this.#through(event)
+          this.#position = event.item.meta.resourceVersion
+          if (shown !== undefined) yield [shown]
+        }
+        next = inner.next()
+        next.catch(() => undefined)
+      }
+    } finally {
+      // A pending `next` ends with the signal, and `return` waits for it.
+      inner.return().catch(() => undefined)
+    }
+  }
+
+  /** The revision from which the watch follows. Throws 410 when permissions or facts have changed since the requested one. */
+  async #begin(): Promise<string> {
+    const { anywhere, changes, clusters, host } = this.#watching
+    const { resourceVersion = '', initialEvents, cluster } = this.#query
+    const isOlder = !initialEvents && resourceVersion !== '' && resourceVersion !== '0'
+    if (!isOlder) {
+      const least = resourceVersion === '' ? {} : { resourceVersion, match: 'NotOlderThan' as const }
+      return String(await newestRevision(anywhere, this.#ctx, { cluster: '-', ...least }))
+    }
+    const all = host.informers.for(resources.logicalClusters).list()
+    const places = cluster === '*' ? all.map(({ key }) => key.cluster) : [cluster]
+    const isChanged =
+      changes.since(places, resourceVersion) || clusters.hasChangedSince(cluster, Number(resourceVersion))
+    if (isChanged)
+      throw expired(
+        `too old resource version: ${resourceVersion} (permissions or workspaces have changed since)`,
+      )
+    return resourceVersion
+  }
+
+  async #units(): Promise<ReadonlyMap<string, readonly Unit[]>> {
+    const all = await this.#watching.units.all(this.#ctx)
+    const byCluster = new Map<string, Unit[]>()
+    for (const unit of all) byCluster.set(unit.cluster, [...(byCluster.get(unit.cluster) ?? []), unit])
+    return byCluster
+  }
+
+  /** The current objects as ADDED events. */
+  async #started(units: ReadonlyMap<string, readonly Unit[]>): Promise<readonly ItemEvent[]> {
+    const events: ItemEvent[] = []
+    for (const [cluster, own] of units) {
+      for (const { cluster: of, resource } of own) this.#watching.question.check(resource, of)
+      events.push(...(await this.#compared(cluster, own)))
+    }
+    return events
+  }
+
+  /** The events that follow from changed permissions and facts. */
+  async #reviewed(): Promise<readonly ItemEvent[]> {
+    const events: ItemEvent[] = []
+    while (this.#suspects.size > 0) {
+      const suspects = this.#suspects
+      this.#suspects = new Set()
+      for (const cluster of this.#affected(suspects))
+        events.push(...(await this.#compared(cluster, await this.#unitsIn(cluster))))
+    }
+    return events
+  }
+
+  #affected(suspects: ReadonlySet<string>): readonly string[] {
+    const { cluster } = this.#query
+    const isAll = suspects.has(localAdminCluster)
+    const known = [...this.#places].filter(
+      ([, { decidedIn }]) => isAll || decidedIn.some(place => suspects.has(place)),
+    )
+    const names = new Set([...known.map(([name]) => name), ...suspects])
+    return [...names].filter(name => cluster === '*' || cluster === name)
+  }
+
+  async #unitsIn(cluster: string): Promise<readonly Unit[]> {
+    const { units, host } = this.#watching
+    const exists = host.informers.for(resources.logicalClusters).list(cluster).length > 0
+    return exists ? units.in(cluster, this.#ctx) : []
+  }
+
+  /** What differs between the objects that were sent, and those that are selected at the position. */
+  async #compared(cluster: string, units: readonly Unit[]): Promise<readonly ItemEvent[]> {
+    const before = this.#places.get(cluster)?.sent ?? new Map<string, Item>()
+    const sent = new Map<string, Item>()
+    const events: ItemEvent[] = []
+    const { labels, fields } = this.#query
+    const query = { cluster, ...(labels && { labels }), ...(fields && { fields }) }
+    for await (const { item, unit } of scan({ units }, this.#ctx, {
+      query,
+      start: { revision: this.#position },
+    })) {
+      if (!this.#watching.question.selects(item, unit.resource)) continue
+      sent.set(idOf(item), item)
+      const old = before.get(idOf(item))
+      if (old === undefined) events.push({ type: 'ADDED', item })
+      before.delete(idOf(item))
+    }
+    for (const gone of before.values())
+      events.push({ type: 'DELETED', item: atRevision(gone, this.#position) })
+    const { decidedIn } = this.#places.get(cluster) ?? { decidedIn: this.#watching.units.decidedIn(cluster) }
+    if (units.length > 0) this.#places.set(cluster, { units, sent, decidedIn })
+    else this.#places.delete(cluster)
+    return events
+  }
+
+  /** The event as the query shows it; undefined for events of other objects. */
+  async #through(event: ItemEvent): Promise<ItemEvent | undefined> {
+    const { type, item } = event
+    if (type === 'BOOKMARK') return this.#query.bookmarks ? event : undefined
+    const place = this.#places.get(item.key.cluster)
+    const unit = place?.units.find(({ namespace }) => namespace === '' || namespace === item.key.namespace)
+    if (place === undefined || unit === undefined) return undefined
+    const id = idOf(item)
+    const before = place.sent.get(id)
+    const now = type === 'DELETED' ? undefined : await this.#selected(event, unit)
+    if (now !== undefined) {
+      place.sent.set(id, now)
+      return { type: before === undefined ? 'ADDED' : 'MODIFIED', item: now }
+    }
+    place.sent.delete(id)
+    return before && { type: 'DELETED', item: atRevision(before, item.meta.resourceVersion) }
+  }
+
+  async #selected({ item }: ItemEvent, unit: Unit): Promise<Item | undefined> {
+    const { selectors, question, isServedForm } = this.#watching
+    if (!selectors.labels(item)) return undefined
+    const served = isServedForm ? item : await this.#servedForm(item, unit)
+    if (served === undefined || !selectors.fields(served, unit.resource)) return undefined
+    return question.selects(served, unit.resource) ? served : undefined
+  }
+
+  /** The version of the object that the event is about, as its logical cluster serves it. */
+  async #servedForm({ key, meta }: Item, unit: Unit): Promise<Item | undefined> {
+    const { storage } = unit.resource
+    const ctx = contextFor(this.#ctx, unit)
+    const current = await Promise.resolve(storage.get(ctx, key)).catch(unlessMissing)
+    if (current?.meta.resourceVersion === meta.resourceVersion) return current
+    const { cluster, namespace } = key
+    const fields = fieldEquals('metadata.name', key.name)
+    const exact = { resourceVersion: meta.resourceVersion, match: 'Exact' as const }
+    for await (const batch of storage.list(ctx, { cluster, namespace, fields, ...exact }))
+      for (const item of batch) return item
+    return undefined
+  }
+}
+
+function unlessMissing(error: unknown): undefined {
+  if (!(error instanceof StatusError && error.code === 404)) throw error
+}
+
+const idOf = ({ key }: Item): string => `${key.namespace}/${key.name}`
+
+/** The item with another resourceVersion: that of the event (rules.md 4.53). */
+const atRevision = ({ object, key }: Item, resourceVersion: string): Item =>
+  itemOf({ ...object, metadata: { ...object.metadata, resourceVersion } }, key.cluster)
