@@ -14,7 +14,7 @@ import { newCommand } from './newview/command.ts'
 import { endWithReader, outliveReader } from './process/closedpipe.ts'
 import { backupCommand, restoreCommand, storeCommand } from './store/command.ts'
 import { userCommand } from './users/command.ts'
-import { viewsCommand, watchCommand } from './viewtools/command.ts'
+import { queryCommand, viewsCommand, watchCommand } from './viewtools/command.ts'
 
 /** kubectl runs `kubectl-oriel` on the PATH as `kubectl oriel`. */
 const isPlugin = basename(process.argv[1] ?? '').startsWith('kubectl-oriel')
@@ -54,6 +54,7 @@ addConnectionFlags(program.command('tree'))
     const { tree } = await import('./tree.ts')
     await tree(flags)
   })
+queryCommand(program.command('query'))
 viewsCommand(program.command('views'))
 watchCommand(program.command('watch'))
 completionCommand(program.command('completion'), program)

@@ -3,6 +3,7 @@ import { problemOf } from '../../framework/net/failure.ts'
 import { authorizationOf, type ServerAccess, tlsOf } from '../../framework/net/serveraccess.ts'
 import { StartError } from '../files/starterror.ts'
 import { type ConnectionFlags, connectionOf } from '../flags/connection.ts'
+import { columnsText } from './columns.ts'
 import { type Sample, samplesOf } from './samples.ts'
 
 export interface ViewsOptions extends ConnectionFlags {
@@ -107,15 +108,5 @@ export function tableOf(reports: readonly ViewReport[]): string {
       each.milliseconds,
     ].map(String),
   ])
-  const all = [head, ...rows]
-  const widths = head.map((_, i) => Math.max(...all.map(row => (row[i] ?? '').length)))
-  return all
-    .map(
-      row =>
-        `${row
-          .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('')
+  return columnsText([head, ...rows])
 }
