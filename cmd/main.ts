@@ -40,6 +40,11 @@ addVirtualWorkspacesFlags(program.command('virtual-workspaces')).action(
   },
 )
 
+program.command('isolated-view', { hidden: true }).action(async () => {
+  const { serveIsolated } = await import('./isolatedview/isolatedview.ts')
+  await serveIsolated()
+})
+
 program.commandsGroup('Tools:').helpCommand('help [command]', 'Print the help of a command.')
 doctorCommand(program.command('doctor'))
 explainCommand(program.command('explain'))

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../framework/meta/object.ts'
-import type { TestReply, TestUser } from './user.ts'
+import type { TestReply, TestUser, WatchHistory } from './user.ts'
+
+/** The requests that the tests send: a `TestUser`, or a client of another server. */
+export interface ContractUser extends Pick<TestUser, 'request' | 'list'> {
+  watch(path: string): Promise<Pick<WatchHistory, 'until' | 'close'>>
+}
 
 /** A view, an object that it shows to a user, and one that it hides. */
 export interface ContractOptions {
-  readonly user: () => TestUser
+  readonly user: () => ContractUser
   /** The list of the resource in one logical cluster: `/services/team/ops/clusters/one/api/v1/namespaces/default/configmaps`. */
   readonly path: string
   /** The name of an object that the view shows. */

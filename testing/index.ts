@@ -1,6 +1,6 @@
 // The exports of `oriel/testing`: tests of views, with any test framework.
 
-export { type ContractOptions, type ContractTest, viewContract } from './contract.ts'
+export { type ContractOptions, type ContractTest, type ContractUser, viewContract } from './contract.ts'
 export {
   type Installation,
   type InstallationOptions,

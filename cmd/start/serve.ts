@@ -49,7 +49,8 @@ export async function serve(given: ServeOptions): Promise<Server> {
   const tracing = await prepareTracing(options, log)
   const plainMetrics = createMetrics({ cachedLists: true })
   const metrics = tracing?.measuring(plainMetrics) ?? plainMetrics
-  const plugins = supervise(views, { log, metrics, watch: options.watch === true })
+  const { viewUrls } = host
+  const plugins = supervise(views, { log, metrics, watch: options.watch === true, viewUrls })
   const served = viewsOver([...workspaces, ...plugins, plain], { ...host, outbound })
   given.authorization.explains(served)
   given.disk.measure(metrics)
@@ -68,7 +69,7 @@ export async function serve(given: ServeOptions): Promise<Server> {
     authorizesHealth: true,
     pages: openIdPages(serviceAccounts, publicUrl(options)),
     publicUrl: publicUrl(options),
-    viewUrls: host.viewUrls,
+    viewUrls,
     outbound,
     limits: fairnessLimits(options),
     ...(tracing && { tracing }),

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { tokenUsers } from '../../framework/authn/index.ts'
+import { type BearerTokenReader, tokenUsers } from '../../framework/authn/index.ts'
 import { createLogger, type Logger } from '../../framework/contract/log.ts'
 import { openPort, type Port } from '../../framework/server/listener.ts'
 import { StoreError } from '../../shard/store/store.ts'
@@ -25,6 +25,7 @@ import { ignoredByStart, warningsAbout } from '../flags/ignored.ts'
 import { quotaLimits } from '../flags/limits.ts'
 import { type Listening, listenError, publicUrl, servingHosts } from '../flags/serving.ts'
 import type { StartFlags } from '../flags/start.ts'
+import type { ServedIsolation } from '../isolation/isolation.ts'
 import { withProgress } from '../process/progress.ts'
 import { endDespitePlugins, stopSignal } from '../process/shutdown.ts'
 import { openServing } from './serving.ts'
@@ -43,15 +44,15 @@ export async function start(given: StartFlags): Promise<void> {
   const [stopping, leading] = [new AbortController(), new AbortController()]
   const { signal } = stopping
   const users = await followUsers({ dataDirectory: directory.path, log, signal })
-  const tokens = [tokenUsers(admins.users), users]
+  const { isolation, tokens } = await prepareIsolation(given, [tokenUsers(admins.users), users])
   const authentication = await prepareAuthentication(given, tokens, accountKeys(given, keys))
   const certificate = await openServing(given, directory.path, servingHosts(given))
   const serving = certificate.files
-  const port = await openServingPort(given, serving, authentication, log)
+  const port = await openServingPort(given, { ...serving, isolation }, authentication, log)
   const options = { ...given, port: port.port }
   const url = publicUrl(options)
   await writePrivately(kubeconfig, adminKubeconfig({ server: url, ca: serving.authority, ...admins }))
-  const starting = { options, port, where, authentication, rootCA: serving.authority, log, signal }
+  const starting = { options, port, where, authentication, isolation, rootCA: serving.authority, log, signal }
   const { shard, server, store, audit, disk } = await withProgress('Starting', say =>
     bringUp({ ...starting, loading: objects => say(`Starting: ${objects.toLocaleString('en')} objects`) }),
   ).catch(asStartError)
@@ -73,6 +74,15 @@ export async function start(given: StartFlags): Promise<void> {
   await store.close()
   await directory.release()
   endDespitePlugins(given)
+}
+
+/** Adds the tokens of the processes of isolated views. Loads their code only where there are some: most servers have none. */
+async function prepareIsolation(given: StartFlags, tokens: readonly BearerTokenReader[]) {
+  if (given.views === undefined) return { isolation: undefined, tokens }
+  const { hasIsolated } = await import('../views/viewlist.ts')
+  const { isolationOfServer } = await import('../isolation/isolation.ts')
+  const isolation = (await hasIsolated(given)) ? await isolationOfServer(given.logLevel) : undefined
+  return { isolation, tokens: isolation === undefined ? tokens : [...tokens, isolation.tokens] }
 }
 
 interface Places {
@@ -115,6 +125,8 @@ interface Starting {
   /** Location of the store. */
   readonly where: string
   readonly authentication: PreparedAuthentication
+  /** For views with `isolate: true`. */
+  readonly isolation: ServedIsolation | undefined
   /** The certificate authority of the serving certificate, PEM. */
   readonly rootCA: string
   readonly loading: (objects: number) => void
@@ -146,7 +158,7 @@ async function bringUp(starting: Starting) {
   ])
   void store.failed.then(endBecause)
   const disk = await openDisk(starting)
-  const views = await loadViews(options)
+  const views = await loadViews(options, starting.isolation)
   const sharding = await prepareSharding(options, publicUrl(options))
   const authorization = await prepareAuthorization(options)
   const audit = await prepareAudit(options, log)
@@ -178,14 +190,15 @@ const openDisk = ({ options, where, log }: Starting): Promise<Disk> =>
 /** Listens on the port of the flags; requests wait until the server is ready. Throws `StartError` when it is not available. */
 async function openServingPort(
   options: Listening,
-  { certificate, key }: ServingFiles,
+  { certificate, key, isolation }: ServingFiles & Pick<Starting, 'isolation'>,
   authentication: Pick<PreparedAuthentication, 'authorities'>,
   log: Logger,
 ): Promise<Port> {
   const clientCA = allAuthorities(authentication.authorities())
   const tls = { cert: certificate, key, ...(clientCA !== undefined && { clientCA }) }
   try {
-    return await openPort({ host: options.bindAddress, port: options.port, tls, log })
+    const port = await openPort({ host: options.bindAddress, port: options.port, tls, log })
+    return isolation?.with(port) ?? port
   } catch (error) {
     throw listenError(error, options)
   }

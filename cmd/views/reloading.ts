@@ -3,24 +3,23 @@ import { dirname } from 'node:path'
 import type { Logger } from '../../framework/contract/log.ts'
 import type { Host, WorkspaceFactory } from '../../framework/contract/workspace.ts'
 import { type ReplaceableView, replaceableView } from '../../framework/plugins/replaceable.ts'
-import { type Supervision, supervisedFactories } from '../../framework/plugins/supervise.ts'
-import type { LoadedViews } from './viewplugins.ts'
+import type { LoadedViews, Supervising } from './viewplugins.ts'
 
 /** The views of a plugin, which are replaced when its files change. */
 export function reloadedFactories(
   plugin: LoadedViews,
-  supervision: Omit<Supervision, 'until'>,
+  supervision: Omit<Supervising, 'until'>,
   log: Logger,
 ): readonly WorkspaceFactory[] {
   const reloading = new Reloading(plugin, supervision, log)
-  return plugin.factories.map((_, i) => host => reloading.first(i, host))
+  return plugin.supervised(supervision).map((_, i) => host => reloading.first(i, host))
 }
 
 /** Milliseconds in which the writes of an editor are collected. */
 const gather = 30
 
 class Reloading {
-  readonly #supervision: Omit<Supervision, 'until'>
+  readonly #supervision: Omit<Supervising, 'until'>
   readonly #log: Logger
   readonly #views = new Map<string, ReplaceableView>()
   readonly #watchers = new Map<string, FSWatcher>()
@@ -29,7 +28,7 @@ class Reloading {
   #timer: NodeJS.Timeout | undefined
   #reload: Promise<void> = Promise.resolve()
 
-  constructor(plugin: LoadedViews, supervision: Omit<Supervision, 'until'>, log: Logger) {
+  constructor(plugin: LoadedViews, supervision: Omit<Supervising, 'until'>, log: Logger) {
     this.#plugin = plugin
     this.#supervision = supervision
     this.#log = log
@@ -47,7 +46,7 @@ class Reloading {
 
   #generation(plugin: LoadedViews, i: number) {
     const end = new AbortController()
-    const factory = supervisedFactories(plugin, { ...this.#supervision, until: end.signal })[i]
+    const factory = plugin.supervised({ ...this.#supervision, until: end.signal })[i]
     if (factory === undefined || this.#host === undefined) throw new Error('there is no such view')
     return { view: factory(this.#host), end }
   }
@@ -86,7 +85,7 @@ class Reloading {
 
   /** All views are made before the first one is replaced. */
   async #replace(next: LoadedViews): Promise<void> {
-    const generations = next.factories.map((_, i) => this.#generation(next, i))
+    const generations = next.supervised(this.#supervision).map((_, i) => this.#generation(next, i))
     const pairs = generations.map(generation => {
       const { name, path } = generation.view
       const replaced = this.#views.get(name)

@@ -11,7 +11,7 @@ import {
 import { follow } from '../files/follow.ts'
 import { readKubeconfig } from '../files/kubeconfigfile.ts'
 import { StartError } from '../files/starterror.ts'
-import type { ViewSetup } from './viewsetup.ts'
+import type { ConnectionSetup } from './viewsetup.ts'
 
 export interface ConnectionSource {
   readonly flag: string
@@ -22,7 +22,7 @@ export interface ConnectionSource {
 
 /** Connects to the server in the kubeconfig of a flag, and reloads the file. Throws `StartError` on an invalid kubeconfig. */
 export async function openConnection(
-  { flags: { context }, log, tracing, signal }: ViewSetup,
+  { flags: { context }, log, tracing, signal }: ConnectionSetup,
   { flag, path, probe = '/version' }: ConnectionSource,
 ): Promise<ShardConnection> {
   const read = async () => checked(await readKubeconfig(path, context), path)
@@ -75,7 +75,7 @@ export interface ViewConnections {
 const probe = '/clusters/*/apis/core.kcp.io/v1alpha1/logicalclusters?limit=1'
 
 /** Opens the connections of the flags. Throws `StartError` on invalid kubeconfigs. */
-export async function openConnections(setup: ViewSetup): Promise<ViewConnections> {
+export async function openConnections(setup: ConnectionSetup): Promise<ViewConnections> {
   const { flags } = setup
   const open = (flag: string, path: string | undefined) =>
     path === undefined ? undefined : openConnection(setup, { flag, path })

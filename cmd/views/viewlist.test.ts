@@ -28,11 +28,16 @@ views:
 - view: ./team.ts
   options: { label: team, most: 3 }
 - view: some-package
+  isolate: true
+- view: other
+  isolate: true
+  memory: 2Gi
 `
     assert.ok(isValid(parseYaml(text).value))
     assert.deepEqual(await listedViews({ views: await written(text), view: ['./last.js'] }), [
       { view: join(folder, 'team.ts'), options: { label: 'team', most: 3 } },
-      { view: 'some-package', options: {} },
+      { view: 'some-package', options: {}, isolated: { memory: 512 } },
+      { view: 'other', options: {}, isolated: { memory: 2048 } },
       { view: './last.js', options: {} },
     ])
   })
@@ -63,7 +68,27 @@ views:
     [
       'an unknown option',
       'views:\n- view: a\n  isolated: true',
-      /views\.yaml:3: views\[0\]\.isolated is unknown: the members are view, options\.$/,
+      /views\.yaml:3: views\[0\]\.isolated is unknown: the members are view, options, isolate, memory\.$/,
+    ],
+    [
+      'isolation that is a text',
+      'views:\n- view: a\n  isolate: "yes"',
+      /views\.yaml:3: views\[0\]\.isolate must be true or false\.$/,
+    ],
+    [
+      'memory without isolation',
+      'views:\n- view: a\n  memory: 1Gi',
+      /views\.yaml:3: views\[0\]\.memory is the limit of the process of a view with isolate: true\.$/,
+    ],
+    [
+      'memory without a unit',
+      'views:\n- view: a\n  isolate: true\n  memory: 512',
+      /views\.yaml:4: views\[0\]\.memory must be a quantity such as 512Mi or 2Gi, of at least 128Mi\.$/,
+    ],
+    [
+      'too little memory',
+      'views:\n- view: a\n  isolate: true\n  memory: 64Mi',
+      /views\.yaml:4: views\[0\]\.memory must be a quantity such as 512Mi or 2Gi, of at least 128Mi\.$/,
     ],
   ]
   for (const [what, text, message] of mistakes)

@@ -10,6 +10,8 @@ export interface ListedView {
   readonly view: string
   /** The second argument of the plugin. */
   readonly options: Readonly<Record<string, unknown>>
+  /** Its process may have so many mebibytes in memory. Absent: it runs in this process. */
+  readonly isolated?: { readonly memory: number }
 }
 
 /** The views of the flags, those of the file first. Throws `StartError` on an invalid file. */
@@ -17,6 +19,10 @@ export async function listedViews({ view = [], views }: ViewFlags): Promise<read
   const named = view.map(each => ({ view: each, options: {} }))
   return views === undefined ? named : [...(await readViews(views)), ...named]
 }
+
+/** Whether a view of the flags has `isolate: true`. Throws `StartError` on an invalid file. */
+export const hasIsolated = async (flags: ViewFlags): Promise<boolean> =>
+  (await listedViews(flags)).some(({ isolated }) => isolated !== undefined)
 
 type Path = readonly (string | number)[]
 /** The `StartError` for a value of the file. */
@@ -68,10 +74,30 @@ function listed(
   path: Path,
   { wrong, folder }: { readonly wrong: Wrong; readonly folder: string },
 ): ListedView {
-  const { view, options = {} } = members(value, { path, known: ['view', 'options'], wrong })
+  const known = ['view', 'options', 'isolate', 'memory']
+  const { view, options = {}, isolate = false, memory } = members(value, { path, known, wrong })
   if (typeof view !== 'string' || view === '')
     throw wrong([...path, 'view'], 'must be a file, such as ./team.ts, or the name of an installed package')
-  return { view: besideFile(view, folder), options: members(options, { path: [...path, 'options'], wrong }) }
+  if (typeof isolate !== 'boolean') throw wrong([...path, 'isolate'], 'must be true or false')
+  if (memory !== undefined && !isolate)
+    throw wrong([...path, 'memory'], 'is the limit of the process of a view with isolate: true')
+  return {
+    view: besideFile(view, folder),
+    options: members(options, { path: [...path, 'options'], wrong }),
+    ...(isolate && { isolated: { memory: mebibytes(memory, [...path, 'memory'], wrong) } }),
+  }
+}
+
+const defaultMemory = 512
+const leastMemory = 128
+
+/** `512Mi` or `2Gi` as mebibytes. */
+function mebibytes(memory: unknown, path: Path, wrong: Wrong): number {
+  if (memory === undefined) return defaultMemory
+  const [, digits, unit] = /^(\d{1,6})(Mi|Gi)$/.exec(String(memory)) ?? []
+  const found = Number(digits) * (unit === 'Gi' ? 1024 : 1)
+  if (typeof memory === 'string' && found >= leastMemory) return found
+  throw wrong(path, `must be a quantity such as ${defaultMemory}Mi or 2Gi, of at least ${leastMemory}Mi`)
 }
 
 /** Relative paths are relative to the file that has them. */

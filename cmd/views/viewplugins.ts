@@ -2,33 +2,53 @@ import type { Host, VirtualWorkspace, WorkspaceFactory } from '../../framework/c
 import * as framework from '../../framework/index.ts'
 import type { ViewPlugin } from '../../framework/plugin.ts'
 import { definedAt, type PluginOrigin, positionOf } from '../../framework/plugins/position.ts'
-import type { LoadedPlugin } from '../../framework/plugins/supervise.ts'
+import { type Supervision, supervisedFactories } from '../../framework/plugins/supervise.ts'
 import { checkViews } from '../../framework/server/routes.ts'
 import { StartError } from '../files/starterror.ts'
 import type { ViewFlags } from '../flags/serving.ts'
+import { IsolatedViews, type ProcessReports } from '../isolation/isolatedviews.ts'
+import type { Isolation } from '../isolation/isolation.ts'
+import { type IsolatedPlugin, ViewProcess } from '../isolation/viewprocess.ts'
 import { isOurs } from './ourfiles.ts'
 import { findModule, loadModule } from './pluginmodule.ts'
 import { type ListedView, listedViews } from './viewlist.ts'
 
 /** The views of a module, and how to load them again. */
-export interface LoadedViews extends LoadedPlugin {
+export interface LoadedViews {
+  readonly origin: PluginOrigin
   /** The files that were read, with `--watch`. */
   readonly files: readonly string[]
+  /** Whether the views are in a process of their own. */
+  readonly isIsolated: boolean
+  /** The views, which are supervised. */
+  supervised(by: Supervising): readonly WorkspaceFactory[]
   /** Reads the files again. Rejects with an `Error` that names file and line. */
   again(): Promise<LoadedViews>
 }
 
-/** Loads the modules of `--view` and `--views`, whose default exports are plugins. Throws `StartError` on other modules. */
-export async function loadViews(flags: ViewFlags): Promise<readonly LoadedViews[]> {
+/** Receives the reports of the views of plugins. */
+export interface Supervising extends Supervision, Omit<ProcessReports, 'log'> {}
+
+/** Loads the modules of `--view` and `--views`, whose default exports are plugins. `isolation` is
+ * for views with `isolate: true`. Throws `StartError` on other modules. */
+export async function loadViews(flags: ViewFlags, isolation?: Isolation): Promise<readonly LoadedViews[]> {
   const listed = await listedViews(flags)
-  return Promise.all(listed.map(each => loadListed(each, flags.watch === true)))
+  return Promise.all(listed.map(each => loadListed(each, flags.watch === true, isolation)))
 }
 
-async function loadListed(listed: ListedView, fresh: boolean): Promise<LoadedViews> {
+/** Loads one module. Throws `StartError` on a module that is no plugin. */
+export async function loadListed(
+  listed: ListedView,
+  fresh: boolean,
+  isolation?: Isolation,
+): Promise<LoadedViews> {
   try {
     const origin = await findModule(listed.view)
+    if (isolation !== undefined && listed.isolated !== undefined)
+      return await loadedInProcess({ ...listed, ...listed.isolated, fresh, origin }, isolation)
     return await loaded(origin, listed, fresh)
   } catch (error) {
+    if (error instanceof StartError) throw error
     throw new StartError(`Loading --view ${listed.view} failed: ${(error as Error).message}.`)
   }
 }
@@ -38,11 +58,49 @@ async function loaded(origin: PluginOrigin, listed: ListedView, fresh: boolean):
     const { exported, apiVersion, files } = await loadModule(origin, fresh)
     checkApiVersion(apiVersion, origin)
     const factories = factoriesOf(exported, listed, origin)
-    return { origin, factories, files, again: () => loaded(origin, listed, true) }
+    return {
+      ...{ origin, files, isIsolated: false },
+      supervised: by => supervisedFactories({ origin, factories }, by),
+      again: () => loaded(origin, listed, true),
+    }
   } catch (error) {
     const at = positionOf(error, origin, isOurs)
     const text = oneLine((error as Error).message)
     throw new Error(at === undefined || text.includes(origin.file) ? text : `${at}: ${text}`)
+  }
+}
+
+/** A plugin in a process of its own, which this one only knows by what it announces. */
+async function loadedInProcess(
+  plugin: IsolatedPlugin & { readonly origin: PluginOrigin },
+  isolation: Isolation,
+): Promise<LoadedViews> {
+  const { origin } = plugin
+  const again = () => new ViewProcess(plugin, isolation)
+  const first = again()
+  const { views, files } = await first.announced
+  const made = lazily(
+    (reports: ProcessReports) => new IsolatedViews({ plugin, views, first, again }, reports).views,
+  )
+  return {
+    ...{ origin, files, isIsolated: true },
+    supervised: by => views.map((_, i) => host => viewAt(made({ ...by, log: host.log }), i)),
+    again: () => loadedInProcess(plugin, isolation),
+  }
+}
+
+function viewAt(views: readonly VirtualWorkspace[], i: number): VirtualWorkspace {
+  const view = views[i]
+  if (view === undefined) throw new Error('the process has fewer views')
+  return view
+}
+
+/** Makes a value at the first call. */
+function lazily<A, T>(make: (argument: A) => T): (argument: A) => T {
+  let made: { readonly value: T } | undefined
+  return argument => {
+    made ??= { value: make(argument) }
+    return made.value
   }
 }
 

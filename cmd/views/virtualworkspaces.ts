@@ -21,12 +21,14 @@ import { ignoredByViews, warningsAbout } from '../flags/ignored.ts'
 import { fairnessLimits } from '../flags/limits.ts'
 import { listenError, publicUrl, withPort } from '../flags/serving.ts'
 import type { VirtualWorkspacesFlags } from '../flags/virtualworkspaces.ts'
+import { isolationOfViews } from '../isolation/isolation.ts'
 import { saveMemory } from '../process/savingmemory.ts'
 import { endDespitePlugins, stopSignal } from '../process/shutdown.ts'
 import { closingBoth, prepareTracing } from '../tracing/tracing.ts'
 import { openConnections } from './shardconnection.ts'
 import { supervise } from './supervision.ts'
 import { openAuthentication, type ViewAuthentication } from './viewauthentication.ts'
+import { hasIsolated } from './viewlist.ts'
 import { type LoadedViews, loadViews, viewsOver } from './viewplugins.ts'
 import { type FollowedServing, openServing } from './viewserving.ts'
 import type { ViewSetup } from './viewsetup.ts'
@@ -65,7 +67,10 @@ async function open(setup: ViewSetup): Promise<Running> {
   const connections = await openConnections(setup)
   const { connection } = connections
   const authentication = await openAuthentication(setup, connections.reviewer)
-  const views = await loadViews(flags)
+  const isolation = (await hasIsolated(flags))
+    ? await isolationOfViews(flags, levelOfVerbosity(flags.v))
+    : undefined
+  const views = await loadViews(flags, isolation)
   const audit = await prepareAudit(flags, log)
   const port = await withPort({ ...flags, port: flags.securePort })
   const serving = await openServing(setup, port)
@@ -103,13 +108,14 @@ async function serve({ flags, log, tracing }: ViewSetup, parts: Parts): Promise<
   const { shard, authentication, connection, serving, views, auditor } = parts
   const version = versionInfo(build())
   const { listening } = serving
+  const viewUrls = onlyUrl(publicUrl(listening))
   const clientCA = allAuthorities(authentication.authorities())
   const plainMetrics = createMetrics()
   const metrics = tracing?.measuring(plainMetrics) ?? plainMetrics
   const served: readonly VirtualWorkspace[] = viewsOver(
     [
       ...shardWorkspaces.map(unpublished),
-      ...supervise(views, { log, metrics, watch: flags.watch === true }),
+      ...supervise(views, { log, metrics, watch: flags.watch === true, viewUrls }),
       explanations(() => served),
     ],
     { ...shard, log },
@@ -129,7 +135,7 @@ async function serve({ flags, log, tracing }: ViewSetup, parts: Parts): Promise<
       log,
       metrics,
       checks: [reachable(connection)],
-      viewUrls: onlyUrl(publicUrl(listening)),
+      viewUrls,
       limits: fairnessLimits(flags),
       ...(tracing && { tracing }),
     })

@@ -27,6 +27,8 @@ export interface ViewReport {
   readonly bytes: number
   /** Milliseconds of a request on average, without watches. */
   readonly milliseconds: number
+  /** Of an isolated view: the bytes of its process, and how often it was started again. */
+  readonly process?: { readonly memory: number; readonly restarts: number }
 }
 
 /** `oriel views`. Throws `StartError` when the metrics of the server cannot be read. */
@@ -77,6 +79,7 @@ function reportOf(
       .reduce((total, { value }) => total + value, 0)
   const requests = sum('oriel_view_requests_total')
   const seconds = sum('oriel_view_request_seconds_total')
+  const starts = sum('oriel_view_process_starts_total')
   return {
     ...{ view, path, notReady: reason, requests },
     refused: sum('oriel_view_requests_total', code => refusals.has(code)),
@@ -85,12 +88,34 @@ function reportOf(
     events: sum('oriel_view_watch_events_total'),
     bytes: sum('oriel_view_sent_bytes_total'),
     milliseconds: requests === 0 ? 0 : Math.round((seconds * 10_000) / requests) / 10,
+    ...(starts > 0 && {
+      process: { memory: sum('oriel_view_process_resident_memory_bytes'), restarts: starts - 1 },
+    }),
   }
 }
 
 const refusals: ReadonlySet<number> = new Set([403, 429, 503])
 
-const head = ['VIEW', 'PATH', 'READY', 'REQUESTS', 'REFUSED', 'ERRORS', 'WATCHES', 'EVENTS', 'BYTES', 'MS']
+const head = [
+  'VIEW',
+  'PATH',
+  'READY',
+  'REQUESTS',
+  'REFUSED',
+  'ERRORS',
+  'WATCHES',
+  'EVENTS',
+  'BYTES',
+  'MS',
+  'PROCESS',
+]
+
+function processOf({ process }: ViewReport): string {
+  if (process === undefined) return '-'
+  const { memory, restarts } = process
+  const again = restarts === 0 ? '' : `, ${restarts} restart${restarts === 1 ? '' : 's'}`
+  return `${Math.round(memory / 2 ** 20)} MiB${again}`
+}
 
 /** The reports as a table with aligned columns. */
 export function tableOf(reports: readonly ViewReport[]): string {
@@ -107,6 +132,7 @@ export function tableOf(reports: readonly ViewReport[]): string {
       each.bytes,
       each.milliseconds,
     ].map(String),
+    processOf(each),
   ])
   return columnsText([head, ...rows])
 }

@@ -18,6 +18,8 @@ oriel_view_request_seconds_total{view="team"} 0.028
 oriel_view_watches{view="team"} 2
 oriel_view_watch_events_total{view="team"} 40
 oriel_view_sent_bytes_total{view="team"} 1e+3
+oriel_view_process_starts_total{view="sick"} 3
+oriel_view_process_resident_memory_bytes{view="sick"} 104857600
 process_cpu_seconds_total 3.2
 `
 
@@ -27,6 +29,7 @@ describe('the report of views', () => {
       {
         ...{ view: 'sick', path: '/services/a"b', notReady: 'failing', requests: 0, refused: 0, errors: 0 },
         ...{ watches: 0, events: 0, bytes: 0, milliseconds: 0 },
+        process: { memory: 104857600, restarts: 2 },
       },
       {
         ...{ view: 'team', path: '/services/team/:team', notReady: '', requests: 14, refused: 3, errors: 3 },
@@ -39,9 +42,9 @@ describe('the report of views', () => {
     assert.equal(
       tableOf(reportsOf(samplesOf(text, 'oriel_view_'))),
       [
-        'VIEW  PATH                  READY        REQUESTS  REFUSED  ERRORS  WATCHES  EVENTS  BYTES  MS',
-        'sick  /services/a"b         no: failing  0         0        0       0        0       0      0',
-        'team  /services/team/:team  yes          14        3        3       2        40      1000   2',
+        'VIEW  PATH                  READY        REQUESTS  REFUSED  ERRORS  WATCHES  EVENTS  BYTES  MS  PROCESS',
+        'sick  /services/a"b         no: failing  0         0        0       0        0       0      0   100 MiB, 2 restarts',
+        'team  /services/team/:team  yes          14        3        3       2        40      1000   2   -',
         '',
       ].join('\n'),
     )

@@ -1,12 +1,23 @@
 import type { StatusError } from '../meta/errors.ts'
 import type { ClusterScope } from '../meta/object.ts'
+import type { Incoming } from '../request/incoming.ts'
 import type { UserInfo } from '../request/user.ts'
 import type { RequestContext } from './context.ts'
+import type { Forwarding } from './upstream.ts'
 
 /** The user and logical cluster of a call: the requests of one user cannot open the circuit breaker for others. */
 export interface Caller {
   readonly cluster: ClusterScope
   readonly user: Pick<UserInfo, 'name'>
+}
+
+/** An authenticated request for a view in another process. */
+export interface IsolatedRequest {
+  readonly incoming: Incoming
+  /** The authenticated user, before impersonation, which the process repeats. */
+  readonly user: UserInfo
+  /** A part of the response was received. */
+  readonly sent: (chunk: Buffer) => void
 }
 
 /** Checks and reports of the server for the view of a plugin, which may fail in every way. */
@@ -17,6 +28,8 @@ export interface PluginSupervisor {
   context(ctx: RequestContext): RequestContext
   /** The error for the client of a request to the view that failed with `error`, which is logged and counted. */
   failure(error: unknown, ctx: RequestContext | undefined): unknown
+  /** Passes a request on to the process of the view, which authorizes and answers it. Absent for views in this process. */
+  readonly forwarding?: (request: IsolatedRequest) => Forwarding
   /** Whether the view did not fail lately. */
   isHealthy(): boolean
   /** Logs that the view is not ready, and what its author can do. */

@@ -11,6 +11,8 @@ export type ClientTls = Readonly<Pick<ConnectionOptions, 'ca' | 'cert' | 'key' |
 /** Times are in milliseconds. */
 export interface HttpClientOptions {
   readonly tls?: ClientTls
+  /** The Unix socket of the server, instead of host and port. */
+  readonly socketPath?: string
   /** The address policy: resolves host names to the addresses that may be reached. Default: all addresses. */
   readonly lookup?: LookupFunction
   /** Sent with every request, for example credentials. */
@@ -118,10 +120,15 @@ class UndiciClient implements HttpClient {
 }
 
 async function open(options: HttpClientOptions): Promise<Agent> {
-  const { tls, lookup, keepAlive, connections } = options
+  const { tls, socketPath, lookup, keepAlive, connections } = options
   const { Agent } = await import('undici')
   return new Agent({
-    connect: { ...tls, ...(lookup && { lookup }), timeout: options.connectTimeout ?? 10_000 },
+    connect: {
+      ...tls,
+      ...(socketPath !== undefined && { socketPath }),
+      ...(lookup && { lookup }),
+      timeout: options.connectTimeout ?? 10_000,
+    },
     headersTimeout: options.headersTimeout ?? 30_000,
     bodyTimeout: options.bodyTimeout ?? 0,
     ...(keepAlive === 0 && { pipelining: 0 }),

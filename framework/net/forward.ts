@@ -44,6 +44,8 @@ export interface ForwardOptions {
 
 /** For metrics. */
 export interface ForwardObserver {
+  /** A part of the response has arrived. */
+  received?(chunk: Buffer): void
   /** Bytes of the request's body and of the response's. */
   ended(sent: number, received: number): void
   /** The connection failed. */
@@ -142,6 +144,7 @@ class Relay implements Dispatcher.DispatchHandler {
     this.#endsLine = chunk[chunk.length - 1] === newline
     this.#missing -= chunk.length
     this.#received += chunk.length
+    this.#forwarding.observer?.received?.(chunk)
     if (this.#isOver) return
     if (this.#missing === 0) {
       response.end(chunk)

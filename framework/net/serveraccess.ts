@@ -4,6 +4,8 @@ import type { ClientTls } from './client.ts'
 export interface ServerAccess {
   /** `https://host:port/clusters/root`, without a trailing slash. */
   readonly server: string
+  /** The Unix socket of the server, instead of the host and port of its URL. */
+  readonly socketPath?: string
   /** PEM. Without `ca` the certificate authorities of the operating system are trusted. */
   readonly ca?: string
   readonly cert?: string

@@ -6,7 +6,7 @@ import {
   ServerResponse,
 } from 'node:http'
 import { createSecureServer } from 'node:http2'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
 import type { Logger } from '../contract/log.ts'
 import type { Upgrade } from '../contract/upstream.ts'
@@ -28,6 +28,8 @@ export interface ListenOptions {
   readonly host: string
   /** 0: any free port. */
   readonly port: number
+  /** The path of a Unix socket, instead of an address and a port. */
+  readonly socketPath?: string
   /** Without it the server uses HTTP/1.1 without TLS, for loopback addresses only. */
   readonly tls?: TlsOptions
   /** Logs malformed requests. */
@@ -72,11 +74,12 @@ export async function listen(
       handlers.upgrade?.(request, responseOn(request, socket), { socket, head })
     })
   }
-  server.listen(options.port, options.host)
+  if (options.socketPath === undefined) server.listen(options.port, options.host)
+  else server.listen(options.socketPath)
   await once(server, 'listening')
   let { tls } = options
   return {
-    port: (server.address() as AddressInfo).port,
+    port: portOf(server),
     useCertificate: changed => {
       if (!('setSecureContext' in server) || tls === undefined) return
       const next = { ...tls, ...changed }
@@ -90,6 +93,12 @@ export async function listen(
     },
     drain: milliseconds => drain(server, connections, running, milliseconds),
   }
+}
+
+/** 0 for a Unix socket. */
+function portOf(server: NodeServer): number {
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 /** Longer than the idle timeout of Go's clients, so that the client closes idle connections. */

@@ -1,7 +1,9 @@
 import { type Awaitable, after } from '../async/awaitable.ts'
 import { forbiddenTo } from '../contract/authorizer.ts'
 import { contextWith, createContext, type RequestContext } from '../contract/context.ts'
+import type { PluginSupervisor } from '../contract/pluginsupervisor.ts'
 import type { Forwarding } from '../contract/upstream.ts'
+import type { VirtualWorkspace } from '../contract/workspace.ts'
 import type { Fairness } from '../fairness/fairness.ts'
 import type { Refused, Seat } from '../fairness/seats.ts'
 import { impersonate } from '../impersonation/impersonate.ts'
@@ -157,10 +159,27 @@ function answerSeated(
     exchange.lifetime.hold(seat)
     if (!readingVerbs.has(exchange.target.info.verb)) readWithoutSeat(exchange, seat)
   }
+  const { forwarding } = exchange.target.workspace.plugin ?? {}
+  if (forwarding !== undefined) return isolated(pipeline, exchange, forwarding)
   const admission = step(pipeline, 'authorize', () => admitted(pipeline, exchange))
   return after(admission, authorized =>
     step(pipeline, exchange.target.info.verb, () => dispatch(pipeline, authorized)),
   )
+}
+
+/** Passes a request on to the process of its view. */
+function isolated(
+  { views }: Pipeline,
+  { incoming, target, user, requestor = user, measured }: Routed,
+  forwarding: Required<PluginSupervisor>['forwarding'],
+): Forwarding {
+  requireReady(views, target.workspace)
+  if (target.info.isResource) measured.serves(target.info)
+  return forwarding({ incoming, user: requestor, sent: chunk => measured.sent(chunk) })
+}
+
+function requireReady({ starting }: RunningViews, { name }: VirtualWorkspace): void {
+  if (starting.has(name)) throw serviceUnavailable(`${name} virtual workspace controllers are not started`, 1)
 }
 
 /** A request whose body has not arrived keeps no seat. */
@@ -239,8 +258,7 @@ function refuseBareUrl({ target, user }: Routed): void {
 /** Throws 503 unless the view is ready and not sick, and 403 unless the user may make the request; adds the context. */
 function admitted({ backend, views }: Pipeline, exchange: Routed): Awaitable<Authorized> {
   const { workspace, cluster, scope, info } = exchange.target
-  if (views.starting.has(workspace.name))
-    throw serviceUnavailable(`${workspace.name} virtual workspace controllers are not started`, 1)
+  requireReady(views, workspace)
   refuseBareUrl(exchange)
   const { user, lifetime } = exchange
   const located = scope ?? locate(backend, cluster ?? shardCluster, { user, info, lifetime })

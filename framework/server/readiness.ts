@@ -65,6 +65,8 @@ export function meterViews(
 
 /** Milliseconds. */
 const pauses = { first: 500, longest: 30_000 }
+/** After a longer run the pauses begin again. */
+const longRun = 300_000
 
 async function keepRunning(
   workspace: VirtualWorkspace,
@@ -74,6 +76,7 @@ async function keepRunning(
 ): Promise<void> {
   const backoff = new Backoff(pauses)
   while (workspace.run !== undefined && !signal.aborted) {
+    const since = performance.now()
     try {
       const running = workspace.run(() => waiting.delete(workspace.name), signal)
       // A view that is not ready may wait for another server without end; it is not waited for.
@@ -84,6 +87,7 @@ async function keepRunning(
       if (signal.aborted) return
       waiting.add(workspace.name)
       log.error({ workspace: workspace.name, error: String(error) }, 'view failed, restarting')
+      if (performance.now() - since > longRun) backoff.reset()
       await backoff.pause(signal)
     }
   }

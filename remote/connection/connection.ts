@@ -32,6 +32,7 @@ const bodyTimeout = 180_000
 const open = (access: ServerAccess, headersTimeout: number): Open => ({
   client: createClient({
     tls: tlsOf(access),
+    ...(access.socketPath !== undefined && { socketPath: access.socketPath }),
     headers: { ...authorizationOf(access) },
     connectTimeout: Math.min(headersTimeout, 10_000),
     headersTimeout,

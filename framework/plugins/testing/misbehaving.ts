@@ -1,5 +1,6 @@
 import type { ApiResource } from '../../contract/apis.ts'
 import { apiSetOf } from '../../contract/apis.ts'
+import type { ResourceRef } from '../../contract/backend.ts'
 import type { Host } from '../../contract/workspace.ts'
 import type { Lens } from '../../lens/lens.ts'
 import { viewOf } from '../../lens/view.ts'
@@ -92,9 +93,20 @@ export const misbehaviors: Readonly<Record<string, (own: AnyFunction) => AnyFunc
     },
 }
 
+/** The functions of the framework that the view uses, and its objects: a plugin gets the framework as an argument. */
+export interface Used {
+  readonly apiSetOf: typeof apiSetOf
+  readonly viewOf: typeof viewOf
+  readonly resourceOf: (host: Host) => ApiResource
+  readonly ref: ResourceRef
+}
+
+const widgets = { group: 'example.com', version: 'v1', resource: 'widgets' }
+const ours: Used = { apiSetOf, viewOf, resourceOf: widgetsOf, ref: widgets }
+
 /** A view that hides widgets with the label `hidden`, and has every member of the contract. */
-function wellBehaved(host: Host) {
-  const widgets = widgetsOf(host)
+function wellBehaved(host: Host, { resourceOf, ref }: Used) {
+  const widgets = resourceOf(host)
   const lens: Lens = {
     narrow: query => query,
     matches: ({ labels }) => labels.hidden === undefined,
@@ -112,7 +124,7 @@ function wellBehaved(host: Host) {
     run: async ready => ready(),
     admission: [{ mutate: async (_, { object }) => object, validate: async () => undefined }],
     publisher: {
-      objects: { group: 'example.com', version: 'v1', resource: 'widgets' },
+      objects: ref,
       dependsOn: [],
       views: () => [],
       publish: object => object,
@@ -135,7 +147,7 @@ export const members: readonly string[] = [
 
 /** A view of which one member misbehaves. */
 export const misbehaving =
-  (member: string, misbehavior: string) =>
+  (member: string, misbehavior: string, used: Used = ours) =>
   (host: Host): Definition => {
     const [part = '', name = ''] = member.split('.')
     const change = <T extends object>(of: string, value: T): T => {
@@ -143,12 +155,12 @@ export const misbehaving =
       if (typeof own !== 'function') return value
       return { ...value, [name]: misbehaviors[misbehavior]?.(own.bind(value)) }
     }
-    const { widgets, lens, cell, definition } = wellBehaved(host)
+    const { widgets, lens, cell, definition } = wellBehaved(host, used)
     const view = change('lens', { view: () => change('lens', lens) })
-    const storage = change('storage', viewOf(widgets.storage, view.view))
+    const storage = change('storage', used.viewOf(widgets.storage, view.view))
     const resource: ApiResource = { ...widgets, storage, columns: [change('column', cell)] }
-    const apis = apiSetOf([resource])
-    const informer = host.informers.for({ group: 'example.com', version: 'v1', resource: 'widgets' })
+    const apis = used.apiSetOf([resource])
+    const informer = host.informers.for(used.ref)
     const { handler, index } = change('informer', { handler: () => undefined, index: () => ['all'] })
     informer.onEvent(handler)
     informer.index(index)('all')

@@ -1,0 +1,73 @@
+import { readFile } from 'node:fs/promises'
+import { fetchText } from '../../framework/net/client.ts'
+import { loopback } from '../../framework/request/user.ts'
+import type { ViewProcess } from './viewprocess.ts'
+
+/** Milliseconds between two questions. */
+const interval = 1_000
+/** Questions without an answer, after which the process counts as blocked. */
+const mostUnanswered = 10
+
+const limits = { timeout: interval * mostUnanswered * 2, bytes: 1 << 20 }
+
+/** Asks a process every second whether its views are ready, and ends it when it does not answer or has too much memory. */
+export class ProcessHealth {
+  /** Bytes. */
+  memory = 0
+  readonly #process: ViewProcess
+  readonly #most: number
+  readonly #changed: (views: ReadonlyMap<string, boolean>) => void
+  #unanswered = 0
+  #isAsking = false
+  #isAnswering = false
+
+  /** `most`: bytes. `changed` gets which views are ready, by name. */
+  constructor(process: ViewProcess, most: number, changed: (views: ReadonlyMap<string, boolean>) => void) {
+    this.#process = process
+    this.#most = most
+    this.#changed = changed
+    void this.#ask()
+    // Ticks and not a clock: while this process does not run, the other one is not to blame.
+    const timer = setInterval(() => this.#tick(), interval)
+    void process.ended.then(() => clearInterval(timer))
+  }
+
+  #tick(): void {
+    void this.#weigh()
+    if (!this.#isAsking) void this.#ask()
+    else if (++this.#unanswered >= mostUnanswered && this.#isAnswering)
+      this.#process.kill(`it was blocked for ${(interval * mostUnanswered) / 1000} s`)
+  }
+
+  async #ask(): Promise<void> {
+    this.#isAsking = true
+    try {
+      const headers = this.#process.headersOf(loopback)
+      const asked = { origin: 'http://view', path: '/readyz?verbose', headers }
+      const { text } = await fetchText(this.#process.client, asked, limits)
+      this.#isAnswering = true
+      this.#unanswered = 0
+      this.#changed(readyIn(text))
+    } catch {
+      // It does not listen yet, or has ended.
+    } finally {
+      this.#isAsking = false
+    }
+  }
+
+  async #weigh(): Promise<void> {
+    this.memory = await memoryOf(this.#process.pid)
+    if (this.memory > this.#most)
+      this.#process.kill(`it had ${this.memory >> 20} MiB in memory, more than ${this.#most >> 20} MiB`)
+  }
+}
+
+/** The lines of `/readyz?verbose`: `[+]name ok`. */
+const readyIn = (text: string): ReadonlyMap<string, boolean> =>
+  new Map([...text.matchAll(/^\[([+-])\](\S+) /gm)].map(([, sign, name = '']) => [name, sign === '+']))
+
+/** The resident memory of a process in bytes; 0 where the system has no `/proc`. */
+async function memoryOf(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024
+}
