@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import type { ItemList, ListMeta } from '../contract/storage.ts'
-import { expired, invalidContinueToken, StatusError } from '../meta/errors.ts'
+import { invalidContinueToken } from '../meta/continuetoken.ts'
+import { expired, StatusError } from '../meta/errors.ts'
 
 const algorithm = 'aes-256-gcm'
 const [nonceLength, tagLength] = [12, 16]

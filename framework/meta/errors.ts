@@ -101,10 +101,6 @@ const gr = (about: About): string => groupResource(about.group, about.resource)
 /** 400 `BadRequest`, with the message. */
 export const badRequest = (message: string): StatusError => new StatusError(400, 'BadRequest', message)
 /** 401 `Unauthorized`. `why` is logged and not sent. */
-/** 400 for a continue token that cannot be used. Source: apimachinery storage/continue.go DecodeContinue. */
-export const invalidContinueToken = (why: string): StatusError =>
-  badRequest(`invalid continue token: continue key is not valid: ${why}`)
-
 export const unauthorized = (why?: string): StatusError =>
   Object.assign(new StatusError(401, 'Unauthorized', 'Unauthorized'), why === undefined ? {} : { cause: why })
 /**

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Selection } from '../../framework/contract/storage.ts'
-import { invalidContinueToken, type StatusError, timeout } from '../../framework/meta/errors.ts'
+import { invalidContinueToken } from '../../framework/meta/continuetoken.ts'
+import { type StatusError, timeout } from '../../framework/meta/errors.ts'
 import type { StoredResource } from './codec.ts'
 
 /** The position of the next page of a list. */
