@@ -145,6 +145,7 @@ async function authenticate(
   const user = await userOf(authenticator, exchange, { cluster: clusterAt(index, cluster), path })
   if (user === anonymous) throw unauthorized()
   exchange.record.annotate('user', user.name)
+  exchange.user = user
   return { ...user, groups: groups(user.groups) }
 }
 

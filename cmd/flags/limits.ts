@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import type { Command } from 'commander'
+import type { Logger } from '../../framework/contract/log.ts'
 import type { FairnessLimits } from '../../framework/fairness/fairness.ts'
+import { ConnectionLimit } from '../../framework/server/connections.ts'
 import { externalLogicalClusterAdmin, kcpAdmin, logicalClusterAdmin } from '../../kcp/users.ts'
 import type { QuotaLimits } from '../../shard/admission/kcp/quota.ts'
 import { bytes, count } from './values.ts'
@@ -10,6 +13,7 @@ export interface LimitFlags {
   readonly maxRequestsInflight: number
   readonly maxMutatingRequestsInflight: number
   readonly maxWatches: number
+  readonly maxConnections?: number
 }
 
 /** Adds the flags to a command. */
@@ -34,6 +38,32 @@ export const addLimitFlags = (command: Command): Command =>
       count,
       20_000,
     )
+    .option(
+      '--max-connections <number>',
+      'open connections, shared fairly among users: idle ones are closed at the limit; 0 for no limit (default: 20,000, or what the limit of open files permits)',
+      count,
+    )
+
+/** Files that the server opens besides connections: the store, logs, connections to other servers. */
+const otherFiles = 500
+
+/** The limit of open files of the process; Infinity where the system does not tell it in `/proc`. */
+function openFiles(): number {
+  try {
+    const [, limit] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+    return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit)
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
+}
+
+/** Of the flag, or by the limit of open files of the process. */
+export function connectionLimit(
+  { maxConnections }: Pick<LimitFlags, 'maxConnections'>,
+  log: Logger,
+): ConnectionLimit {
+  return new ConnectionLimit(maxConnections ?? Math.min(20_000, Math.max(100, openFiles() - otherFiles)), log)
+}
 
 export const fairnessLimits = (flags: LimitFlags): FairnessLimits => ({
   reading: flags.maxRequestsInflight,

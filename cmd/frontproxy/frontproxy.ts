@@ -26,7 +26,7 @@ import { prepareServing } from '../certificates/servingfiles.ts'
 import { openDataDirectory } from '../files/directory.ts'
 import { readServerAccess } from '../files/kubeconfigfile.ts'
 import type { FrontProxyFlags } from '../flags/frontproxy.ts'
-import { fairnessLimits } from '../flags/limits.ts'
+import { connectionLimit, fairnessLimits } from '../flags/limits.ts'
 import { listenError, publicUrl, servingHosts, withPort } from '../flags/serving.ts'
 import { stopSignal } from '../process/shutdown.ts'
 import { openOutbound } from '../start/outbound.ts'
@@ -109,11 +109,13 @@ async function openPort(
   const hosts = servingHosts(flags)
   const { certificate: cert, key } = await prepareServing(directory, hosts)
   const clientCA = allAuthorities(authentication.authorities())
-  const service = { log, metrics, requestTimeout: 60_000, stopping: signal }
+  const connections = connectionLimit(flags, log)
+  connections.measure(metrics)
+  const service = { log, metrics, requestTimeout: 60_000, stopping: signal, connections }
   const tls = { cert, key, ...(clientCA && { clientCA }) }
   try {
     const server = await listen(
-      { host: flags.bindAddress, port: flags.port, tls, log },
+      { host: flags.bindAddress, port: flags.port, tls, log, connections },
       (request, response) => void serve(service, { request, response }, answer),
       (request, response, upgrade) => void serve(service, { request, response, upgrade }, answer),
     )

@@ -22,7 +22,7 @@ import { adminKubeconfig } from '../files/kubeconfig.ts'
 import { StartError } from '../files/starterror.ts'
 import { openStore } from '../files/store.ts'
 import { ignoredByStart, warningsAbout } from '../flags/ignored.ts'
-import { quotaLimits } from '../flags/limits.ts'
+import { connectionLimit, type LimitFlags, quotaLimits } from '../flags/limits.ts'
 import { type Listening, listenError, publicUrl, servingHosts } from '../flags/serving.ts'
 import type { StartFlags } from '../flags/start.ts'
 import type { ServedIsolation } from '../isolation/isolation.ts'
@@ -189,7 +189,7 @@ const openDisk = ({ options, where, log }: Starting): Promise<Disk> =>
 
 /** Listens on the port of the flags; requests wait until the server is ready. Throws `StartError` when it is not available. */
 async function openServingPort(
-  options: Listening,
+  options: Listening & Pick<LimitFlags, 'maxConnections'>,
   { certificate, key, isolation }: ServingFiles & Pick<Starting, 'isolation'>,
   authentication: Pick<PreparedAuthentication, 'authorities'>,
   log: Logger,
@@ -197,7 +197,8 @@ async function openServingPort(
   const clientCA = allAuthorities(authentication.authorities())
   const tls = { cert: certificate, key, ...(clientCA !== undefined && { clientCA }) }
   try {
-    const port = await openPort({ host: options.bindAddress, port: options.port, tls, log })
+    const connections = connectionLimit(options, log)
+    const port = await openPort({ host: options.bindAddress, port: options.port, tls, log, connections })
     return isolation?.with(port) ?? port
   } catch (error) {
     throw listenError(error, options)

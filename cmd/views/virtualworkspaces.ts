@@ -18,7 +18,7 @@ import { prepareAudit } from '../audit/audit.ts'
 import { allAuthorities } from '../certificates/authorities.ts'
 import { build } from '../files/build.ts'
 import { ignoredByViews, warningsAbout } from '../flags/ignored.ts'
-import { fairnessLimits } from '../flags/limits.ts'
+import { connectionLimit, fairnessLimits } from '../flags/limits.ts'
 import { listenError, publicUrl, withPort } from '../flags/serving.ts'
 import type { VirtualWorkspacesFlags } from '../flags/virtualworkspaces.ts'
 import { isolationOfViews } from '../isolation/isolation.ts'
@@ -137,6 +137,7 @@ async function serve({ flags, log, tracing }: ViewSetup, parts: Parts): Promise<
       checks: [reachable(connection)],
       viewUrls,
       limits: fairnessLimits(flags),
+      connections: connectionLimit(flags, log),
       ...(tracing && { tracing }),
     })
     return tracing === undefined ? server : closingBoth(server, tracing)

@@ -1,9 +1,10 @@
 import type { EventEmitter } from 'node:events'
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http'
-import type { Http2SecureServer, Http2ServerRequest, ServerHttp2Session } from 'node:http2'
+import type { Http2SecureServer, Http2ServerRequest } from 'node:http2'
 import type { Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../contract/log.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import type { HttpRequest } from '../request/incoming.ts'
 
 interface ParseError extends Error {
   readonly code?: string
@@ -52,24 +53,6 @@ function end(this: ServerResponse): void {
 
 export type NodeServer = HttpServer | Http2SecureServer
 
-export interface Connections {
-  readonly sockets: ReadonlySet<Socket>
-  readonly sessions: ReadonlySet<ServerHttp2Session>
-}
-
-export function trackConnections(server: NodeServer): Connections {
-  const sockets = new Set<Socket>()
-  const sessions = new Set<ServerHttp2Session>()
-  server.on('connection', (socket: Socket) => track(sockets, socket))
-  server.on('session', (session: ServerHttp2Session) => track(sessions, session))
-  return { sockets, sessions }
-}
-
-function track<T extends Socket | ServerHttp2Session>(set: Set<T>, member: T): void {
-  set.add(member)
-  member.once('close', () => set.delete(member))
-}
-
 export interface RunningRequests {
   readonly count: number
   /** Counts a request until `close`. */
@@ -100,27 +83,178 @@ export function trackRequests(server: NodeServer): RunningRequests {
   }
 }
 
-const lastFlush = 1000
-
-export async function drain(
-  server: NodeServer,
-  { sockets, sessions }: Connections,
-  running: RunningRequests,
-  milliseconds: number,
-): Promise<void> {
-  const closed = new Promise(resolve => void server.close(resolve))
-  for (const session of sessions) session.close()
-  await within(milliseconds, running.none())
-  // `end` sends what was written before it closes the connection.
-  for (const socket of sockets) socket.end()
-  await within(lastFlush, closed)
-  for (const socket of sockets) socket.destroy()
-  await closed
+/** An open connection. */
+interface Connection {
+  /** The account of its last request; '' before the first. */
+  account: string
+  /** Requests in progress. */
+  running: number
+  /** Milliseconds of the clock of `performance.now`: when the last request ended. */
+  idleSince: number
+  readonly peer: string
+  readonly socket: Socket
 }
 
-async function within(milliseconds: number, promise: Promise<unknown>): Promise<void> {
-  const timer = new AbortController()
-  const late = sleep(milliseconds, undefined, { signal: timer.signal }).catch(() => undefined)
-  await Promise.race([promise, late])
-  timer.abort()
+/** The share of the limit that is closed at once, so that a flood is not compared with all connections each time. */
+const closedAtOnce = 1 / 100
+
+/** Milliseconds between two log lines. */
+const logInterval = 10_000
+
+/**
+ * Limits the open connections of a server, HTTP/1.1 and HTTP/2 alike. At the limit a new connection takes the place of
+ * those that are idle for the longest time, of the account with the most connections that has idle ones; connections
+ * without a request so far count as one account. If none is idle, the new connection is closed. Connections with a
+ * request in progress are never closed.
+ */
+export class ConnectionLimit {
+  readonly #most: number
+  readonly #log: Logger | undefined
+  /** By address and port of the client: a TLS socket and an HTTP/2 session have those of their TCP socket. */
+  readonly #byPeer = new Map<string, Connection>()
+  readonly #accounts = new Map<string, Set<Connection>>()
+  readonly #known = new WeakMap<object, Connection>()
+  #closed = 0
+  #count: () => void = () => undefined
+  #loggedAt = Number.NEGATIVE_INFINITY
+
+  /** `most`: connections at the same time; 0: no limit. */
+  constructor(most: number, log?: Logger) {
+    this.#most = most
+    this.#log = log
+  }
+
+  /** Open connections. */
+  get open(): number {
+    return this.#byPeer.size
+  }
+
+  /** Connections that were closed because of the limit. */
+  get closed(): number {
+    return this.#closed
+  }
+
+  /** Adds the metrics of connections. */
+  measure(metrics: Pick<Metrics, 'meter'>): void {
+    const closed = metrics.meter({
+      kind: 'counter',
+      name: 'oriel_connections_closed_total',
+      help: 'Connections that were closed because of --max-connections.',
+      labels: [],
+    })
+    this.#count = () => closed({}, 1)
+    metrics.meter({
+      kind: 'gauge',
+      name: 'oriel_connections',
+      help: 'Open connections.',
+      labels: [],
+      collect: set => set({}, this.open),
+    })
+  }
+
+  /** Counts a new connection until it closes; closes it, or others, at the limit. */
+  add(socket: Socket): void {
+    const peer = peerOf(socket)
+    if (peer === undefined) return
+    const isFull = this.#most > 0 && this.#byPeer.size >= this.#most
+    const connection = { account: '', running: 0, idleSince: performance.now(), peer, socket }
+    if (isFull && this.#closeIdle() === 0) {
+      this.#close(connection)
+      return
+    }
+    this.#byPeer.set(peer, connection)
+    this.#membersOf('').add(connection)
+    socket.once('close', () => this.#forget(connection))
+  }
+
+  /** Counts a request on its connection until `response` closes. */
+  begin(request: HttpRequest, response: { on(event: 'close', done: () => void): void }): void {
+    const connection = this.#connectionOf(request)
+    if (connection === undefined) return
+    connection.running++
+    response.on('close', () => {
+      connection.running--
+      connection.idleSince = performance.now()
+    })
+  }
+
+  /** The connection of the request belongs to this account now. */
+  belongs(request: HttpRequest, account: string): void {
+    const connection = this.#connectionOf(request)
+    if (connection === undefined || connection.account === account) return
+    this.#leave(connection)
+    connection.account = account
+    if (this.#byPeer.get(connection.peer) === connection) this.#membersOf(account).add(connection)
+  }
+
+  #connectionOf(request: HttpRequest): Connection | undefined {
+    const holder = 'stream' in request ? request.stream.session : request.socket
+    // A stream that was reset has no session.
+    if (holder === undefined || holder === null) return undefined
+    const known = this.#known.get(holder)
+    if (known !== undefined) return known
+    const found = this.#byPeer.get(peerOf(request.socket) ?? '')
+    if (found !== undefined) this.#known.set(holder, found)
+    return found
+  }
+
+  #membersOf(account: string): Set<Connection> {
+    const known = this.#accounts.get(account) ?? new Set()
+    this.#accounts.set(account, known)
+    return known
+  }
+
+  /** Closes idle connections of the account with the most that has any. Returns their number. */
+  #closeIdle(): number {
+    const count = Math.ceil(this.#most * closedAtOnce)
+    for (const [, members] of [...this.#accounts].sort(byConnections)) {
+      const idle = [...members].filter(({ running }) => running === 0)
+      const longest = idle.sort((a, b) => a.idleSince - b.idleSince).slice(0, count)
+      for (const connection of longest) this.#close(connection)
+      if (longest.length > 0) return longest.length
+    }
+    return 0
+  }
+
+  #close(connection: Connection): void {
+    this.#closed++
+    this.#count()
+    this.#forget(connection)
+    connection.socket.destroy()
+    const time = performance.now()
+    if (time - this.#loggedAt < logInterval) return
+    this.#loggedAt = time
+    this.#log?.warn(
+      { limit: this.#most, closed: this.#closed },
+      'the limit of connections is reached: idle connections are closed',
+    )
+  }
+
+  #forget(connection: Connection): void {
+    if (this.#byPeer.get(connection.peer) === connection) this.#byPeer.delete(connection.peer)
+    this.#leave(connection)
+  }
+
+  #leave(connection: Connection): void {
+    const members = this.#accounts.get(connection.account)
+    members?.delete(connection)
+    if (members?.size === 0) this.#accounts.delete(connection.account)
+  }
+}
+
+type Account = readonly [name: string, members: ReadonlySet<Connection>]
+
+/** The account with the most connections first; of equal ones, that without a request. */
+const byConnections = ([name, a]: Account, [, b]: Account): number =>
+  b.size - a.size || (name === '' ? -1 : 1)
+
+/** The address and port of the client; undefined if the connection is closed already. */
+const peerOf = ({ remoteAddress, remotePort }: Pick<Socket, 'remoteAddress' | 'remotePort'>) =>
+  remoteAddress === undefined ? undefined : `${remoteAddress} ${remotePort}`
+
+/** Counts the connections of a server, and their requests. */
+export function limitConnections(server: NodeServer, limit: ConnectionLimit): void {
+  server.on('connection', (socket: Socket) => limit.add(socket))
+  server.on('request', (request: HttpRequest, response: ServerResponse) => limit.begin(request, response))
+  server.on('upgrade', (request: IncomingMessage, socket: Socket) => limit.begin(request, socket))
 }

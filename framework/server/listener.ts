@@ -10,7 +10,14 @@ import type { Socket } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
 import type { Logger } from '../contract/log.ts'
 import type { Upgrade } from '../contract/upstream.ts'
-import { drain, type NodeServer, refuseBroken, trackConnections, trackRequests } from './connections.ts'
+import {
+  type ConnectionLimit,
+  limitConnections,
+  type NodeServer,
+  refuseBroken,
+  trackRequests,
+} from './connections.ts'
+import { drain, trackConnections } from './drain.ts'
 
 /** The certificates of a port. */
 export interface TlsOptions {
@@ -34,6 +41,8 @@ export interface ListenOptions {
   readonly tls?: TlsOptions
   /** Logs malformed requests. */
   readonly log?: Logger
+  /** Counts connections and their requests; absent: no limit. */
+  readonly connections?: ConnectionLimit
 }
 
 /** An open port. */
@@ -68,6 +77,7 @@ export async function listen(
   }
   server.on('request', listener as (...args: unknown[]) => void)
   if (options.log !== undefined) refuseBroken(server, options.log)
+  if (options.connections !== undefined) limitConnections(server, options.connections)
   if (onUpgrade !== undefined) {
     server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
       running.follow(socket)
@@ -152,6 +162,8 @@ export interface Port extends Listener {
   readonly address: string
   /** `https://127.0.0.1:6443`. */
   readonly url: string
+  /** Those of the options. */
+  readonly connections?: ConnectionLimit
   /** Called once. */
   answer(answering: Answering): void
 }
@@ -168,6 +180,7 @@ export async function openPort(options: ListenOptions): Promise<Port> {
   const address = `${urlHost(options.host)}:${listener.port}`
   return {
     ...listener,
+    ...(options.connections && { connections: options.connections }),
     address,
     url: `${options.tls === undefined ? 'http' : 'https'}://${address}`,
     answer(by) {

@@ -12,6 +12,8 @@ import type { Answer } from '../request/response.ts'
 import { accountOf, type UserInfo } from '../request/user.ts'
 import { failureAnswer } from '../responses/failure.ts'
 import { text } from '../responses/textanswer.ts'
+import { warningHeaders } from '../responses/warnings.ts'
+import type { ConnectionLimit } from './connections.ts'
 import type { Answering } from './listener.ts'
 import { compressed, respond } from './respond.ts'
 import type { Target } from './routes.ts'
@@ -44,6 +46,8 @@ export interface Service extends Reading {
   readonly requestTimeout: number
   /** The turns in which lists are written. */
   readonly slices?: Readers
+  /** Counts the connections of accounts. */
+  readonly connections?: ConnectionLimit
   readonly auditor?: Auditor
   /** Aborted when the server stops: later requests get 429. */
   readonly stopping: AbortSignal
@@ -146,6 +150,7 @@ function deliver(
   exchange: Exchange,
   answer: Answer | Forwarding,
 ): Awaitable<void> {
+  service.connections?.belongs(ends.request, accountOf(exchange.user, exchange.requestor))
   const sent = attempt(
     () => handOver(service, ends, exchange, answer),
     error => send(service, ends, exchange, failed(exchange, error)),
@@ -222,10 +227,6 @@ export interface Recording extends Recorder {
   annotations(): Readonly<Record<string, string>>
 }
 
-/** The most characters of all warnings of a response, and of one warning if there are more (rules.md 1.53). */
-const budget = 4096
-const shortened = 256
-
 /** The part of the audit log that records decisions. */
 type DecisionRecorder = Pick<Required<Recorder>, 'decided'>
 
@@ -272,7 +273,7 @@ class RequestRecording implements Recording {
   }
 
   warnings(): readonly string[] {
-    return this.#texts === undefined ? none : withinBudget([...this.#texts]).map(headerValue)
+    return this.#texts === undefined ? none : warningHeaders([...this.#texts])
   }
 
   annotations(): Readonly<Record<string, string>> {
@@ -281,20 +282,3 @@ class RequestRecording implements Recording {
 }
 
 const none: readonly string[] = []
-
-function withinBudget(texts: readonly string[]): readonly string[] {
-  const length = texts.reduce((sum, text) => sum + [...text].length, 0)
-  if (length <= budget) return texts
-  const short = texts.map(text => [...text].slice(0, shortened).join(''))
-  let used = 0
-  return short.filter(text => {
-    used += [...text].length
-    return used <= budget
-  })
-}
-
-/** `299 - "…"` as UTF-8 bytes, which Node writes from a string of single bytes. */
-function headerValue(text: string): string {
-  const quoted = text.replace(/\p{Cc}/gu, '').replace(/["\\]/g, '\\$&')
-  return Buffer.from(`299 - "${quoted}"`, 'utf8').toString('latin1')
-}

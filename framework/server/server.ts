@@ -14,7 +14,7 @@ import { createFairness, defaultLimits, type FairnessLimits } from '../fairness/
 import type { Metrics } from '../metrics/metrics.ts'
 import { onlyUrl, publishUrls, type ViewUrls } from '../publishing/publisher.ts'
 import type { Authenticator } from '../request/authenticator.ts'
-import type { IsIdentity, Reading } from '../request/incoming.ts'
+import type { IsIdentity } from '../request/incoming.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import { YamlReader } from '../wire/yamlreader.ts'
 import { appOnDemand } from './app.ts'
@@ -105,9 +105,9 @@ export function serveOn(port: Port, options: ServerOptions): Server {
     stopping: stopping.signal,
     address,
   }
-  const parsing = parsingUntil(controllers.signal)
-  const slices = createSlices()
-  const service = { ...options, ...parsing, requestTimeout, slices, stopping: stopping.signal }
+  const shared = sharedByRequests(port, controllers.signal)
+  port.connections?.measure(options.metrics)
+  const service = { ...options, ...shared, requestTimeout, stopping: stopping.signal }
   const app = appOnDemand(service, pipeline)
   const handler: Handler = answerRequest.bind(undefined, pipeline)
   const { tracing } = options
@@ -124,11 +124,12 @@ export function serveOn(port: Port, options: ServerOptions): Server {
   }
 }
 
-/** How bodies are parsed, in turns or in a thread, which ends with the signal. */
-function parsingUntil(stopped: AbortSignal): Pick<Reading, 'turns' | 'yaml'> {
+/** What all requests share: the turns of bodies and lists, the thread that parses YAML until the signal, and connections. */
+function sharedByRequests({ connections }: Port, stopped: AbortSignal) {
   const documents = new YamlReader()
   onAbort(stopped, () => documents.close())
-  return { turns: new Turns(), yaml: documents.read.bind(documents) }
+  const yaml = documents.read.bind(documents)
+  return { turns: new Turns(), yaml, slices: createSlices(), ...(connections && { connections }) }
 }
 
 const ownChecks = (stopping: AbortSignal): readonly HealthCheck[] => [

@@ -48,7 +48,12 @@ export const statusOf = async (
 export const create = (of: Resident, name: string, size: number): Promise<number> =>
   statusOf(of, of.creates, of.object(name, size))
 
-const limits = ['--max-requests-inflight', '20', '--max-mutating-requests-inflight', '10']
+export const maxConnections = 60
+
+const limits = [
+  ...['--max-requests-inflight', '20', '--max-mutating-requests-inflight', '10'],
+  ...['--max-connections', String(maxConnections)],
+]
 const everything = { apiGroups: ['*'], resources: ['*'], verbs: ['*'] }
 const users = 'user-1-token,user-1,1\nuser-2-token,user-2,2\n'
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { eventually } from '../support/oriel.ts'
-import { create, programs, type Scene, statusOf } from './programs.ts'
+import { create, maxConnections, programs, type Scene, statusOf } from './programs.ts'
 import { type Stalled, type Stalling, stall } from './stalling.ts'
 
 const seen = async (times: number, ask: (i: number) => Promise<number>): Promise<readonly number[]> => {
@@ -41,6 +43,18 @@ for (const [program, start] of Object.entries(programs))
     it('leaves reads to others, when it reads none of its lists', async () => {
       await attack({ connections: 2, streams: 40, method: 'GET', path: scene.attacker.path })
       assert.deepEqual(await seen(30, () => statusOf(scene.victim, scene.victim.path)), [200])
+    })
+
+    it('leaves connections to others, when it opens more than there may be', async () => {
+      const { hostname, port } = new URL(scene.attacker.url)
+      const sockets = Array.from({ length: 200 }, () =>
+        connect(Number(port), hostname).on('error', () => undefined),
+      )
+      await Promise.all(sockets.map(socket => once(socket, 'connect')))
+      assert.deepEqual(await seen(10, () => statusOf(scene.victim, scene.victim.path)), [200])
+      const closed = () => Promise.resolve(sockets.filter(socket => socket.closed).length)
+      await eventually(closed, count => count >= sockets.length - maxConnections)
+      for (const socket of sockets) socket.destroy()
     })
 
     it('leaves writes to others, when its bodies do not arrive', async () => {
