@@ -136,8 +136,7 @@ async function serve({ flags, log, tracing }: ViewSetup, parts: Parts): Promise<
       metrics,
       checks: [reachable(connection)],
       viewUrls,
-      limits: fairnessLimits(flags),
-      connections: connectionLimit(flags, log),
+      ...{ limits: fairnessLimits(flags), connections: connectionLimit(flags, log) },
       ...(tracing && { tracing }),
     })
     return tracing === undefined ? server : closingBoth(server, tracing)

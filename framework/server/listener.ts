@@ -76,8 +76,7 @@ export async function listen(
     ...(onUpgrade !== undefined && { upgrade: onUpgrade }),
   }
   server.on('request', listener as (...args: unknown[]) => void)
-  if (options.log !== undefined) refuseBroken(server, options.log)
-  if (options.connections !== undefined) limitConnections(server, options.connections)
+  guard(server, options)
   if (onUpgrade !== undefined) {
     server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
       running.follow(socket)
@@ -109,6 +108,11 @@ export async function listen(
 function portOf(server: NodeServer): number {
   const address = server.address()
   return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+function guard(server: NodeServer, { log, connections }: ListenOptions): void {
+  if (log !== undefined) refuseBroken(server, log)
+  if (connections !== undefined) limitConnections(server, connections)
 }
 
 /** Longer than the idle timeout of Go's clients, so that the client closes idle connections. */
