@@ -14,6 +14,7 @@ import type { Controller } from './controllers/controller.ts'
 import type { EmbeddedShard, ShardHost, ShardOptions } from './controllers/host.ts'
 import { kubernetesControllers } from './controllers/kubernetes/kubernetes.ts'
 import { runAsLeader } from './controllers/leaderelection.ts'
+import { ControllerTerm } from './controllers/term.ts'
 import { cacheInformers } from './informers.ts'
 import type { Store } from './store/store.ts'
 import { cacheOfRef, wireBackend } from './wiring.ts'
@@ -42,14 +43,16 @@ export async function openShard(options: ShardOptions): Promise<EmbeddedShard> {
   const host: ShardHost = { backend, cache, shared, client, content, informers, log, isBound }
   Object.assign(computed, options.computed?.(host))
   plugins.push(...pluginsOf(options, host))
+  const term = new ControllerTerm()
+  const working = { ...host, client: options.store.isShared ? term.client(client) : client }
   const controllers = [
-    ...kubernetesControllers(host, resourcesOf, signal),
-    ...(options.controllers?.(host) ?? []),
+    ...kubernetesControllers(working, resourcesOf, signal),
+    ...(options.controllers?.(working) ?? []),
   ]
   return {
     ...host,
     controllers,
-    run: (until = signal) => runControllers(options.store, host, controllers, until),
+    run: (until = signal) => runControllers({ store: options.store, host, controllers, term }, until),
     close() {
       closing.abort()
       cache.close()
@@ -57,24 +60,27 @@ export async function openShard(options: ShardOptions): Promise<EmbeddedShard> {
   }
 }
 
-async function runControllers(
-  { isShared }: Store,
-  { client, log }: ShardHost,
-  controllers: readonly Controller[],
-  signal: AbortSignal,
-): Promise<void> {
+interface Running {
+  readonly store: Store
+  readonly host: ShardHost
+  readonly controllers: readonly Controller[]
+  readonly term: ControllerTerm
+}
+
+async function runControllers({ store, host, controllers, term }: Running, signal: AbortSignal): Promise<void> {
+  const { client, log } = host
   const run = (some: readonly Controller[], until: AbortSignal): Promise<unknown> => {
     setMaxListeners(0, until)
     return Promise.all(some.map(controller => controller.run(until)))
   }
-  if (!isShared) return void (await run(controllers, signal))
+  if (!store.isShared) return void (await run(controllers, signal))
   const elected = controllers.filter(({ everywhere }) => everywhere !== true)
   await Promise.all([
     run(
       controllers.filter(({ everywhere }) => everywhere),
       signal,
     ),
-    runAsLeader({ client, log }, signal, async term => void (await run(elected, term))),
+    runAsLeader({ client, log, term }, signal, async until => void (await run(elected, until))),
   ])
 }
 

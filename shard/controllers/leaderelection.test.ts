@@ -3,7 +3,8 @@ import { silent } from '../../framework/contract/log.ts'
 import { notFound } from '../../framework/meta/errors.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import type { ControllerClient } from './client.ts'
-import { runAsLeader } from './leaderelection.ts'
+import { type ElectionOptions, runAsLeader } from './leaderelection.ts'
+import { ControllerTerm } from './term.ts'
 
 const timing = { duration: 150, renewDeadline: 90, retryPeriod: 10 }
 
@@ -34,6 +35,14 @@ class Leases {
   }
 }
 
+const leaseResource = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
+const leaseKey = { cluster: 'root', namespace: 'default', name: 'any' }
+
+interface Started extends Pick<ElectionOptions, 'term' | 'now'> {
+  /** A request of a controller. */
+  readonly request?: (until: AbortSignal) => Promise<void>
+}
+
 describe('leader election', () => {
   let leases: Leases
   let working: string[]
@@ -51,20 +60,45 @@ describe('leader election', () => {
   })
 
   /** Starts a server that is in `working` while it leads. */
-  function start(identity: string) {
+  function start(identity: string, { request = async () => undefined, ...more }: Started = {}) {
     const stop = new AbortController()
-    const work = async (term: AbortSignal): Promise<void> => {
+    const work = async (until: AbortSignal): Promise<void> => {
       working.push(identity)
       changed()
-      await new Promise(resolve => term.addEventListener('abort', resolve, { once: true }))
+      const ended = new Promise(resolve => until.addEventListener('abort', resolve, { once: true }))
+      await Promise.all([ended, request(until)])
       working.splice(working.indexOf(identity), 1)
       changed()
     }
-    const options = { client: leases.clientOf(identity), log: silent, timing, identity }
+    const options = { client: leases.clientOf(identity), log: silent, timing, identity, ...more }
     const server = { stop, done: runAsLeader(options, stop.signal, work) }
     running.push(server)
     return server
   }
+
+  it('stops a leader whose requests do not end, before another one begins', async () => {
+    const term = new ControllerTerm()
+    const hanging: ControllerClient = { ...leases.clientOf('a'), delete: () => new Promise(() => undefined) }
+    const request = (until: AbortSignal): Promise<void> =>
+      term.client(hanging).delete(leaseResource, leaseKey).catch(() => assert.ok(until.aborted))
+    start('a', { term, request })
+    await works('a')
+    start('b')
+    leases.cut.add('a')
+    await works('b')
+  })
+
+  it('refuses requests of a leader that was paused for longer than its Lease, before any timer runs', async () => {
+    let paused = 0
+    const now = (): number => performance.now() + paused
+    const term = new ControllerTerm(now)
+    const client = term.client(leases.clientOf('a'))
+    start('a', { term, now })
+    await works('a')
+    await client.delete(leaseResource, leaseKey)
+    paused = timing.duration
+    await assert.rejects(client.delete(leaseResource, leaseKey), { code: 503 })
+  })
 
   /** Resolves when exactly these work; fails when two work at the same time. */
   const works = (...expected: readonly string[]): Promise<void> =>

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../../framework/contract/log.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { localAdminCluster } from '../../kcp/logicalclusters.ts'
 import { type ControllerClient, createIfMissing, ifFound } from './client.ts'
+import { ControllerTerm } from './term.ts'
 
 /** Milliseconds, with the meaning that they have in client-go (`tools/leaderelection`, `LeaderElectionConfig`). */
 export interface LeaseTiming {
@@ -22,6 +24,10 @@ export interface ElectionOptions {
   readonly timing?: LeaseTiming
   /** Default: the host name and a random part. */
   readonly identity?: string
+  /** Refuses requests of controllers when the Lease is lost. */
+  readonly term?: ControllerTerm
+  /** Milliseconds of a monotonic clock; default: `performance.now`. */
+  readonly now?: () => number
 }
 
 /** The leader works until `term` aborts, and resolves when it has stopped. */
@@ -62,12 +68,18 @@ class Election {
   readonly #options: ElectionOptions
   readonly #identity: string
   readonly #timing: LeaseTiming
+  readonly #now: () => number
+  readonly #term: ControllerTerm
+  /** When the attempt began that renewed the Lease last. */
+  #renewed = 0
   /** The Lease as another server wrote it, and when it was first seen: clocks of servers are not compared. */
   #observed = { lease: '', at: 0 }
 
   constructor(options: ElectionOptions) {
     this.#options = options
     this.#timing = options.timing ?? defaultTiming
+    this.#now = options.now ?? (() => performance.now())
+    this.#term = options.term ?? new ControllerTerm()
     this.#identity = options.identity ?? `${hostname()}_${randomUUID()}`
   }
 
@@ -78,12 +90,15 @@ class Election {
   /** Renews or acquires the Lease. False when another server holds it, or when the store does not answer. */
   async holds(): Promise<boolean> {
     const { client, log } = this.#options
+    const begun = this.#now()
     try {
       const change = (lease: KubeObject): KubeObject => this.#next(lease)
       const written =
         (await ifFound(client.update(leases, leaseKey, change))) ??
         (await createIfMissing(client, leases, leaseKey.cluster, this.#next(emptyLease)))
-      return (written as Lease | undefined)?.spec?.holderIdentity === this.#identity
+      const isHeld = (written as Lease | undefined)?.spec?.holderIdentity === this.#identity
+      if (isHeld) this.#renewed = Math.max(this.#renewed, begun)
+      return isHeld
     } catch (error) {
       log.warn({ error: String(error) }, 'the Lease of the controllers cannot be written, retrying')
       return false
@@ -94,26 +109,38 @@ class Election {
   async lead(signal: AbortSignal, work: Work): Promise<void> {
     const { log } = this.#options
     const lost = new AbortController()
+    setMaxListeners(0, lost.signal)
+    this.#term.begin(this.#end, lost.signal)
     log.info({ identity: this.#identity }, 'this server runs the controllers')
     const working = work(AbortSignal.any([signal, lost.signal]))
     await this.#renewUntilLost(signal)
-    if (!signal.aborted)
+    if (!signal.aborted) {
       log.warn({ identity: this.#identity }, 'this server stops the controllers: the Lease was lost')
-    lost.abort()
+      lost.abort()
+    }
     await working
+    this.#term.end()
+    log.info({ identity: this.#identity }, 'this server has stopped the controllers')
     if (signal.aborted) await this.#release()
+  }
+
+  /** When another server may acquire the Lease. */
+  get #end(): number {
+    return this.#renewed + this.#timing.duration
   }
 
   async #renewUntilLost(signal: AbortSignal): Promise<void> {
     const { renewDeadline } = this.#timing
-    for (let renewed = performance.now(); !signal.aborted; ) {
+    while (!signal.aborted) {
       await this.pause(signal)
       if (signal.aborted) return
-      const begun = performance.now()
       // An attempt may take longer than the deadline.
-      const held = await Promise.race([this.holds(), sleep(renewDeadline - (begun - renewed), false)])
-      if (held) renewed = begun
-      else if (this.#isTaken || performance.now() - renewed >= renewDeadline) return
+      const held = await Promise.race([
+        this.holds(),
+        sleep(this.#renewed + renewDeadline - this.#now(), false, { ref: false }),
+      ])
+      if (held) this.#term.extend(this.#end)
+      else if (this.#isTaken || this.#now() - this.#renewed >= renewDeadline) return
     }
   }
 
@@ -140,9 +167,9 @@ class Election {
 
   #isExpired({ spec }: Lease): boolean {
     const lease = JSON.stringify(spec)
-    if (lease !== this.#observed.lease) this.#observed = { lease, at: performance.now() }
+    if (lease !== this.#observed.lease) this.#observed = { lease, at: this.#now() }
     const duration = Math.max(this.#timing.duration, (spec?.leaseDurationSeconds ?? 0) * 1_000)
-    return performance.now() - this.#observed.at >= duration
+    return this.#now() - this.#observed.at >= duration
   }
 
   async #release(): Promise<void> {

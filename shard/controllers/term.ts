@@ -1,0 +1,62 @@
+import { StatusError } from '../../framework/meta/errors.ts'
+import type { ControllerClient } from './client.ts'
+
+/**
+ * The time in which this server runs the controllers. Their client refuses requests as soon as another server may run them:
+ * after a pause of the process, too, and although earlier requests have not ended.
+ */
+export class ControllerTerm {
+  readonly #now: () => number
+  #lost: AbortSignal | undefined
+  #until = 0
+
+  /** `now`: milliseconds of a monotonic clock. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now
+  }
+
+  /** Begins a term that ends at `until`, or when `lost` aborts. */
+  begin(until: number, lost: AbortSignal): void {
+    this.#until = until
+    this.#lost = lost
+  }
+
+  /** The Lease was renewed. */
+  extend(until: number): void {
+    this.#until = until
+  }
+
+  /** The controllers have stopped. */
+  end(): void {
+    this.#lost = undefined
+  }
+
+  /** The client for controllers. Without a term it is `client`, for controllers that run in every server. */
+  client(client: ControllerClient): ControllerClient {
+    return {
+      list: (...args) => this.#within(() => client.list(...args)),
+      create: (...args) => this.#within(() => client.create(...args)),
+      update: (...args) => this.#within(() => client.update(...args)),
+      delete: (...args) => this.#within(() => client.delete(...args)),
+    }
+  }
+
+  async #within<T>(request: () => Promise<T>): Promise<T> {
+    const lost = this.#lost
+    if (lost === undefined) return request()
+    if (lost.aborted || this.#now() >= this.#until) throw leaseLost()
+    return untilAborted(request(), lost)
+  }
+}
+
+/** The result, or a rejection as soon as `signal` aborts. */
+function untilAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(leaseLost())
+    signal.addEventListener('abort', abort, { once: true })
+    result.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}
+
+const leaseLost = (): StatusError =>
+  new StatusError(503, 'ServiceUnavailable', 'another server may run the controllers: the Lease was lost')
