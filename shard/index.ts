@@ -67,7 +67,10 @@ interface Running {
   readonly term: ControllerTerm
 }
 
-async function runControllers({ store, host, controllers, term }: Running, signal: AbortSignal): Promise<void> {
+async function runControllers(
+  { store, host, controllers, term }: Running,
+  signal: AbortSignal,
+): Promise<void> {
   const { client, log } = host
   const run = (some: readonly Controller[], until: AbortSignal): Promise<unknown> => {
     setMaxListeners(0, until)

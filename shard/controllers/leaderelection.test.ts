@@ -80,7 +80,10 @@ describe('leader election', () => {
     const term = new ControllerTerm()
     const hanging: ControllerClient = { ...leases.clientOf('a'), delete: () => new Promise(() => undefined) }
     const request = (until: AbortSignal): Promise<void> =>
-      term.client(hanging).delete(leaseResource, leaseKey).catch(() => assert.ok(until.aborted))
+      term
+        .client(hanging)
+        .delete(leaseResource, leaseKey)
+        .catch(() => assert.ok(until.aborted))
     start('a', { term, request })
     await works('a')
     start('b')

@@ -22,6 +22,10 @@ export interface Oriel {
   kill(): Promise<void>
   /** Sends SIGKILL, and starts again with the same data at the same port. */
   restart(): Promise<void>
+  /** Sends SIGSTOP. */
+  pause(): void
+  /** Sends SIGCONT. */
+  resume(): void
 }
 
 export interface OrielOptions {
@@ -34,6 +38,8 @@ export interface OrielOptions {
   readonly cwd?: string
   /** Another copy of the program than that of this repository. */
   readonly program?: string
+  /** Environment variables besides those of the tests. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** The program that `bin` names. */
@@ -57,7 +63,8 @@ export async function startOriel(options: OrielOptions = {}): Promise<Oriel> {
     const limit = options.largestFile
     const shell = ['-c', `ulimit -f ${limit}; exec "$@"`, 'sh', process.execPath, ...args]
     const [command, ...rest] = limit === undefined ? [process.execPath, ...args] : ['sh', ...shell]
-    return spawn(command as string, rest, { stdio: ['ignore', 'pipe', 'pipe'], ...(cwd && { cwd }) })
+    const env = { ...process.env, ...options.env }
+    return spawn(command as string, rest, { stdio: ['ignore', 'pipe', 'pipe'], env, ...(cwd && { cwd }) })
   }
   let child = launch('0')
   let output = collect(child)
@@ -72,6 +79,8 @@ export async function startOriel(options: OrielOptions = {}): Promise<Oriel> {
     output: () => output(),
     stop: () => end('SIGTERM'),
     kill: async () => void (await end('SIGKILL')),
+    pause: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
     async restart() {
       await end('SIGKILL')
       child = launch(new URL(url).port)

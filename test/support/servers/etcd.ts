@@ -43,7 +43,8 @@ export function etcdProgram(): string | undefined {
   )
 }
 
-async function freePorts(count: number): Promise<readonly number[]> {
+/** Ports that no program uses now. */
+export async function freePorts(count: number): Promise<readonly number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
   await Promise.all(servers.map(server => new Promise(resolve => server.once('listening', resolve))))
   const ports = servers.map(server => (server.address() as { readonly port: number }).port)
@@ -52,7 +53,7 @@ async function freePorts(count: number): Promise<readonly number[]> {
 }
 
 /** Since 3.5; Debian's 3.4 does not have the flag. */
-const withoutSync = (program: string): readonly string[] =>
+export const withoutSync = (program: string): readonly string[] =>
   execFileSync(program, ['--help'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).includes(
     'unsafe-no-fsync',
   )
@@ -128,7 +129,7 @@ function hasStopped(pid: number): boolean {
 }
 
 /** Resolves when etcd has a leader; rejects when it ends. */
-async function serving(child: ChildProcess, metrics: string): Promise<ChildProcess> {
+export async function serving(child: ChildProcess, metrics: string): Promise<ChildProcess> {
   let output = ''
   child.stderr?.setEncoding('utf8').on('data', chunk => {
     output += chunk

@@ -38,6 +38,8 @@ async function startKcp(binary: string, more: readonly string[]): Promise<Oriel>
     output: () => '',
     stop: () => endOf(child, 'SIGTERM'),
     kill: async () => void (await endOf(child, 'SIGKILL')),
+    pause: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
     async restart() {
       await endOf(child, 'SIGKILL')
       child = await launch()

@@ -1,7 +1,9 @@
 import { type Client, clientOf } from '../client.ts'
-import { discard, type Oriel, startOriel } from '../oriel.ts'
+import { discard, type Oriel, type OrielOptions, startOriel } from '../oriel.ts'
 import { configAt } from '../watcher.ts'
 import { type Etcd, startEtcd } from './etcd.ts'
+import { type EtcdMembers, startEtcdMembers } from './etcdmembers.ts'
+import { type Gate, openGate } from './gate.ts'
 
 /** Servers over one etcd. */
 export interface Replicas {
@@ -15,20 +17,81 @@ export interface Replicas {
 /** Starts etcd, and all servers at the same time: they agree on keys and first objects. */
 export async function startReplicas(count: number): Promise<Replicas> {
   const etcd = await startEtcd()
-  const args = ['--store', `etcd://${etcd.endpoint}`, '--log-level', 'info']
-  const servers = await Promise.all(Array.from({ length: count }, () => startOriel({ args })))
-  const clients = await Promise.all(servers.map(server => clientOf(configAt(server, server.url))))
+  const stores = Array.from({ length: count }, () => `etcd://${etcd.endpoint}`)
+  const started = await startServers(stores)
   return {
+    ...started,
     etcd,
-    servers,
-    clients,
     async close() {
-      for (const client of clients) client.close()
-      await Promise.all(servers.map(discard))
+      await started.close()
       await etcd.stop()
     },
   }
 }
+
+interface Servers extends Pick<Replicas, 'servers' | 'clients' | 'close'> {}
+
+/** One server for each value of `--store`, all at the same time. */
+async function startServers(stores: readonly string[], options: OrielOptions = {}): Promise<Servers> {
+  const servers = await Promise.all(
+    stores.map(store => startOriel({ ...options, args: ['--store', store, '--log-level', 'info'] })),
+  )
+  const clients = await Promise.all(servers.map(server => clientOf(configAt(server, server.url))))
+  return {
+    servers,
+    clients,
+    async close() {
+      for (const client of clients) client.close()
+      for (const server of servers) server.resume()
+      await Promise.all(servers.map(discard))
+    },
+  }
+}
+
+/** The connections of one server to all members of etcd. */
+export interface Line {
+  /** No bytes pass in either direction. */
+  sever(): void
+  /** Bytes pass again, also those of before. */
+  heal(): void
+}
+
+/** Servers over an etcd with several members; each server can be cut off. */
+export interface CutReplicas extends Servers {
+  readonly etcd: EtcdMembers
+  /** In the order of the servers. */
+  readonly lines: readonly Line[]
+}
+
+/** Starts an etcd with `members` members, and `count` servers that reach it through proxies. */
+export async function startCutReplicas(count: number, members: number): Promise<CutReplicas> {
+  const etcd = await startEtcdMembers(members)
+  const gates = await Promise.all(
+    Array.from({ length: count }, () => Promise.all(etcd.members.map(({ port }) => openGate(port)))),
+  )
+  const stores = gates.map(each => `etcd://${each.map(({ port }) => `127.0.0.1:${port}`).join()}`)
+  const started = await startServers(stores)
+  return {
+    ...started,
+    etcd,
+    lines: gates.map(lineThrough),
+    async close() {
+      for (const gate of gates.flat()) gate.heal()
+      await started.close()
+      await Promise.all(gates.flat().map(gate => gate.close()))
+      await etcd.stop()
+    },
+  }
+}
+
+const lineThrough = (gates: readonly Gate[]): Line => ({
+  sever: () => {
+    for (const gate of gates) gate.sever()
+  },
+  heal: () => {
+    for (const gate of gates) gate.heal()
+  },
+})
 
 /** The holder of the controllers' Lease; '' without one. */
 export async function leaderOf(server: Oriel): Promise<string> {
