@@ -27,17 +27,25 @@ export function readStrategicMergePatch(value: unknown): Members {
 export function applyStrategicMergePatch(document: Members, patch: Members, schema: MergeSchema): Members {
   if (Object.hasOwn(patch, directive)) return directed(patch)
   const members = new Map(Object.entries(document))
-  const { [retainKeys]: retained, ...changes } = patch
-  if (Object.hasOwn(patch, retainKeys)) retain(members, changes, retained)
-  const left = new Map(Object.entries(changes))
-  for (const key of Object.keys(changes)) {
-    if (key.startsWith(setOrder)) order({ members, changes: left, schema }, key)
-  }
-  // Deletions come first: a value that a patch both deletes and adds is kept.
-  const isDeletion = (key: string): boolean => key.startsWith(deleteFromList)
-  for (const change of left) if (isDeletion(change[0])) mergeMember(members, schema, change)
-  for (const change of left) if (!isDeletion(change[0])) mergeMember(members, schema, change)
+  const changes = Object.hasOwn(patch, retainKeys) ? retained(members, patch) : patch
+  const names = Object.keys(changes)
+  const merge = (change: Change): void => mergeMember(members, schema, change)
+  if (names.some(isParallel))
+    mergeParallel({ members, changes: new Map(Object.entries(changes)), schema }, merge)
+  else for (const name of names) merge([name, changes[name]])
   return Object.fromEntries(members)
+}
+
+type Change = readonly [name: string, value: unknown]
+
+/** Merges changes of which some are about other members: orders and deletions of lists. */
+function mergeParallel(ordering: Ordering, merge: (change: Change) => void): void {
+  const { changes } = ordering
+  for (const key of [...changes.keys()]) if (key.startsWith(setOrder)) order(ordering, key)
+  // Deletions come first: a value that a patch both deletes and adds is kept.
+  const isDeletion = ([key]: Change): boolean => key.startsWith(deleteFromList)
+  for (const change of changes) if (isDeletion(change)) merge(change)
+  for (const change of changes) if (!isDeletion(change)) merge(change)
 }
 
 /** `$patch` in an object: replaces or empties the object. */
@@ -50,14 +58,15 @@ function directed(patch: Members): Members {
 
 const isParallel = (key: string): boolean => key.startsWith(deleteFromList) || key.startsWith(setOrder)
 
-/** `$retainKeys`: drops the members that the patch does not name. */
-function retain(members: Map<string, unknown>, changes: Members, retained: unknown): void {
+/** `$retainKeys`: drops the members that the patch does not name. Returns the other changes. */
+function retained(members: Map<string, unknown>, { [retainKeys]: names, ...changes }: Members): Members {
   const refuse = () => badRequest('invalid patch format of retainKeys')
-  if (!Array.isArray(retained)) throw refuse()
+  if (!Array.isArray(names)) throw refuse()
   for (const [key, value] of Object.entries(changes)) {
-    if (value !== null && !isParallel(key) && !retained.includes(key)) throw refuse()
+    if (value !== null && !isParallel(key) && !names.includes(key)) throw refuse()
   }
-  for (const key of [...members.keys()]) if (!retained.includes(key)) members.delete(key)
+  for (const key of [...members.keys()]) if (!names.includes(key)) members.delete(key)
+  return changes
 }
 
 /** The list that a directive is about: `$setElementOrder/ports`. */
@@ -101,11 +110,7 @@ const mergeItem =
   (live: Members, change: Members): Members =>
     applyStrategicMergePatch(live, change, itemSchema(schema))
 
-function mergeMember(
-  members: Map<string, unknown>,
-  schema: MergeSchema,
-  [name, change]: readonly [string, unknown],
-): void {
+function mergeMember(members: Map<string, unknown>, schema: MergeSchema, [name, change]: Change): void {
   const isDeletion = name.startsWith(deleteFromList)
   const key = isDeletion ? fieldOf(name, deleteFromList, 'primitive list') : name
   if (change === null) return void members.delete(key)

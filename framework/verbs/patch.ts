@@ -30,7 +30,7 @@ interface Patch {
   /** What `fieldValidation=Strict` refuses in the patch itself. */
   readonly problems: readonly string[]
   /** The value in the error when the result is refused; absent: the result. */
-  readonly shown?: string
+  readonly shown?: () => string
 }
 
 /** PATCH: applied to the current object, and again after each conflict. */
@@ -49,7 +49,10 @@ export async function patch(call: Call): Promise<Answer> {
     const pace = new Pace()
     // Read after the object, because 404 comes first.
     parsed ??= read(body)
-    const next = unlocked(patched(call, old, { key, patch: parsed, ...options }), old)
+    await pace.due()
+    const result = parsed.apply(old)
+    await pace.due()
+    const next = unlocked(patched(call, result, { key, patch: parsed, ...options }), old)
     await pace.due()
     const admitted = await admitWrite(call, { key, object: next, old, write: options.write })
     sent = admitted === next ? parsed.body : undefined
@@ -105,7 +108,7 @@ function strategicMergePatch(body: Buffer, { kind, resource }: Served): Patch {
     body: value,
     apply: document => withTypeOf(document, applyStrategicMergePatch(document, changes, schema)),
     problems: duplicates,
-    shown: goText(changes),
+    shown: () => goText(changes),
   }
 }
 
@@ -124,9 +127,8 @@ interface Patching extends WriteRequest {
   readonly patch: Patch
 }
 
-function patched(call: Call, current: KubeObject, { key, patch, fieldValidation }: Patching): KubeObject {
-  const result = patch.apply(current)
-  const refuse = (detail: string): StatusError => invalidResult(patch.shown ?? formatJson(result), detail)
+function patched(call: Call, result: unknown, { key, patch, fieldValidation }: Patching): KubeObject {
+  const refuse = (detail: string): StatusError => invalidResult(patch.shown?.() ?? formatJson(result), detail)
   const { object, unknown } = decodeResult(call, { key, result, refuse })
   report(call.ctx, fieldValidation, [...patch.problems, ...unknown.map(unknownField)], text =>
     refuse(`strict decoding error: ${text}`),

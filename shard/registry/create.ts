@@ -36,6 +36,7 @@ export async function create(
   })
   for (let attempt = 1; ; attempt++) {
     const prepared = withInitialStatus(rules, prepareForCreate(rules.strategy, admitted, ctx.actAs))
+    await pace.due()
     const freshKey = { ...key, name: prepared.metadata.name ?? '' }
     const fresh = registry.admission.complete({ ...request, key: freshKey, object: prepared })
     await pace.due()

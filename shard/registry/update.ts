@@ -89,6 +89,7 @@ async function finished(
   const old = storedObject(current)
   const phase = options.patch === undefined ? 'as sent' : 'after admission'
   const collapsed = dedupOwners(prepareForUpdate(strategy, registry.part, next, old), phase)
+  await pace.due()
   const request = { ...attributesOf(registry, 'UPDATE', current.key, options), old: seen(current) }
   const shown = seen(current, collapsed.object)
   const admitted = await registry.admission.mutate(ctx, { ...request, object: shown })
@@ -101,12 +102,14 @@ async function finished(
           prepareForUpdate(strategy, registry.part, schema.decode(admitted).object, old),
           'after admission',
         )
+  await pace.due()
   const object = registry.admission.complete({ ...request, object: prepared })
   await pace.due()
   validate(registry, object, old)
   await pace.due()
   await registry.admission.validate(ctx, { ...request, object: seen(current, object) })
   warn(ctx, [collapsed.warning, warning, ...finalizerWarnings(strategy, object, old)])
+  await pace.due()
   return isSame(object, old) && registry.store.isStored(current) ? undefined : object
 }
 
