@@ -1,3 +1,4 @@
+import cluster from 'node:cluster'
 import { basename } from 'node:path'
 import { Command } from 'commander'
 import { completionCommand } from './completion/command.ts'
@@ -26,6 +27,10 @@ const program = new Command(isPlugin ? 'kubectl oriel' : 'oriel')
 
 program.commandsGroup('Servers:')
 addStartFlags(program.command('start')).action(async (flags: StartFlags & KcpFlags) => {
+  if (flags.replicas > 1 && cluster.isPrimary) {
+    const { startReplicas } = await import('./start/replicas.ts')
+    return startReplicas(withKcpFlags(flags))
+  }
   const { start } = await import('./start/start.ts')
   await start(withKcpFlags(flags))
 })

@@ -7,6 +7,12 @@ module.exports = [
     files: 'clients/**',
   },
   {
+    what: 'linearizability by porcupine (test/linearizability)',
+    needs: 'Go and its modules, and etcd',
+    command: 'npm run test:go',
+    files: 'linearizability/**',
+  },
+  {
     what: 'the same generated requests to Oriel and to another server (test/differential)',
     needs: 'a kcp or a kube-apiserver',
     command: 'FOREIGN_CRDS=<folder> PEER_KUBECONFIG=<kubeconfig> npm run test:differential',

@@ -44,7 +44,9 @@ export async function openShard(options: ShardOptions): Promise<EmbeddedShard> {
   Object.assign(computed, options.computed?.(host))
   plugins.push(...pluginsOf(options, host))
   const term = new ControllerTerm()
-  const working = { ...host, client: options.store.isShared ? term.client(client) : client }
+  const working = options.store.isShared
+    ? { ...host, client: term.client(client), content: term.content(content) }
+    : host
   const controllers = [
     ...kubernetesControllers(working, resourcesOf, signal),
     ...(options.controllers?.(working) ?? []),

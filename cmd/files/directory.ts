@@ -11,9 +11,16 @@ export interface DataDirectory {
   release(): Promise<void>
 }
 
-/** Creates and locks the directory. Throws `StartError` when it is not writable or locked by another process. */
-export async function openDataDirectory(directory: string): Promise<DataDirectory> {
+/**
+ * Creates and locks the directory. `isWorker`: the process that started this one has locked it. Throws `StartError` when it is
+ * not writable or locked by another process.
+ */
+export async function openDataDirectory(
+  directory: string,
+  { isWorker }: { readonly isWorker: boolean } = { isWorker: false },
+): Promise<DataDirectory> {
   const path = await writable(directory)
+  if (isWorker) return { path, release: () => Promise.resolve() }
   const lock = await takeLock(path)
   return { path, release: () => new Promise(done => void lock.close(() => done())) }
 }

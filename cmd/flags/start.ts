@@ -15,7 +15,7 @@ import { addMountFlags, type MountFlags } from './mounts.ts'
 import { addServingFlags, addViewFlags, type ServingFlags, type ViewFlags } from './serving.ts'
 import { addShardFlags, type ShardFlags } from './shard.ts'
 import { addTracingFlags, type TracingFlags } from './tracing.ts'
-import { commonOption, duration, networks, textList } from './values.ts'
+import { commonOption, count, duration, networks, textList } from './values.ts'
 
 /** The flags of `oriel start`, checked. */
 export interface StartFlags
@@ -35,6 +35,8 @@ export interface StartFlags
   /** The certificate authorities by which clients verify `tlsCertFile`. */
   readonly rootCaFile?: string
   readonly dataDirectory: string
+  /** Processes that share the port. */
+  readonly replicas: number
   /**
    * `memory:`, `etcd://host:port,host:port`, or the directory of an LMDB environment; default: `store` in the data
    * directory.
@@ -71,12 +73,24 @@ export function addStartFlags(command: Command): Command {
         'where objects are stored: a directory, "memory:", or etcd://host:2379,... (default: "store" in the data directory)',
       ),
     )
+    .option(
+      '--replicas <number>',
+      'processes that share the port, for several cores; needs a store in etcd',
+      replicas,
+      1,
+    )
   addViewFlags(addCertificateFlags(addServingFlags(command, 6443)))
   addServiceAccountFlags(addAuthenticationFlags(command))
   addAuditFlags(addAuthorizationFlags(command))
   addShardFlags(addAddressFlags(addMountFlags(command)))
   addTracingFlags(addEtcdFlags(addQuotaFlags(addLimitFlags(command))))
   return addIgnoredFlags(ignoredByStart, addKcpFlags(command))
+}
+
+function replicas(text: string): number {
+  const number = count(text)
+  if (number < 1 || number > 64) throw new InvalidArgumentError('Give a number from 1 to 64.')
+  return number
 }
 
 const addCertificateFlags = (command: Command): Command =>

@@ -4,7 +4,8 @@ import { isIdentityHeader } from '../../framework/authn/index.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 import type { Outbound } from '../../framework/contract/upstream.ts'
 import { versionInfo } from '../../framework/contract/version.ts'
-import { createMetrics } from '../../framework/metrics/metrics.ts'
+import { joinMetrics } from '../../framework/metrics/joined.ts'
+import { createMetrics, type Metrics } from '../../framework/metrics/metrics.ts'
 import type { HealthCheck } from '../../framework/server/health.ts'
 import type { Port } from '../../framework/server/listener.ts'
 import { type Server, serveOn } from '../../framework/server/server.ts'
@@ -20,6 +21,7 @@ import { plain } from '../files/plain.ts'
 import { fairnessLimits } from '../flags/limits.ts'
 import { publicUrl } from '../flags/serving.ts'
 import type { StartFlags } from '../flags/start.ts'
+import type { ServerRole } from '../process/role.ts'
 import { closingBoth, prepareTracing } from '../tracing/tracing.ts'
 import { supervise } from '../views/supervision.ts'
 import { type LoadedViews, viewsOver } from '../views/viewplugins.ts'
@@ -27,6 +29,7 @@ import type { Embedded } from './shard.ts'
 
 export interface ServeOptions {
   readonly options: StartFlags
+  readonly role: ServerRole
   readonly host: Embedded
   readonly store: Store
   readonly authentication: PreparedAuthentication
@@ -47,7 +50,7 @@ export async function serve(given: ServeOptions): Promise<Server> {
   const { serviceAccounts, identityHeaders } = authentication
   const { authenticator } = host.authentication
   const tracing = await prepareTracing(options, log)
-  const plainMetrics = createMetrics({ cachedLists: true })
+  const plainMetrics = joinedMetrics(createMetrics({ cachedLists: true }), given.role)
   const metrics = tracing?.measuring(plainMetrics) ?? plainMetrics
   const { viewUrls } = host
   const plugins = supervise(views, { log, metrics, watch: options.watch === true, viewUrls })
@@ -75,6 +78,19 @@ export async function serve(given: ServeOptions): Promise<Server> {
     ...(tracing && { tracing }),
   })
   return tracing === undefined ? server : closingBoth(server, tracing)
+}
+
+/** The metrics of all processes that share the port. */
+function joinedMetrics(own: Metrics, role: ServerRole): Metrics {
+  const collect = role.collect?.(async () => (await own.text()).body)
+  if (collect === undefined) return own
+  return {
+    ...own,
+    text: async () => {
+      const [{ contentType }, texts] = await Promise.all([own.text(), collect()])
+      return { contentType, body: joinMetrics(texts) }
+    },
+  }
 }
 
 /** Milliseconds. */

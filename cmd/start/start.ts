@@ -27,7 +27,8 @@ import { type Listening, listenError, publicUrl, servingHosts } from '../flags/s
 import type { StartFlags } from '../flags/start.ts'
 import type { ServedIsolation } from '../isolation/isolation.ts'
 import { withProgress } from '../process/progress.ts'
-import { endDespitePlugins, stopSignal } from '../process/shutdown.ts'
+import { type ServerRole, serverRole } from '../process/role.ts'
+import { endDespitePlugins } from '../process/shutdown.ts'
 import { openServing } from './serving.ts'
 import { prepareSharedKeys } from './sharedkeys.ts'
 
@@ -37,7 +38,8 @@ const grace = 10_000
 /** `oriel start`: serves until SIGINT or SIGTERM. Throws `StartError` on invalid flags and files. */
 export async function start(given: StartFlags): Promise<void> {
   const log = loggerFor(given)
-  const directory = await openDataDirectory(given.dataDirectory)
+  const role = serverRole()
+  const directory = await openDataDirectory(given.dataDirectory, role)
   const kubeconfig = resolve(directory.path, given.kubeconfigPath ?? 'admin.kubeconfig')
   const where = given.store ?? join(directory.path, 'store')
   const { admins, keys } = await prepareKeys(given, { directory: directory.path, where, kubeconfig })
@@ -52,13 +54,23 @@ export async function start(given: StartFlags): Promise<void> {
   const options = { ...given, port: port.port }
   const url = publicUrl(options)
   await writePrivately(kubeconfig, adminKubeconfig({ server: url, ca: serving.authority, ...admins }))
-  const starting = { options, port, where, authentication, isolation, rootCA: serving.authority, log, signal }
+  const starting = {
+    options,
+    role,
+    port,
+    where,
+    authentication,
+    isolation,
+    rootCA: serving.authority,
+    log,
+    signal,
+  }
   const { shard, server, store, audit, disk } = await withProgress('Starting', say =>
     bringUp({ ...starting, loading: objects => say(`Starting: ${objects.toLocaleString('en')} objects`) }),
   ).catch(asStartError)
   // Installed before the banner: a supervisor may send a signal as soon as it reads the banner.
-  const stopped = stopSignal()
-  process.stdout.write(banner({ url, kubeconfig, store: where, startedIn: performance.now() }))
+  const stopped = role.stopped()
+  role.ready(banner({ url, kubeconfig, store: where, startedIn: performance.now() }))
   const controllers = shard.run(leading.signal)
   certificate.follow(server, { log, signal })
   watchIdentities({ options, authentication, server, log, signal })
@@ -73,6 +85,7 @@ export async function start(given: StartFlags): Promise<void> {
   disk.close()
   await store.close()
   await directory.release()
+  role.end()
   endDespitePlugins(given)
 }
 
@@ -121,6 +134,7 @@ function endBecause({ message }: Error): never {
 
 interface Starting {
   readonly options: StartFlags
+  readonly role: ServerRole
   readonly port: Port
   /** Location of the store. */
   readonly where: string
@@ -136,7 +150,7 @@ interface Starting {
 
 /** Opens the store and the shard, and answers the requests at the port. */
 async function bringUp(starting: Starting) {
-  const { options, port, where, authentication, rootCA, loading, log, signal } = starting
+  const { options, role, port, where, authentication, rootCA, loading, log, signal } = starting
   const [
     store,
     { prepareSharding },
@@ -147,7 +161,7 @@ async function bringUp(starting: Starting) {
     { loadViews },
     { openOutbound },
   ] = await Promise.all([
-    openStore(where, options),
+    openStore(where, storeFlags(starting)),
     import('./sharding.ts'),
     import('./shard.ts'),
     import('./serve.ts'),
@@ -169,10 +183,14 @@ async function bringUp(starting: Starting) {
     disk,
   })
   const auditor = audit?.auditor(shard, missingFor(shard, authorization))
-  const served = { options, store, authentication, authorization, port, views, outbound, disk, log }
+  const served = { options, role, store, authentication, authorization, port, views, outbound, disk, log }
   const server = await serve({ ...served, host: shard, ...(auditor && { auditor }) })
   return { shard, server, store, audit, disk }
 }
+
+/** One process of a data directory notes what it has seen of etcd. */
+const storeFlags = ({ options: { dataDirectory, ...flags }, role }: Starting) =>
+  role.isFirst ? { ...flags, dataDirectory } : flags
 
 /** The flags that the shard uses. */
 const embeddedFlags = (flags: StartFlags) => ({

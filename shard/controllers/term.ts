@@ -1,4 +1,5 @@
 import { StatusError } from '../../framework/meta/errors.ts'
+import type { ClusterContent } from '../bindings/content.ts'
 import type { ControllerClient } from './client.ts'
 
 /**
@@ -38,6 +39,16 @@ export class ControllerTerm {
       create: (...args) => this.#within(() => client.create(...args)),
       update: (...args) => this.#within(() => client.update(...args)),
       delete: (...args) => this.#within(() => client.delete(...args)),
+    }
+  }
+
+  /** The objects of logical clusters, whose changes are refused likewise. */
+  content(content: ClusterContent): ClusterContent {
+    return {
+      ...content,
+      remove: objects => this.#within(() => content.remove(objects)),
+      add: objects => this.#within(() => content.add(objects)),
+      commit: changes => this.#within(() => content.commit(changes)),
     }
   }
 

@@ -1,0 +1,128 @@
+import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** What a worker process says to the process that started it. */
+export type WorkerSaid =
+  | { readonly kind: 'ready'; readonly banner: string }
+  /** A question for all workers, such as for their metrics. */
+  | { readonly kind: 'ask'; readonly id: number }
+  | { readonly kind: 'answer'; readonly id: number; readonly text: string }
+
+/** What a worker process gets: a question, and all answers to its own question. */
+export type WorkerTold =
+  | { readonly kind: 'asked'; readonly id: number }
+  | { readonly kind: 'answers'; readonly id: number; readonly texts: readonly string[] }
+
+/** The environment variable with the number of a worker, from 1 on. */
+export const workerNumber = 'ORIEL_REPLICA'
+
+/** Milliseconds before a worker that failed is started again, and for its answer to a question. */
+const [pause, patience] = [1_000, 2_000]
+
+interface CrewOptions {
+  readonly count: number
+  readonly ready: (banner: string) => void
+  /** A worker ended, and is started again. */
+  readonly failed: (number: number, code: number) => void
+}
+
+/** Processes of the same program, which share the ports that they listen on (`node:cluster`). */
+export class Crew {
+  readonly #options: CrewOptions
+  readonly #workers = new Map<number, Worker>()
+  readonly #questions = new Map<number, Question>()
+  #asked = 0
+  #isStopping = false
+
+  constructor(options: CrewOptions) {
+    this.#options = options
+  }
+
+  /** Starts the first worker, and when it is ready the others. Rejects with the exit code of one that ends before. */
+  async start(): Promise<void> {
+    await this.#launch(1)
+    await Promise.all(Array.from({ length: this.#options.count - 1 }, (_, i) => this.#launch(i + 2)))
+  }
+
+  /** Ends all workers, and resolves when they have ended. */
+  async stop(signal: NodeJS.Signals): Promise<void> {
+    this.#isStopping = true
+    const workers = [...this.#workers.values()]
+    const ended = workers.map(worker => once(worker, 'exit'))
+    for (const worker of workers) worker.process.kill(signal)
+    await Promise.all(ended)
+  }
+
+  #launch(number: number): Promise<void> {
+    const worker = cluster.fork({ [workerNumber]: String(number) })
+    this.#workers.set(number, worker)
+    return new Promise((resolve, reject) => {
+      let isReady = false
+      worker.on('message', (said: WorkerSaid) => {
+        if (said.kind !== 'ready') return this.#hear(worker, said)
+        isReady = true
+        if (number === 1) this.#options.ready(said.banner)
+        resolve()
+      })
+      worker.once('exit', code => {
+        this.#workers.delete(number)
+        if (!isReady) reject(new WorkerEnded(code))
+        else if (!this.#isStopping) void this.#again(number, code)
+      })
+    })
+  }
+
+  async #again(number: number, code: number): Promise<void> {
+    this.#options.failed(number, code)
+    await sleep(pause)
+    if (this.#isStopping) return
+    await this.#launch(number).catch(({ code }: WorkerEnded) => this.#again(number, code))
+  }
+
+  #hear(worker: Worker, said: Exclude<WorkerSaid, { readonly kind: 'ready' }>): void {
+    if (said.kind === 'ask') this.#ask(worker, said.id)
+    else this.#questions.get(said.id)?.answer(worker, said.text)
+  }
+
+  #ask(by: Worker, id: number): void {
+    const own = ++this.#asked
+    const others = [...this.#workers.values()].filter(worker => worker.isConnected())
+    const question = new Question(others.length, texts => {
+      this.#questions.delete(own)
+      if (by.isConnected()) by.send({ kind: 'answers', id, texts } satisfies WorkerTold)
+    })
+    this.#questions.set(own, question)
+    for (const worker of others) worker.send({ kind: 'asked', id: own } satisfies WorkerTold)
+  }
+}
+
+/** A worker ended before it was ready. */
+export class WorkerEnded extends Error {
+  readonly code: number
+  constructor(code: number) {
+    super(`a replica ended with code ${code}`)
+    this.code = code
+  }
+}
+
+/** The answers of all workers, or those within the time. */
+class Question {
+  readonly #answers = new Map<Worker, string>()
+  readonly #missing: number
+  readonly #done: () => void
+
+  constructor(missing: number, done: (texts: readonly string[]) => void) {
+    this.#missing = missing
+    const timer = setTimeout(() => this.#done(), patience)
+    this.#done = () => {
+      clearTimeout(timer)
+      done([...this.#answers.values()])
+    }
+  }
+
+  answer(worker: Worker, text: string): void {
+    this.#answers.set(worker, text)
+    if (this.#answers.size === this.#missing) this.#done()
+  }
+}

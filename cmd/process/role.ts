@@ -1,0 +1,71 @@
+import cluster from 'node:cluster'
+import { type WorkerSaid, type WorkerTold, workerNumber } from './crew.ts'
+import { stopSignal } from './shutdown.ts'
+
+/** What differs between a server in one process, and one of several processes that share a port. */
+export interface ServerRole {
+  /** Whether another process has locked the data directory for this one. */
+  readonly isWorker: boolean
+  /** Whether this process keeps the files that all processes share. */
+  readonly isFirst: boolean
+  /** The server answers; `banner`: for the user. */
+  ready(banner: string): void
+  /** Resolves when the server is to stop. */
+  stopped(): Promise<unknown>
+  /** Called at the end. */
+  end(): void
+  /** The texts of all processes; `own`: returns that of this one. */
+  collect?(own: () => Promise<string>): () => Promise<readonly string[]>
+}
+
+/** The role of this process: `node:cluster` starts workers. */
+export const serverRole = (): ServerRole => (cluster.isWorker ? new WorkerRole() : aloneRole)
+
+const aloneRole: ServerRole = {
+  isWorker: false,
+  isFirst: true,
+  ready: banner => void process.stdout.write(banner),
+  stopped: stopSignal,
+  end: () => undefined,
+}
+
+const say = (said: WorkerSaid): void => void process.send?.(said)
+
+class WorkerRole implements ServerRole {
+  readonly isWorker = true
+  readonly isFirst = process.env[workerNumber] === '1'
+  readonly #waiting = new Map<number, (texts: readonly string[]) => void>()
+  #asked = 0
+
+  ready(banner: string): void {
+    say({ kind: 'ready', banner })
+  }
+
+  /** A terminal sends SIGINT to all processes: the one that started them tells this one when to stop. */
+  stopped(): Promise<unknown> {
+    process.on('SIGINT', () => undefined)
+    return new Promise(resolve => {
+      process.once('SIGTERM', resolve)
+    })
+  }
+
+  end(): void {
+    cluster.worker?.disconnect()
+  }
+
+  collect(own: () => Promise<string>): () => Promise<readonly string[]> {
+    process.on('message', (told: WorkerTold) => {
+      if (told.kind === 'asked') void own().then(text => say({ kind: 'answer', id: told.id, text }))
+      else this.#waiting.get(told.id)?.(told.texts)
+    })
+    return () =>
+      new Promise(resolve => {
+        const id = ++this.#asked
+        this.#waiting.set(id, texts => {
+          this.#waiting.delete(id)
+          resolve(texts)
+        })
+        say({ kind: 'ask', id })
+      })
+  }
+}
