@@ -37,12 +37,11 @@ const grace = 10_000
 
 /** `oriel start`: serves until SIGINT or SIGTERM. Throws `StartError` on invalid flags and files. */
 export async function start(given: StartFlags): Promise<void> {
-  const log = loggerFor(given)
-  const role = serverRole()
+  const [log, role] = [loggerFor(given), serverRole()]
   const directory = await openDataDirectory(given.dataDirectory, role)
-  const kubeconfig = resolve(directory.path, given.kubeconfigPath ?? 'admin.kubeconfig')
-  const where = given.store ?? join(directory.path, 'store')
-  const { admins, keys } = await prepareKeys(given, { directory: directory.path, where, kubeconfig })
+  const places = placesOf(given, directory.path)
+  const { where, kubeconfig } = places
+  const { admins, keys } = await prepareKeys(given, places)
   const [stopping, leading] = [new AbortController(), new AbortController()]
   const { signal } = stopping
   const users = await followUsers({ dataDirectory: directory.path, log, signal })
@@ -85,8 +84,7 @@ export async function start(given: StartFlags): Promise<void> {
   disk.close()
   await store.close()
   await directory.release()
-  role.end()
-  endDespitePlugins(given)
+  endProcess(given, role)
 }
 
 /** Adds the tokens of the processes of isolated views. Loads their code only where there are some: most servers have none. */
@@ -103,6 +101,17 @@ interface Places {
   readonly where: string
   readonly kubeconfig: string
 }
+
+function endProcess(flags: StartFlags, role: ServerRole): void {
+  role.end()
+  endDespitePlugins(flags)
+}
+
+const placesOf = ({ kubeconfigPath = 'admin.kubeconfig', store }: StartFlags, directory: string): Places => ({
+  directory,
+  where: store ?? join(directory, 'store'),
+  kubeconfig: resolve(directory, kubeconfigPath),
+})
 
 /** The administrators and the keys of service account tokens, which the servers of an etcd share. */
 async function prepareKeys(given: StartFlags, { directory, where, kubeconfig }: Places) {
