@@ -47,23 +47,13 @@ export async function start(given: StartFlags): Promise<void> {
   const users = await followUsers({ dataDirectory: directory.path, log, signal })
   const { isolation, tokens } = await prepareIsolation(given, [tokenUsers(admins.users), users])
   const authentication = await prepareAuthentication(given, tokens, accountKeys(given, keys))
-  const certificate = await openServing(given, directory.path, servingHosts(given))
-  const serving = certificate.files
+  const { files: serving, follow } = await openServing(given, directory.path, servingHosts(given))
   const port = await openServingPort(given, { ...serving, isolation }, authentication, log)
   const options = { ...given, port: port.port }
   const url = publicUrl(options)
   await writePrivately(kubeconfig, adminKubeconfig({ server: url, ca: serving.authority, ...admins }))
-  const starting = {
-    options,
-    role,
-    port,
-    where,
-    authentication,
-    isolation,
-    rootCA: serving.authority,
-    log,
-    signal,
-  }
+  const served = { options, role, port, where, authentication, isolation }
+  const starting = { ...served, rootCA: serving.authority, log, signal }
   const { shard, server, store, audit, disk } = await withProgress('Starting', say =>
     bringUp({ ...starting, loading: objects => say(`Starting: ${objects.toLocaleString('en')} objects`) }),
   ).catch(asStartError)
@@ -71,7 +61,7 @@ export async function start(given: StartFlags): Promise<void> {
   const stopped = role.stopped()
   role.ready(banner({ url, kubeconfig, store: where, startedIn: performance.now() }))
   const controllers = shard.run(leading.signal)
-  certificate.follow(server, { log, signal })
+  follow(server, { log, signal })
   watchIdentities({ options, authentication, server, log, signal })
 
   await stopped
@@ -80,9 +70,7 @@ export async function start(given: StartFlags): Promise<void> {
   leading.abort()
   await controllers
   stopping.abort()
-  shard.close()
-  disk.close()
-  await store.close()
+  await closeParts({ shard, disk, store })
   await directory.release()
   endProcess(given, role)
 }
@@ -100,6 +88,16 @@ interface Places {
   readonly directory: string
   readonly where: string
   readonly kubeconfig: string
+}
+
+async function closeParts({
+  shard,
+  disk,
+  store,
+}: Pick<Awaited<ReturnType<typeof bringUp>>, 'shard' | 'disk' | 'store'>) {
+  shard.close()
+  disk.close()
+  await store.close()
 }
 
 function endProcess(flags: StartFlags, role: ServerRole): void {
