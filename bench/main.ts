@@ -7,6 +7,7 @@ import { authorization } from './authorization.ts'
 import { cel } from './cel.ts'
 import { lifecycle } from './lifecycle.ts'
 import { list } from './list.ts'
+import { outside } from './outside.ts'
 import { plugins } from './plugins.ts'
 import { point } from './point.ts'
 import { proxy } from './proxy.ts'
@@ -39,6 +40,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   attacks,
   plugins,
   replicas,
+  outside,
 }
 
 const usage = `npm run bench -- [--save] [${Object.keys(benchmarks).join('|')} …]`

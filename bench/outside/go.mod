@@ -1,0 +1,3 @@
+module oriel.dev/bench/outside
+
+go 1.22

@@ -1,0 +1,138 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { userToken } from '../tools/connection.ts'
+import { processorTime, residentMemory } from '../tools/process.ts'
+import type { Side } from '../tools/sides.ts'
+import type { Loader, Requests, Taken, Target, Task } from './loader.ts'
+
+const workspaces = 100
+const connections = 64
+/** Of each workspace. */
+const objects = 120
+const watchers = 300
+
+/** A measurement of one server. */
+export interface Measured {
+  readonly perSecond: number
+  /** Milliseconds of processor time of the server for one request. */
+  readonly processor: number
+  readonly p99: number
+}
+
+/** What one server took, by the name of the measurement. */
+export interface Outside {
+  readonly requests: Readonly<Record<string, Measured>>
+  /** Events per second at all watchers together. */
+  readonly events: Measured
+  /** MiB. */
+  readonly memory: number
+  /** Seconds of processor time since the start of the server. */
+  readonly processor: number
+}
+
+const workspace = (name: string): string =>
+  JSON.stringify({
+    apiVersion: 'tenancy.kcp.io/v1alpha1',
+    kind: 'Workspace',
+    metadata: { name },
+    spec: { type: { name: 'universal', path: 'root' } },
+  })
+
+const configMap = (name: string): string =>
+  JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, labels: { app: 'bench' } },
+    data: { text: 'x'.repeat(860) },
+  })
+
+const root = '/clusters/root/apis/tenancy.kcp.io/v1alpha1/workspaces'
+const collection = (i: number): string => `/clusters/root:w${i}/api/v1/namespaces/default/configmaps`
+const collections = Array.from({ length: workspaces }, (_, i) => collection(i))
+const everywhere = '/clusters/*/api/v1/configmaps'
+const total = workspaces * objects
+
+const post = (
+  paths: readonly string[],
+  body: string,
+  more: Omit<Requests, 'method' | 'paths' | 'body'>,
+): Requests => ({
+  ...{ method: 'POST', paths, body, contentType: 'application/json' },
+  ...more,
+})
+
+const get = (paths: readonly string[], workers: number, count: number): Requests => ({
+  ...{ method: 'GET', paths, workers, count },
+})
+
+/** The namespace `default` of a new workspace comes after its Ready. */
+const workspacesToReady = post([root], workspace('w%d'), {
+  workers: 16,
+  count: workspaces,
+  until: `${root}/w%d`,
+  untilHas: '"phase":"Ready"',
+})
+
+/** Request i is about object i of the workspace i modulo their number, so that all are in turn. */
+const objectOf = (i: number): string => `${collection(i % workspaces)}/c-${i}`
+const oneOfEach = Array.from({ length: total }, (_, i) => objectOf(i))
+
+const steps: Readonly<Record<string, Requests>> = {
+  workspaces: workspacesToReady,
+  create: post(collections, configMap('c-%d'), { workers: connections, count: total }),
+  get: get(oneOfEach, connections, 3 * total),
+  list: get(collections, connections, 4_000),
+  'list-all': get([everywhere], 4, 60),
+}
+
+/** Sends everything to one server, in order: later steps read what earlier ones have made. */
+export async function measureOutside(
+  loader: Loader,
+  { address, pid }: Side,
+  say: (step: string) => void,
+): Promise<Outside> {
+  const target: Target = {
+    ...{ url: `https://127.0.0.1:${address.port}`, ca: address.ca ?? '', token: userToken },
+    http2: false,
+  }
+  const take = async (task: Task): Promise<Measured & { readonly taken: Taken }> => {
+    const before = await processorTime(pid)
+    const taken = await loader.run(task)
+    const { count } = task.requests
+    const processor = (((await processorTime(pid)) - before) * 1_000) / count
+    return { perSecond: count / taken.seconds, processor, p99: taken.p99, taken }
+  }
+  const requests: Record<string, Measured> = {}
+  for (const [name, step] of Object.entries(steps)) {
+    say(name)
+    if (name === 'create') await namespaces(loader, target)
+    requests[name] = await take({ target, requests: step })
+  }
+  say('GET over HTTP/2')
+  requests['get-http2'] = await take({ target: { ...target, http2: true }, requests: steps.get as Requests })
+  say(`${watchers} watchers`)
+  const events = await take({
+    target,
+    requests: post(collections, configMap('e-%d'), { workers: connections, count: watchers }),
+    watches: watchers,
+    watched: `${everywhere}?watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan`,
+  })
+  const { delivered } = events.taken
+  await sleep(5_000)
+  return {
+    requests,
+    events: { ...events, perSecond: (watchers * watchers) / delivered },
+    memory: (await residentMemory(pid)).all,
+    processor: await processorTime(pid),
+  }
+}
+
+/** Waits for the namespaces of all workspaces. */
+const namespaces = (loader: Loader, target: Target): Promise<Taken> =>
+  loader.run({
+    target,
+    requests: {
+      ...get(['/clusters/root:w%d/api/v1/namespaces'], 4, workspaces),
+      until: '/clusters/root:w%d/api/v1/namespaces',
+      untilHas: '"name":"default"',
+    },
+  })
