@@ -19,7 +19,8 @@ export type { ExplainedMissing, ExplainedStep, Explanation } from './explain/vis
 export { effectiveUsers, prefixUser } from './rbac/effectiveusers.ts'
 export { escalationPrevention } from './rbac/escalation.ts'
 export { type PolicyRule, ruleAllows } from './rbac/policyrule.ts'
-export { systemAdmin } from './rbac/rbac.ts'
+export { rbacAllows, systemAdmin } from './rbac/rbac.ts'
+export { createRbacIndex, followRbac, type RbacIndex } from './rbac/rbacindex.ts'
 export type { Binding, RbacSource } from './rbac/rbacsource.ts'
 export {
   bindingIn,

@@ -87,9 +87,9 @@ export function frontProxy(options: FrontProxyOptions): Handler {
   }
 }
 
-const personalPath = /^(\/services\/workspaces\/clusters\/)([^/]+)(\/.*|)$/
+const personalPath = /^(\/services\/(?:workspaces|namespaces)\/clusters\/)([^/]+)(\/.*|)$/
 
-/** The parts of a URL of the view `workspaces` in one logical cluster. */
+/** The parts of a URL of the views `workspaces` and `namespaces` in one logical cluster. */
 interface PersonalView {
   readonly prefix: string
   readonly cluster: string
@@ -99,12 +99,12 @@ interface PersonalView {
 /** undefined for other URLs, and where the mapping file names a server for this view. */
 function personalView({ exchange }: ProxiedRequest, { mapping }: Match): PersonalView | undefined {
   const [, prefix, cluster, rest] = personalPath.exec(exchange.incoming.path) ?? []
-  const isOwn = mapping.path.startsWith('/services/workspaces')
+  const isOwn = /^\/services\/(workspaces|namespaces)/.test(mapping.path)
   if (prefix === undefined || cluster === undefined || cluster === '*' || isOwn) return undefined
   return { prefix, cluster, rest: rest ?? '' }
 }
 
-/** The view `workspaces` of a parent is on the shard of the parent, as is the parent itself. */
+/** These views of a logical cluster are on its shard. */
 function toPersonalView(
   { index }: FrontProxyOptions,
   request: ProxiedRequest,

@@ -21,10 +21,13 @@ export type ConnectionOf = (cluster: string) => ShardConnection
 /** Authorizes by a SubjectAccessReview in the logical cluster of the action. */
 export function reviewAuthorizer(connectionOf: ConnectionOf): Authorizer {
   const known = new LRUCache<string, Promise<Decision>>({ max: 10_000, ttl: cacheTTL.allow })
+  const stamps = new Map<string, number>()
+  const stampOf = (cluster: string): string => `${stamps.get('*') ?? 0}.${stamps.get(cluster) ?? 0}`
   return {
+    forget: cluster => void stamps.set(cluster, (stamps.get(cluster) ?? 0) + 1),
     async authorize(user, action) {
       if (action.cluster === '*') return noOpinion('access to all logical clusters is not reviewed', by)
-      const key = JSON.stringify([user, action])
+      const key = JSON.stringify([user, action, stampOf(action.cluster)])
       const before = known.get(key)
       if (before !== undefined) return before
       const answer = review(connectionOf(action.cluster), user, action)

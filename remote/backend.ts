@@ -3,6 +3,7 @@ import type { Informers } from '../framework/contract/informer.ts'
 import type { Logger } from '../framework/contract/log.ts'
 import type { SharedCache } from '../framework/contract/sharedcache.ts'
 import type { ResourceStorage } from '../framework/contract/storage.ts'
+import type { OtherShards } from '../framework/contract/workspace.ts'
 import { createInformers } from '../framework/informers/informers.ts'
 import { commonApis } from './apis.ts'
 import { reviewAuthorizer } from './authorizer.ts'
@@ -11,6 +12,7 @@ import type { ShardConnection } from './connection/connection.ts'
 import { Copies } from './copy/copies.ts'
 import { createDirectory } from './directory.ts'
 import { forward } from './forwarding.ts'
+import { otherShards } from './othershards.ts'
 import { ListCoalescer } from './reading/listcoalescer.ts'
 import { remoteStorage } from './storage.ts'
 
@@ -30,6 +32,7 @@ export interface RemoteShard {
   readonly backend: Backend
   readonly informers: Informers
   readonly shared: SharedCache
+  readonly otherShards: OtherShards
 }
 
 const idOf = ({ group, version, resource, subresource = '', identity = '' }: ResourceRef): string =>
@@ -61,9 +64,11 @@ export function remoteShard(options: RemoteShardOptions): RemoteShard {
   const directory = createDirectory(informers)
   const connectionOf = (cluster: string): ShardConnection =>
     everywhere === undefined || directory.has(cluster) ? connection : everywhere
+  const authorizer = reviewAuthorizer(connectionOf)
   return {
+    otherShards: otherShards(directory, everywhere && authorizer),
     backend: {
-      authorizer: reviewAuthorizer(connectionOf),
+      authorizer,
       storage,
       // The other APIs of one logical cluster are known to the shard only: such requests are forwarded.
       apis: cluster => (cluster === '*' ? common : undefined),

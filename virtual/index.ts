@@ -5,6 +5,7 @@ import { cache } from './cache/index.ts'
 import { initializingworkspaces } from './initializingworkspaces/index.ts'
 import { migratingworkspaces } from './migratingworkspaces/index.ts'
 import { mounts } from './mounts/index.ts'
+import { namespaces } from './namespaces/index.ts'
 import { query } from './query/index.ts'
 import { replication } from './replication/index.ts'
 import { terminatingworkspaces } from './terminatingworkspaces/index.ts'
@@ -23,12 +24,12 @@ export const shardWorkspaces: readonly WorkspaceFactory[] = [
   migratingworkspaces,
 ]
 
-/** All views that a server offers. */
-export const workspaces: readonly WorkspaceFactory[] = [
+/** All views of a process in front of a shard. */
+export const remoteWorkspaces: readonly WorkspaceFactory[] = [
   ...shardWorkspaces,
-  cache,
-  mounts,
   personalWorkspaces,
-  query,
-  views,
+  namespaces,
 ]
+
+/** All views that a server offers. */
+export const workspaces: readonly WorkspaceFactory[] = [...remoteWorkspaces, cache, mounts, query, views]

@@ -3,6 +3,7 @@ import {
   type Authorizer,
   type Decision,
   fromMemory,
+  type MemoryAuthorizer,
   noOpinion,
 } from '../../framework/contract/authorizer.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
@@ -31,7 +32,7 @@ export type PolicyStep = (attributes: AuthorizerAttributes) => Decision
  * or `access denied`, so that they do not learn what exists; the trace has the reason of each step, and for a gate that
  * delegates the final decision, as in kcp's audit annotations.
  */
-export const chain = (gates: readonly Gate[], steps: readonly PolicyStep[]): Required<Authorizer> =>
+export const chain = (gates: readonly Gate[], steps: readonly PolicyStep[]): MemoryAuthorizer =>
   fromMemory((user, action) => {
     const attributes = attributesFor(user, action)
     const delegations: string[] = []
@@ -103,7 +104,7 @@ export function firstOpinion(authorizers: readonly Authorizer[]): Authorizer {
 }
 
 function firstAtOnce(
-  authorizers: readonly Required<Authorizer>['decide'][],
+  authorizers: readonly MemoryAuthorizer['decide'][],
   user: UserInfo,
   action: Action,
 ): Decision {

@@ -1,6 +1,7 @@
 import type { Action } from '../../framework/contract/authorizer.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
+import { effectiveUsers } from './effectiveusers.ts'
 import { type PolicyRule, ruleAllows } from './policyrule.ts'
 import { type Binding, keysOf, printSubject, type RbacSource } from './rbacsource.ts'
 
@@ -150,6 +151,15 @@ const allowedBy = (grant: Grant): RbacVerdict => ({
     return `RBAC: allowed by ${printGrant(grant)}`
   },
 })
+
+/** Whether the bindings of `system:admin` and of the logical cluster allow an action, without other checks. */
+export function rbacAllows(source: RbacSource, user: UserInfo, action: Action): boolean {
+  const users = effectiveUsers(user, action.cluster)
+  const namespace = action.resource?.namespace ?? ''
+  return [systemAdmin, action.cluster].some(
+    cluster => evaluate(source, { users, cluster, namespace }, action).allowed,
+  )
+}
 
 const nothing: RbacVerdict = { allowed: false, reason: '' }
 

@@ -5,12 +5,12 @@ import { silent } from '../../framework/contract/log.ts'
 import type { ClusterName, KubeObject } from '../../framework/meta/object.ts'
 import type { RequestInfo } from '../../framework/request/requestinfo.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
-import { createRbacIndex, type RbacIndex } from '../../shard/access/rbacindex.ts'
 import { systemPolicy } from '../../shard/bootstrap/policy.ts'
 import { createAuthorizer } from '../chain/authorizer.ts'
 import type { BoundExport } from '../chain/maximalpolicy.ts'
 import { type AuthorizationSources, createStamps } from '../chain/memory.ts'
 import type { PolicyRule } from '../rbac/policyrule.ts'
+import { createRbacIndex, type RbacIndex } from '../rbac/rbacindex.ts'
 import { type RbacSubject, rbacGroup } from '../rbac/rbacsource.ts'
 
 /** RBAC of a few logical clusters, with the real index and the real bootstrap policy in `system:admin`. */

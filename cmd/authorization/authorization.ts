@@ -3,10 +3,12 @@ import {
   type AuthorizerOptions,
   createAuthorizer,
   createExplainer,
+  createRbacIndex,
   createStamps,
   detailsFromSources,
   type Explainer,
   escalationPrevention,
+  followRbac,
   type Missing,
   missingIn,
   reviewStorages,
@@ -16,7 +18,6 @@ import type { Action, Authorizer } from '../../framework/contract/authorizer.ts'
 import type { Informers } from '../../framework/contract/informer.ts'
 import type { VirtualWorkspace } from '../../framework/contract/workspace.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
-import { createRbacIndex, followRbac } from '../../shard/access/rbacindex.ts'
 
 import { boundExportsOf } from '../../shard/bindings/boundexports.ts'
 import { clusterStatesOf } from '../../shard/tenancy/clusterstates.ts'

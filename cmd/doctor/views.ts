@@ -1,5 +1,6 @@
 import { problemOf } from '../../framework/net/failure.ts'
 import type { ServerAccess } from '../../framework/net/serveraccess.ts'
+import { onlyOfStart } from '../flags/servedviews.ts'
 import { type Finding, failed, ok, skipped, warning } from './finding.ts'
 import { jsonOf, type ProbeResponse, probe } from './probe.ts'
 import { certificateFinding } from './server.ts'
@@ -99,7 +100,13 @@ const otherChecks = new Set(['ping', 'shutdown', 'shard'])
 function servedBy(where: string, text: string): readonly Finding[] {
   const names = [...text.matchAll(/^\[\+\](\S+)/gm)].flatMap(([, name]) => name ?? [])
   const views = names.filter(name => !otherChecks.has(name))
-  return views.length === 0 ? [] : [ok(where, `it serves ${views.join(', ')}`)]
+  return views.length === 0 ? [] : [ok(where, `it serves ${views.join(', ')}${withoutThe(views)}`)]
+}
+
+/** The views that only `oriel start` serves, with the reason. */
+function withoutThe(views: readonly string[]): string {
+  const missing = Object.entries(onlyOfStart).filter(([name]) => !views.includes(name))
+  return missing.map(([name, why]) => `; not ${name}, because ${why}`).join('')
 }
 
 /** Checks that the URLs in endpoint slices begin with an advertised URL, and are served. */

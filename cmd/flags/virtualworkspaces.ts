@@ -3,6 +3,7 @@ import { type AuditFlags, addAuditFlags } from './audit.ts'
 import { addRequestHeaderFlags, clientCaOption, type RequestHeaderFlags } from './authentication.ts'
 import { addIgnoredFlags, ignoredByViews } from './ignored.ts'
 import { addLimitFlags, type LimitFlags } from './limits.ts'
+import { servedText } from './servedviews.ts'
 import { addHostnameFlag, addViewFlags, type ViewFlags } from './serving.ts'
 import { addTracingFlags, type TracingFlags } from './tracing.ts'
 import { address, commonOption, portNumber } from './values.ts'
@@ -37,12 +38,7 @@ export interface VirtualWorkspacesFlags
 export function addVirtualWorkspacesFlags(command: Command): Command {
   command
     .description('Serve the views of a kcp shard that runs in another process.')
-    .addHelpText(
-      'after',
-      '\nServes apiexport, apiresourceschema, initializingworkspaces, terminatingworkspaces, migratingworkspaces and replication. The views ' +
-        'cache, mounts and workspaces are served by oriel start, which has the objects and permissions that they need in memory.' +
-        '\nOther flags of kcp are accepted and ignored with a warning.',
-    )
+    .addHelpText('after', `\n${servedText}\nOther flags of kcp are accepted and ignored with a warning.`)
   addTlsFlags(addViewFlags(addListeningFlags(addShardFlags(command))))
   addPeerFlags(command).addOption(new Option('--cache-server-kubeconfig-file <path>').hideHelp())
   return addIgnoredFlags(

@@ -13,12 +13,13 @@ import { createServer, type Server } from '../../framework/server/server.ts'
 import { createOpenApiDocuments, reviewResourcesOf } from '../../openapi/index.ts'
 import { type RemoteShard, remoteShard } from '../../remote/backend.ts'
 import type { ShardConnection } from '../../remote/connection/connection.ts'
-import { shardWorkspaces } from '../../virtual/index.ts'
+import { remoteWorkspaces } from '../../virtual/index.ts'
 import { prepareAudit } from '../audit/audit.ts'
 import { allAuthorities } from '../certificates/authorities.ts'
 import { build } from '../files/build.ts'
 import { ignoredByViews, warningsAbout } from '../flags/ignored.ts'
 import { connectionLimit, fairnessLimits } from '../flags/limits.ts'
+import { servedText } from '../flags/servedviews.ts'
 import { listenError, publicUrl, withPort } from '../flags/serving.ts'
 import type { VirtualWorkspacesFlags } from '../flags/virtualworkspaces.ts'
 import { isolationOfViews } from '../isolation/isolation.ts'
@@ -46,9 +47,7 @@ export async function startVirtualWorkspaces(flags: VirtualWorkspacesFlags): Pro
   setMaxListeners(0, stopping.signal)
   const tracing = await prepareTracing(flags, log)
   const running = await open({ flags, log, signal: stopping.signal, ...(tracing && { tracing }) })
-  process.stdout.write(
-    `Serving the views of ${flags.kubeconfig} on ${running.url} (all but cache, mounts and workspaces, which only oriel start serves)\n`,
-  )
+  process.stdout.write(`Serving the views of ${flags.kubeconfig} on ${running.url}. ${servedText}\n`)
   await stopSignal()
   await running.server.close(grace)
   stopping.abort()
@@ -114,7 +113,7 @@ async function serve({ flags, log, tracing }: ViewSetup, parts: Parts): Promise<
   const metrics = tracing?.measuring(plainMetrics) ?? plainMetrics
   const served: readonly VirtualWorkspace[] = viewsOver(
     [
-      ...shardWorkspaces.map(unpublished),
+      ...remoteWorkspaces.map(unpublished),
       ...supervise(views, { log, metrics, watch: flags.watch === true, viewUrls }),
       explanations(() => served),
     ],

@@ -56,6 +56,8 @@ export interface Authorizer {
   authorize(user: UserInfo, action: Action, signal: AbortSignal): Promise<Decision>
   /** The same without a promise, for authorizers that decide from memory. */
   readonly decide?: (user: UserInfo, action: Action) => Decision
+  /** Drops the cached decisions about a logical cluster, or about `*`: of authorizers that ask another server. */
+  readonly forget?: (cluster: ClusterScope) => void
 }
 
 /** The decision of an authorizer, without a promise if it decides from memory. */
@@ -67,7 +69,9 @@ export const decisionBy = (
   authorizer.decide?.(user, action) ?? authorizer.authorize(user, action, request.signal)
 
 /** An authorizer that decides from memory. */
-export const fromMemory = (decide: Required<Authorizer>['decide']): Required<Authorizer> => ({
+export type MemoryAuthorizer = Authorizer & Required<Pick<Authorizer, 'decide'>>
+
+export const fromMemory = (decide: MemoryAuthorizer['decide']): MemoryAuthorizer => ({
   decide,
   authorize: async (user, action) => decide(user, action),
 })

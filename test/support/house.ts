@@ -57,7 +57,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   ],
   authz: ['rbac', 'chain', 'explain', 'reviews', '.'],
   shard: [
-    'access admission store webhook',
+    'admission store webhook',
     'cache store/etcd',
     'registry',
     'conversion',

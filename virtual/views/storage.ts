@@ -10,7 +10,7 @@ import {
 } from '../../framework/index.ts'
 import type { TokenSeal } from '../../framework/lens/sealedtoken.ts'
 import { apiVersionOf } from '../../framework/meta/object.ts'
-import { listShown } from './list.ts'
+import { listShown } from '../shared/listing/list.ts'
 import { selectedAsShown } from './selectors.ts'
 import { ViewSight, type ViewSightParts } from './sight.ts'
 import { type ShownWatching, watchShown } from './watch.ts'
@@ -63,7 +63,8 @@ function listOf(
   const { plan, tokens, state } = view
   const sight = new ViewSight(view, ctx.user)
   const { below, selects } = selectedAsShown(plan, inSource(view, query))
-  const shown = (item: Item): Item | undefined => selects(sight.shown(item))
+  const shown = (items: Iterable<Item>): readonly Item[] =>
+    Array.from(items).flatMap(item => selects(sight.shown(item)) ?? [])
   const about = JSON.stringify([state, plan.field, ctx.user.name])
   return listShown({ storage: plan.source.storage, tokens, about, shown }, ctx, below)
 }

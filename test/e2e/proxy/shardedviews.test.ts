@@ -151,6 +151,31 @@ describe('views of two shards', function () {
       watch.leave()
     })
 
+    for (const parent of ['parent-root', 'parent-beta'])
+      it(`are beside the namespaces of the user on the shard of ${parent}`, async () => {
+        const inside = proxy.kubectl.at(`/clusters/root:${parent}`)
+        const path = `/services/namespaces/clusters/root:${parent}/api/v1/namespaces`
+        const watch = await nobody.watch(`${path}?watch=true`)
+        const role = ['--verb=get', '--resource=namespaces', '--resource-name=default']
+        await inside(['create', 'clusterrole', 'namespace', ...role])
+        await inside([
+          'create',
+          'clusterrolebinding',
+          'namespace',
+          '--clusterrole=namespace',
+          '--user=nobody',
+        ])
+        const event = await watch.next()
+        assert.deepEqual([event?.type, event?.object.metadata.name], ['ADDED', 'default'])
+        watch.leave()
+        const { text, json } = await nobody(path)
+        assert.deepEqual(
+          json().items?.map(({ metadata }) => metadata.name),
+          ['default'],
+          text,
+        )
+      })
+
     it('finds the home of a user by the path user:<name>', async () => {
       const client = await proxy.client('nobody-token')
       await eventually(

@@ -99,6 +99,7 @@ describe('oriel doctor in front of a shard', function () {
       ].map(check => new RegExp(`^\\[ ok \\] ${check}: `, 'm')),
     )
     shows(outcome, [
+      /^\[ ok \] views of root: it serves .*workspaces.*namespaces.*; not mounts, because \S.*; not views, because /m,
       /(warn\] feature gates: LogicalClusterMigration is off|- {2}\] feature gates: the shard has no feature gates)/,
     ])
   })

@@ -1,4 +1,7 @@
-import type { PolicyRule } from '../../authz/rbac/policyrule.ts'
+import type { Informers } from '../../framework/contract/informer.ts'
+import type { Item, ItemEvent } from '../../framework/contract/item.ts'
+import type { ClusterName } from '../../framework/meta/object.ts'
+import type { PolicyRule } from './policyrule.ts'
 import {
   type Binding,
   bindingIn,
@@ -7,10 +10,7 @@ import {
   rulesIn,
   subjectKey,
   subjectsIn,
-} from '../../authz/rbac/rbacsource.ts'
-import type { Informers } from '../../framework/contract/informer.ts'
-import type { Item, ItemEvent } from '../../framework/contract/item.ts'
-import type { ClusterName } from '../../framework/meta/object.ts'
+} from './rbacsource.ts'
 
 const rbacResources = ['clusterroles', 'roles', 'clusterrolebindings', 'rolebindings'] as const
 type RbacResource = (typeof rbacResources)[number]

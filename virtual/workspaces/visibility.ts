@@ -1,0 +1,85 @@
+import { unlessAborted } from '../../framework/async/awaitable.ts'
+import type { ClusterName, Host, Informer, Item, RequestContext } from '../../framework/index.ts'
+import { isPrivileged } from '../../framework/request/user.ts'
+import { exportedResources, ownerAnnotation, resources, type Workspace } from '../../kcp/index.ts'
+import { Access } from '../shared/access/access.ts'
+import type { Visibility } from '../shared/access/visibility.ts'
+import { workspacesRef } from '../shared/exports/tenancy.ts'
+
+/**
+ * Users see the workspaces that they can access, or update in the parent. Before a workspace is ready, its creator sees
+ * it. A mounted workspace needs access to its parent.
+ */
+export function workspaceVisibility(host: Host): Visibility {
+  const { informers, otherShards } = host
+  const access = new Access(host)
+  const workspaces = (): Informer | undefined => {
+    const ref = workspacesRef(informers.for(resources.apiExports))
+    return ref && informers.for(ref)
+  }
+  const all: Visibility['all'] = cluster => workspaces()?.list(cluster === '*' ? undefined : cluster) ?? []
+  const isElsewhere = (cluster: ClusterName): boolean => otherShards?.has(cluster) === true
+  return {
+    access,
+    async ready(signal) {
+      await access.ready(signal)
+      await unlessAborted(signal, informers.for(resources.apiExports).synced)
+      await unlessAborted(signal, workspaces()?.synced ?? Promise.resolve())
+    },
+    isVisible: (ctx, item) => isVisible({ access, host }, ctx, item),
+    all,
+    dependsOn: item => [item.key.cluster, ...insideOf(item)],
+    dependingOn: cluster => [...all(cluster), ...(workspaces()?.index(insideOf)(cluster) ?? [])],
+    elsewhere: scope =>
+      otherShards === undefined ? [] : [...new Set(all(scope).flatMap(insideOf).filter(isElsewhere))],
+  }
+}
+
+/** The logical cluster of a workspace; none before it is scheduled. */
+function insideOf({ object }: Item): readonly ClusterName[] {
+  const { cluster } = (object as Workspace).spec ?? {}
+  return cluster ? [cluster] : []
+}
+
+interface Deciding {
+  readonly access: Access
+  readonly host: Host
+}
+
+async function isVisible(deciding: Deciding, ctx: RequestContext, item: Item): Promise<boolean> {
+  const { user, signal } = ctx
+  if (isPrivileged(user) || isCreatorOfNew(item, user.name)) return true
+  const { access } = deciding
+  // For all workspaces of the parent first, which is one question.
+  if (await access.allows(user, updateOf(item, ''), signal)) return true
+  if (await mayEnter(deciding, ctx, item)) return true
+  return access.allows(user, updateOf(item, item.key.name), signal)
+}
+
+async function mayEnter({ access, host }: Deciding, ctx: RequestContext, item: Item): Promise<boolean> {
+  const { spec } = item.object as Workspace
+  const cluster = spec?.mount === undefined ? insideOf(item)[0] : item.key.cluster
+  if (cluster === undefined) return false
+  if (host.otherShards?.has(cluster)) return host.otherShards.mayAccess(ctx.user, cluster)
+  return access.allows(ctx.user, { verb: 'access', cluster, path: '/' }, ctx.signal)
+}
+
+const updateOf = ({ key }: Item, name: string) => ({
+  verb: 'update',
+  cluster: key.cluster,
+  resource: { ...exportedResources.workspaces, subresource: '', namespace: '', name },
+})
+
+function isCreatorOfNew({ object, meta }: Item, user: string): boolean {
+  const { phase } = (object as Workspace).status ?? {}
+  const isNew = phase === undefined || phase === 'Scheduling' || phase === 'Initializing'
+  return isNew && creatorOf(meta.annotations[ownerAnnotation]) === user
+}
+
+function creatorOf(owner = '{}'): string | undefined {
+  try {
+    return (JSON.parse(owner) as { username?: string }).username
+  } catch {
+    return undefined
+  }
+}
