@@ -13,6 +13,7 @@ import { point } from './point.ts'
 import { proxy } from './proxy.ts'
 import { replicas } from './replicas.ts'
 import { schema } from './schema.ts'
+import { soak } from './soak.ts'
 import { standalone } from './standalone.ts'
 import { startUp } from './start.ts'
 import { showProgress } from './tools/progress.ts'
@@ -41,6 +42,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   plugins,
   replicas,
   outside,
+  soak,
 }
 
 const usage = `npm run bench -- [--save] [${Object.keys(benchmarks).join('|')} …]`

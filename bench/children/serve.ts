@@ -96,6 +96,8 @@ const tasks = {
   forget: () => forget(shard),
   churn: (options: Parameters<typeof churn>[1]) => churn(shard, options),
   memory: () => memory(),
+  /** Timers, sockets and other resources of the event loop. */
+  resources: () => process.getActiveResourcesInfo().length,
   /** Compacts the history, as the store does after some minutes. */
   compact: () => store.compact(store.revision),
   cpu: () => process.cpuUsage(),
