@@ -1,7 +1,7 @@
 // kcp's vocabulary, for views. Append; one export per line of origin.
 
 export { clusterAnnotation, ownerAnnotation, pathAnnotation } from './annotations.ts'
-export { apisGroup, cacheGroup, coreGroup, tenancyGroup } from './apigroups.ts'
+export { apisGroup, cacheGroup, coreGroup, tenancyGroup, viewsGroup } from './apigroups.ts'
 export type { APIBinding, APIExport, APIExportEndpointSlice, ExportedResource } from './apis.ts'
 export type { ClusterCachedResource, ClusterCachedResourceEndpointSlice } from './cache.ts'
 export type {

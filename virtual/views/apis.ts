@@ -11,6 +11,7 @@ import { resources } from '../../kcp/index.ts'
 import { compileCached } from '../../openapi/index.ts'
 import type { ExportParams, KeptApis } from '../shared/exports/exports.ts'
 import type { ClusterIndex } from '../shared/facts/clusterindex.ts'
+import { aggregatesOf } from './aggregates/resource.ts'
 import { Failures } from './failures.ts'
 import type { FieldSteps } from './fields/path.ts'
 import { planOf, type ResourcePlan, type ViewPlan } from './plan.ts'
@@ -36,6 +37,8 @@ export interface ViewApisOptions {
   readonly host: Host
   readonly exportApis: KeptApis<ExportParams>
   readonly clusters: ClusterIndex
+  /** The workspaces in a logical cluster, of which each user sees the own ones. */
+  readonly personal: (owner: string) => ApiSet | undefined
   /** Called when an expression of a View failed for another object. */
   readonly failed: (params: ViewParams) => void
 }
@@ -62,7 +65,8 @@ export class ViewApis {
   /** The resources of the source; undefined while there is no source. */
   sourceOf({ owner }: ViewParams, { spec }: ViewObject): ApiSet | undefined {
     const { exportApis, host } = this.#options
-    const { apiExport, cluster } = spec?.source ?? {}
+    const { apiExport, cluster, workspaces } = spec?.source ?? {}
+    if (workspaces === '.') return this.#options.personal(owner)
     // The storages of an export do not read the params of the path.
     if (apiExport !== undefined)
       return exportApis.of({ provider: owner, name: apiExport }) as unknown as ApiSet | undefined
@@ -84,9 +88,10 @@ export class ViewApis {
     return made
   }
 
-  /** Drops the Views whose source has changed: their watches expire. */
-  refresh(): void {
-    for (const { params } of this.#kept.values()) this.of(params)
+  /** Drops the Views whose source has changed, all or those of one logical cluster: their watches expire. */
+  refresh(cluster?: string): void {
+    for (const { params } of this.#kept.values())
+      if (cluster === undefined || cluster === params.owner) this.of(params)
   }
 
   #drop(id: string): void {
@@ -115,13 +120,29 @@ export class ViewApis {
       ...{ clusters, failures, tokens: this.#tokens, state, name: params.view },
       since: this.#since.get(idOf(params))?.revision ?? Number(item.meta.resourceVersion),
       changed: changed.signal,
-      ...(object.spec?.source?.cluster === '.' && { only: params.owner }),
+      ...(object.spec?.source?.apiExport === undefined && { only: params.owner }),
     }
     const served = plan.resources.map(resource => {
       const presenter = new Presenter(resource, failures)
       return servedBy(resource, viewStorage({ ...shared, plan: resource, presenter }))
     })
-    return { params, plan, set: apiSetOf(served), failures, state, source, changed }
+    const aggregates = this.#aggregates(params, { plan, failures, signal: changed.signal }, served)
+    return { params, plan, set: apiSetOf([...served, ...aggregates]), failures, state, source, changed }
+  }
+
+  #aggregates(
+    { owner }: ViewParams,
+    made: Pick<CompiledView, 'plan' | 'failures'> & { readonly signal: AbortSignal },
+    served: readonly ApiResource[],
+  ): readonly ApiResource[] {
+    const { host, clusters } = this.#options
+    const { plan, ...rest } = made
+    if (plan.aggregates.length === 0) return []
+    const plans = plan.aggregates.map(each => ({
+      plan: each,
+      storage: (served[plan.resources.indexOf(each.of)] as ApiResource).storage,
+    }))
+    return [aggregatesOf({ host, owner, plans, factsOf: cluster => clusters.of(cluster), ...rest })]
   }
 }
 

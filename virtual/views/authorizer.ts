@@ -17,7 +17,8 @@ import {
   type UserInfo,
   viewDecision,
 } from '../../framework/index.ts'
-import { resources } from '../../kcp/index.ts'
+import type { ResourceRequest } from '../../framework/request/requestinfo.ts'
+import { resources, viewsGroup } from '../../kcp/index.ts'
 import { actAs, consumerSteps, inCluster } from '../shared/exports/authorizer.ts'
 import type { Exports } from '../shared/exports/exports.ts'
 import type { ViewApis } from './apis.ts'
@@ -84,6 +85,7 @@ async function mayUseContent({ backend }: Host, ctx: Context): Promise<Decision>
 function verbAllows({ info, params }: Context, { spec }: ViewObject): Decision {
   const by = `${self}.resources`
   if (!info.isResource) return allow('not about a resource', by)
+  if (isAggregate(info)) return aggregatesAllow(info.subresource, params.view, spec)
   const all = spec?.resources ?? []
   const index = all.findIndex(each => isAbout(each, info))
   const of = `of the View ${JSON.stringify(params.view)}`
@@ -95,6 +97,19 @@ function verbAllows({ info, params }: Context, { spec }: ViewObject): Decision {
     : deny(`${field} ${of} does not have ${JSON.stringify(info.verb)}`, by)
 }
 
+/** Aggregates can be read where the View has some. */
+function aggregatesAllow(subresource: string, view: string, spec: ViewObject['spec']): Decision {
+  const by = `${self}.aggregate`
+  const of = `of the View ${JSON.stringify(view)}`
+  if (subresource !== '') return deny(`subresources are not part ${of}`, by)
+  return (spec?.aggregate ?? []).length > 0
+    ? allow(`spec.aggregate ${of} is set`, by)
+    : deny(`spec.aggregate ${of} is not set`, by)
+}
+
+const isAggregate = (info: Context['info']): boolean =>
+  info.isResource && info.group === viewsGroup && info.resource === 'aggregates'
+
 const isAbout = (
   { group = '', resource }: ViewResource,
   info: { readonly group: string; readonly resource: string },
@@ -102,17 +117,37 @@ const isAbout = (
 
 /** What the source shows to the workspace of the View at most. */
 function sourceSteps(
-  { host, exports }: ViewAuthorizerOptions,
+  { host, exports, apis }: ViewAuthorizerOptions,
   ctx: Context,
   { spec }: ViewObject,
 ): readonly ViewStep[] {
   const { owner } = ctx.params
+  const { info } = ctx
+  if (info.isResource && isAggregate(info))
+    return aggregateSteps({ host, exports, apis }, ctx, { info, spec })
   const { apiExport } = spec?.source ?? {}
   if (apiExport === undefined) return [() => ownCluster(host, ctx)]
   const params = { provider: owner, name: apiExport }
   const object = exports.find(params)
   if (object === undefined) return [() => ({ ...deny('no such APIExport', self), cluster: owner })]
   return consumerSteps(changed(ctx, { params }), object, { host, exports })
+}
+
+/** An aggregate needs what a list of all its objects needs, and is in the logical cluster of the View only. */
+function aggregateSteps(
+  options: ViewAuthorizerOptions,
+  ctx: Context,
+  { info, spec }: { readonly info: ResourceRequest; readonly spec: ViewObject['spec'] },
+): readonly ViewStep[] {
+  const { owner } = ctx.params
+  if (ctx.cluster !== '*' && ctx.cluster !== owner)
+    return [() => ({ ...deny('aggregates are in the logical cluster of the View', self), cluster: owner })]
+  return (spec?.aggregate ?? []).flatMap(({ group = '', resource }) => {
+    const verb = info.verb === 'watch' ? 'watch' : 'list'
+    const all: ResourceRequest = { ...info, verb, group, resource, name: '', namespace: '' }
+    const inAll = contextWith(ctx as unknown as RequestContext, { info: all, cluster: '*' })
+    return sourceSteps(options, inAll as unknown as Context, { metadata: {}, spec } as ViewObject)
+  })
 }
 
 /** A View of its own workspace: `*` is this workspace, and no other one is in the View. */

@@ -1,5 +1,6 @@
 import { aborted } from '../../framework/async/awaitable.ts'
 import { defineVirtualWorkspace } from '../../framework/index.ts'
+import { workspaceApis } from '../shared/access/workspaceapis.ts'
 import { selectorAdmission } from '../shared/exports/admission.ts'
 import { exportApis } from '../shared/exports/exportapis.ts'
 import { watchExports } from '../shared/exports/exports.ts'
@@ -8,6 +9,7 @@ import { claimAdmission } from './admission.ts'
 import { ViewApis } from './apis.ts'
 import { viewAuthorizer } from './authorizer.ts'
 import { viewPublisher } from './publisher.ts'
+import { ownSources } from './sources.ts'
 import { ViewStatuses } from './status.ts'
 
 /** The virtual workspaces that View objects declare. See README.md beside this file. */
@@ -18,11 +20,14 @@ export const views = defineVirtualWorkspace('views', '/services/views/:owner/:vi
   const apis = new ViewApis({
     host,
     exportApis: exportApis(host, exports),
+    personal: workspaceApis(host),
     clusters,
     failed: statuses.failed,
   })
   exports.exports.onEvent(() => apis.refresh())
   exports.schemas.onEvent(() => apis.refresh())
+  for (const source of ownSources)
+    host.informers.for(source).onEvent(({ item }) => apis.refresh(item.key.cluster))
   return {
     apis: params => {
       const set = apis.of(params)?.set

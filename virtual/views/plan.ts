@@ -1,11 +1,12 @@
 import type { ApiResource, ApiSet, TableColumn } from '../../framework/index.ts'
 import type { JSONSchemaProps, ViewExpression } from '../../openapi/index.ts'
+import { type AggregatePlan, planAggregate } from './aggregates/plan.ts'
 import { type ColumnParts, columnsFor } from './columns.ts'
 import type { FieldSteps } from './fields/path.ts'
 import { withoutHidden } from './fields/schema.ts'
 import { hiddenPaths, writablePaths } from './paths.ts'
 import { collectProblems, type FieldCompiler, type Problems, type ViewProblem } from './problems.ts'
-import type { ViewObject, ViewResource } from './types.ts'
+import type { ViewAggregate, ViewObject, ViewResource } from './types.ts'
 
 /** One resource of a View, compiled for the kind of its source. */
 export interface ResourcePlan {
@@ -35,6 +36,7 @@ export interface PlannedAnnotation {
 
 export interface ViewPlan {
   readonly resources: readonly ResourcePlan[]
+  readonly aggregates: readonly AggregatePlan[]
   readonly problems: readonly ViewProblem[]
 }
 
@@ -42,15 +44,35 @@ export interface ViewPlan {
 export function planOf({ spec }: ViewObject, source: ApiSet, factsOf: ColumnParts['factsOf']): ViewPlan {
   const plans = (spec?.resources ?? []).map((resource, i) => {
     const problems = collectProblems()
-    const planning = { resource, field: `spec.resources[${i}]`, source, columns: spec?.columns, factsOf }
+    const isPersonal = spec?.source?.workspaces !== undefined
+    const planning = {
+      resource,
+      field: `spec.resources[${i}]`,
+      source,
+      columns: spec?.columns,
+      factsOf,
+      isPersonal,
+    }
     const plan = planResource(planning, problems)
     return { resources: plan === undefined || problems.all.length > 0 ? [] : [plan], problems: problems.all }
   })
+  const resources = plans.flatMap(({ resources }) => resources)
+  const aggregates = (spec?.aggregate ?? []).map((aggregate, i) => {
+    const problems = collectProblems()
+    const of = resources.find(({ source: { group, names } }) => isOf(aggregate, group, names.plural))
+    const compile = of === undefined ? () => undefined : problems.compilerFor(kindOf(of.source, of.openapi))
+    const plan = planAggregate({ aggregate, field: `spec.aggregate[${i}]`, of, compile }, problems)
+    return { plans: plan === undefined || problems.all.length > 0 ? [] : [plan], problems: problems.all }
+  })
   return {
-    resources: plans.flatMap(({ resources }) => resources),
-    problems: plans.flatMap(({ problems }) => problems),
+    resources,
+    aggregates: aggregates.flatMap(each => each.plans),
+    problems: [...plans, ...aggregates].flatMap(({ problems }) => problems),
   }
 }
+
+const isOf = ({ group = '', resource }: ViewAggregate, ofGroup: string, plural: string): boolean =>
+  group === ofGroup && resource === plural
 
 interface Planning {
   readonly resource: ViewResource
@@ -58,6 +80,8 @@ interface Planning {
   readonly source: ApiSet
   readonly columns: NonNullable<ViewObject['spec']>['columns']
   readonly factsOf: ColumnParts['factsOf']
+  /** The source shows each user other objects. */
+  readonly isPersonal: boolean
 }
 
 function planResource(planning: Planning, problems: Problems): ResourcePlan | undefined {
@@ -82,7 +106,7 @@ function planResource(planning: Planning, problems: Problems): ResourcePlan | un
     ...(writable && { writable }),
     ...(columns && { columns: columnsFor(columns, { compile, problems, factsOf }) }),
     readsClusters: all.some(expression => expression?.reads.cluster),
-    readsUser: all.some(expression => expression?.reads.user),
+    readsUser: planning.isPersonal || all.some(expression => expression?.reads.user),
   }
 }
 

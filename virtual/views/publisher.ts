@@ -1,12 +1,13 @@
 import type { KubeObject, UrlPublisher } from '../../framework/index.ts'
 import { resources } from '../../kcp/index.ts'
 import type { ViewApis } from './apis.ts'
+import { ownSources } from './sources.ts'
 import type { ViewObject, ViewParams } from './types.ts'
 
 /** Publishes the URL of every View that serves a resource. */
 export const viewPublisher = (apis: ViewApis): UrlPublisher<ViewParams> => ({
   objects: resources.views,
-  dependsOn: [resources.apiExports, resources.apiResourceSchemas],
+  dependsOn: [resources.apiExports, resources.apiResourceSchemas, ...ownSources],
   // `oriel virtual-workspaces` does not serve Views.
   isOnlyHere: true,
   views(object) {

@@ -4,6 +4,7 @@ import { type Host, type Item, type KubeObject, loopbackContext, StatusError } f
 import { withoutVersion } from '../../framework/publishing/publisher.ts'
 import { type ConditionState, isFalse, isTrue, resources, setConditions } from '../../kcp/index.ts'
 import { idOf, type ViewApis } from './apis.ts'
+import { ownSources } from './sources.ts'
 import type { ViewObject, ViewParams } from './types.ts'
 
 /** Milliseconds in which changes are collected. */
@@ -43,6 +44,9 @@ export class ViewStatuses {
       views.onEvent(({ type, item }) => void (type !== 'DELETED' && type !== 'BOOKMARK' && add(item))),
       ...[resources.apiExports, resources.apiResourceSchemas].map(ref =>
         this.#host.informers.for(ref).onEvent(all),
+      ),
+      ...ownSources.map(ref =>
+        this.#host.informers.for(ref).onEvent(({ item }) => views.list(item.key.cluster).forEach(add)),
       ),
     ]
     const timer = setInterval(() => this.#reportFailures(), failuresEvery).unref()

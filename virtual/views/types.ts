@@ -22,6 +22,18 @@ export interface ViewColumn {
   readonly expression?: string
 }
 
+/** One entry of `spec.aggregate`. */
+export interface ViewAggregate {
+  readonly name: string
+  readonly group?: string
+  readonly resource: string
+  /** Expressions by name. Objects with equal values are a group. */
+  readonly by?: Readonly<Record<string, string>>
+  readonly sum?: Readonly<Record<string, string>>
+  readonly min?: Readonly<Record<string, string>>
+  readonly max?: Readonly<Record<string, string>>
+}
+
 /** An expression that failed for some objects. */
 export interface ExpressionFailure {
   readonly field: string
@@ -32,9 +44,10 @@ export interface ExpressionFailure {
 /** `views.oriel.dev/v1alpha1`, `View`. */
 export interface ViewObject extends KubeObject {
   readonly spec?: {
-    readonly source?: { readonly apiExport?: string; readonly cluster?: '.' }
+    readonly source?: { readonly apiExport?: string; readonly cluster?: '.'; readonly workspaces?: '.' }
     readonly resources?: readonly ViewResource[]
     readonly columns?: readonly ViewColumn[]
+    readonly aggregate?: readonly ViewAggregate[]
   }
   readonly status?: {
     readonly observedGeneration?: number

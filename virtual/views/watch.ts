@@ -229,7 +229,10 @@ class ShownWatch {
     const before = this.#factsBefore(item)
     if (type === 'DELETED') {
       const last = shown(item, before)
-      return last && { type, item: last }
+      if (last !== undefined || previous === undefined) return last && { type, item: last }
+      // A source may send less than it has shown.
+      const sent = shown(previous, before)
+      return sent && { type, item: atRevision(sent, item.meta.resourceVersion) }
     }
     const now = shown(item)
     const old = type === 'MODIFIED' ? shown(previous ?? item, before) : undefined

@@ -9,8 +9,8 @@ import {
 import { exportedResources, resources } from '../../kcp/index.ts'
 import { apiResourcesOf, kcpKinds } from '../../openapi/index.ts'
 import { visibleStorage } from '../shared/access/storage.ts'
+import { workspaceVisibility } from '../shared/access/workspaces.ts'
 import { workspacesRef } from '../shared/exports/tenancy.ts'
-import { workspaceVisibility } from './visibility.ts'
 
 /** The workspaces that the user can access. See README.md beside this file. */
 export const workspaces = defineVirtualWorkspace('workspaces', '/services/workspaces', host => {

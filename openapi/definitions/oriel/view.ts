@@ -17,8 +17,15 @@ const source = object(
       { minLength: 1, maxLength: 253 },
     ),
     cluster: oneOfStrings('"." selects from the objects of this workspace.', ['.']),
+    workspaces: oneOfStrings(
+      '"." selects from the Workspaces of this workspace that the user of the request can access.',
+      ['.'],
+    ),
   },
-  rules(['has(self.apiExport) != has(self.cluster)', 'exactly one of apiExport and cluster must be set']),
+  rules([
+    '(has(self.apiExport) ? 1 : 0) + (has(self.cluster) ? 1 : 0) + (has(self.workspaces) ? 1 : 0) == 1',
+    'exactly one of apiExport, cluster and workspaces must be set',
+  ]),
 )
 
 const fieldPath: JSONSchemaProps = { type: 'string', minLength: 1, maxLength: 512 }
@@ -85,6 +92,29 @@ const column = object(
   },
 )
 
+const named = (description: string): JSONSchemaProps =>
+  map(description, expression('CEL expression.'), { maxProperties: 8 })
+
+const aggregate = object(
+  'An aggregate of the objects of one resource of the View.',
+  {
+    name: string('Name of the aggregate.', {
+      minLength: 1,
+      maxLength: 40,
+      pattern: '^[a-z]([-a-z0-9]*[a-z0-9])?$',
+    }),
+    group: string('API group of the resource. "" is the core group.', { default: '', maxLength: 253 }),
+    resource: string('Plural name of a resource in resources.', { minLength: 1, maxLength: 63 }),
+    by: named(
+      'CEL expressions, by name, with a string, number or bool as result. Objects with equal results are in one group. All objects are one group if unset.',
+    ),
+    sum: named('CEL expressions for numbers, of which each group has the sum.'),
+    min: named('CEL expressions for numbers, of which each group has the least.'),
+    max: named('CEL expressions for numbers, of which each group has the greatest.'),
+  },
+  { required: ['name', 'resource'] },
+)
+
 const failure = object(
   'An expression that failed for some objects.',
   {
@@ -125,6 +155,12 @@ export const view: KindDefinition = {
               columns: list('Columns of tables. Defaults to those of the resource.', column, {
                 maxItems: 16,
               }),
+              aggregate: listMap(
+                'Aggregates, which the View serves as objects of the kind Aggregate: one for each group, with the count of its objects.',
+                ['name'],
+                aggregate,
+                { maxItems: 16 },
+              ),
             },
             { required: ['source', 'resources'] },
           ),

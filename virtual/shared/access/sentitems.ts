@@ -98,7 +98,7 @@ export class SentItems {
     const before = this.#items.get(idOf(item))
     // `reviewed` has sent this version or a newer one.
     if (before !== undefined && versionOf(item) <= versionOf(before)) return undefined
-    if (isVisible) return this.#show(this.#isSent(type, item) ? 'MODIFIED' : 'ADDED', item)
+    if (isVisible) return this.#shown(this.#isSent(type, item) ? 'MODIFIED' : 'ADDED', item, before ?? event.previous)
     return before === undefined ? undefined : this.#hide(before)
   }
 
@@ -116,15 +116,21 @@ export class SentItems {
     throw expired('too old resource version: objects were deleted since')
   }
 
-  #show(type: 'ADDED' | 'MODIFIED', item: Item): ItemEvent {
+  #show(type: 'ADDED', item: Item): ItemEvent {
+    return this.#shown(type, item, undefined)
+  }
+
+  /** `previous`: the last state that was sent; for ADDED none. */
+  #shown(type: 'ADDED' | 'MODIFIED', item: Item, previous: Item | undefined): ItemEvent {
     this.#items.set(idOf(item), item)
-    return { type, item }
+    return { type, item, ...(type === 'MODIFIED' && previous && { previous }) }
   }
 
   /** A DELETED event with the last visible metadata and no spec. */
   #hide(item: Item): ItemEvent {
     this.#items.delete(idOf(item))
-    return { type: 'DELETED', item: itemOf({ ...item.object, spec: {} }, item.key.cluster) }
+    const last = itemOf({ ...item.object, spec: {} }, item.key.cluster)
+    return { type: 'DELETED', item: last, previous: item }
   }
 
   /** The items that match the selectors of the request. */

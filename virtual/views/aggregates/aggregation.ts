@@ -1,0 +1,179 @@
+import { unlessAborted } from '../../../framework/async/awaitable.ts'
+import { Backoff } from '../../../framework/async/backoff.ts'
+import { ObjectMap } from '../../../framework/computed/objectmap.ts'
+import {
+  type Host,
+  type Item,
+  type ItemEvent,
+  loopbackContext,
+  type ResourceStorage,
+  StatusError,
+} from '../../../framework/index.ts'
+import { serviceUnavailable } from '../../../framework/meta/errors.ts'
+import { type ClusterFacts, requestCostLimit } from '../../../openapi/index.ts'
+import type { Failures } from '../failures.ts'
+import { type Contribution, Groups, mostGroups } from './groups.ts'
+import { aggregateKind } from './kind.ts'
+import type { AggregateFunction, AggregatePlan, NamedExpression } from './plan.ts'
+
+export interface AggregationOptions {
+  readonly host: Host
+  /** The logical cluster of the View, which has the aggregates. */
+  readonly owner: string
+  readonly plans: readonly { readonly plan: AggregatePlan; readonly storage: ResourceStorage }[]
+  readonly failures: Failures
+  readonly factsOf: (cluster: string) => ClusterFacts
+  /** Aborts when the View is changed or removed. */
+  readonly signal: AbortSignal
+}
+
+const nobody = { name: '', uid: '', groups: [], extra: {} }
+const pauses = { first: 200, longest: 10_000 }
+const endOfInitial = 'k8s.io/initial-events-end'
+
+/** Computes the aggregates of a View from the watches of its resources, from the first read on. */
+export class Aggregation {
+  readonly map = new ObjectMap(aggregateKind)
+  readonly #options: AggregationOptions
+  #synced: Promise<unknown> | undefined
+  #problem = ''
+
+  constructor(options: AggregationOptions) {
+    this.#options = options
+  }
+
+  /** Resolves when all objects are counted. Throws 503 with the reason if they cannot be counted. */
+  async ready(signal: AbortSignal): Promise<void> {
+    this.#synced ??= Promise.all(this.#options.plans.map(each => this.#follow(each)))
+    if (this.#problem !== '')
+      throw serviceUnavailable(`the aggregate cannot be computed: ${this.#problem}`, 1)
+    await unlessAborted(signal, this.#synced)
+  }
+
+  /** Follows until the View changes. Resolves with the first complete state, or with the first problem. */
+  #follow(each: AggregationOptions['plans'][number]): Promise<void> {
+    return new Promise(resolve => {
+      void this.#watched(each, resolve)
+    })
+  }
+
+  async #watched({ plan, storage }: AggregationOptions['plans'][number], synced: () => void): Promise<void> {
+    const { signal } = this.#options
+    const backoff = new Backoff(pauses)
+    let names: ReadonlySet<string> = new Set()
+    while (!signal.aborted) {
+      const state = new AggregateState(plan, this.#options)
+      try {
+        for await (const events of this.#events(plan, storage)) {
+          names = this.#apply(state, events, names)
+          if (state.isComplete) synced()
+          backoff.reset()
+          this.#problem = ''
+        }
+      } catch (error) {
+        if (!(error instanceof StatusError && error.code === 410))
+          this.#problem = String((error as Error).message)
+      }
+      if (this.#problem !== '') synced()
+      if (!signal.aborted) await backoff.pause(signal)
+    }
+  }
+
+  #events({ of }: AggregatePlan, storage: ResourceStorage) {
+    const { host, signal } = this.#options
+    const { group, version, names } = of.source
+    const resource = { group, version, resource: names.plural }
+    const ctx = loopbackContext({ verb: 'watch', resource, cluster: '*', signal, log: host.log })
+    return storage.watch(ctx, { cluster: '*', initialEvents: true, bookmarks: true })
+  }
+
+  /** Returns the names of the groups that are shown now. */
+  #apply(
+    state: AggregateState,
+    events: readonly ItemEvent[],
+    shown: ReadonlySet<string>,
+  ): ReadonlySet<string> {
+    const wasComplete = state.isComplete
+    for (const event of events) state.apply(event)
+    if (!state.isComplete) return shown
+    const names = new Set(shown)
+    const { owner } = this.#options
+    const changes = state.changes()
+    // What a former watch showed, and this one did not find.
+    const gone = wasComplete ? [] : [...shown].filter(name => !changes.some(each => each.name === name))
+    for (const name of gone) this.map.delete(owner, name)
+    for (const name of gone) names.delete(name)
+    for (const { name, object } of changes) {
+      if (object === undefined) this.map.delete(owner, name)
+      else this.map.set(owner, object)
+      if (object === undefined) names.delete(name)
+      else names.add(name)
+    }
+    return names
+  }
+}
+
+/** One aggregate in the course of one watch. */
+class AggregateState {
+  readonly #plan: AggregatePlan
+  readonly #options: AggregationOptions
+  readonly #groups: Groups
+  isComplete = false
+
+  constructor(plan: AggregatePlan, options: AggregationOptions) {
+    this.#plan = plan
+    this.#options = options
+    this.#groups = new Groups(plan.name)
+  }
+
+  changes(): ReturnType<Groups['changes']> {
+    return this.#groups.changes()
+  }
+
+  apply({ type, item }: ItemEvent): void {
+    if (type === 'BOOKMARK') {
+      this.isComplete ||= item.meta.annotations[endOfInitial] === 'true'
+      return
+    }
+    const { cluster, namespace, name } = item.key
+    this.#groups.put(
+      `${cluster}/${namespace}/${name}`,
+      type === 'DELETED' ? undefined : this.#contribution(item),
+    )
+    if (!this.#groups.isFull) return
+    this.#groups.isFull = false
+    this.#options.failures.refused(this.#plan.of.field, { failure: `more than ${mostGroups} groups` }, item)
+  }
+
+  /** undefined when an expression fails: the object is not counted. */
+  #contribution(item: Item): Contribution | undefined {
+    const { by, values } = this.#plan
+    const groups = this.#evaluated(by, item)
+    const computed = (how: AggregateFunction) => this.#evaluated(values[how], item)
+    const [sum, min, max] = [computed('sum'), computed('min'), computed('max')]
+    if (groups === undefined || sum === undefined || min === undefined || max === undefined) return undefined
+    return { by: textsOf(groups), values: { sum, min, max } as unknown as Contribution['values'] }
+  }
+
+  #evaluated(
+    expressions: readonly NamedExpression[],
+    item: Item,
+  ): Readonly<Record<string, unknown>> | undefined {
+    const { factsOf, failures } = this.#options
+    const isNumeric = expressions !== this.#plan.by
+    const found: Record<string, unknown> = {}
+    for (const { name, field, expression } of expressions) {
+      const subject = { item, cluster: factsOf(item.key.cluster), user: nobody }
+      const result = expression.evaluate(subject, { left: requestCostLimit })
+      if (!('value' in result)) return void failures.refused(field, result, item)
+      const value = typeof result.value === 'bigint' ? Number(result.value) : result.value
+      if (isNumeric && typeof value !== 'number')
+        return void failures.refused(field, { failure: 'is not a number' }, item)
+      found[name] = value
+    }
+    return found
+  }
+}
+
+const textsOf = (values: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]))

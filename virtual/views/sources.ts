@@ -1,0 +1,8 @@
+import type { ResourceRef } from '../../framework/index.ts'
+import { resources } from '../../kcp/index.ts'
+
+/** The objects that decide which resources a logical cluster serves. */
+export const ownSources: readonly ResourceRef[] = [
+  resources.apiBindings,
+  { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' },
+]
