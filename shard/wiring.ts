@@ -85,6 +85,7 @@ export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBa
       ...{ informers, shared },
       resolve: path => backend.resolve(path),
       apis: cluster => backend.apis(cluster),
+      viewed: options.viewed,
     }),
     subresources: options.subresources?.(informers) ?? {},
   }

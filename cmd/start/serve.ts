@@ -56,6 +56,7 @@ export async function serve(given: ServeOptions): Promise<Server> {
   const plugins = supervise(views, { log, metrics, watch: options.watch === true, viewUrls })
   const served = viewsOver([...workspaces, ...plugins, plain], { ...host, outbound })
   given.authorization.explains(served)
+  host.viewed.use(served)
   given.disk.measure(metrics)
   const server = serveOn(port, {
     workspaces: served,

@@ -12,6 +12,7 @@ import { tokenExpressions } from '../../openapi/expressions/tokenexpressions.ts'
 import type { DiskSpace, QuotaLimits } from '../../shard/admission/kcp/quota.ts'
 import { openShard, type Shard } from '../../shard/index.ts'
 import { kcpParts, type ShardAddresses } from '../../shard/kcp.ts'
+import { ViewedResources } from '../../shard/published/viewed.ts'
 import type { Store } from '../../shard/store/store.ts'
 import { workspaceIssuers } from '../../shard/tenancy/workspaceissuers.ts'
 import { tokenParts } from '../../shard/tokens/index.ts'
@@ -47,6 +48,7 @@ export interface EmbeddedOptions {
 export interface Embedded extends Shard {
   readonly authentication: Authentication
   readonly viewUrls: ViewUrls
+  readonly viewed: ViewedResources
   /** Absent with a single shard. */
   readonly otherShards?: OtherShards
 }
@@ -70,7 +72,9 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
     rootCA,
   })
   const { authorization = authorizationParts() } = options
+  const viewed = new ViewedResources()
   const shard = await openShard({
+    viewed,
     ...kcp,
     externalUrl: addresses.externalURL,
     webhookAddresses: addressesOf('--webhook-allow', options.webhookAllow),
@@ -89,7 +93,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
   })
   const viewUrls = shardViewUrls(shard.informers, tenancy.shards, { ...addresses, isShared: store.isShared })
   const others = sharding && { otherShards: kcp.otherShards(shard) }
-  return { ...shard, ...others, viewUrls, authentication: authentication(shard.informers) }
+  return { ...shard, ...others, viewed, viewUrls, authentication: authentication(shard.informers) }
 }
 
 const addressesOf = (flag: string, allow: readonly string[] = []): AddressPolicy =>

@@ -15,6 +15,7 @@ import type { Computed } from '../apis/resources.ts'
 import type { ClusterContent } from '../bindings/content.ts'
 import type { Decorator } from '../cache/item.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
+import type { ViewedResources } from '../published/viewed.ts'
 import type { Store } from '../store/store.ts'
 import type { ClusterDirectory } from '../tenancy/directory.ts'
 import type { Peers } from '../tenancy/peer.ts'
@@ -63,6 +64,8 @@ export interface ShardOptions {
   readonly webhookAddresses?: AddressPolicy
   /** Computed objects, by `<plural>.<group>`: looked up before the store at each get. */
   readonly computed?: (host: ShardHost) => Readonly<Record<string, Computed>>
+  /** The resources of View objects, which exports can offer with virtual storage; absent: they cannot. */
+  readonly viewed?: ViewedResources
   /** Called with the number of loaded objects while the shard opens. */
   readonly loading?: (objects: number) => void
   /** The bounds of the event history of each resource. */

@@ -10,10 +10,12 @@ import { conditionIs } from '../../kcp/conditions.ts'
 import { resources } from '../../kcp/resources.ts'
 import { isVirtual } from '../apis/served.ts'
 import { type Offer, type SliceSources, sliceOf, unresolved } from './slices.ts'
+import { isOfView, type ViewedResources, viewedBy } from './viewed.ts'
 
 export interface VirtualResourcesOptions extends SliceSources {
   readonly shared: SharedCache
   readonly resolve: (path: string) => ClusterName | undefined
+  readonly viewed?: ViewedResources | undefined
 }
 
 /** Serves bound resources with virtual storage from the published objects. */
@@ -47,6 +49,12 @@ function publishedFor(
   if (offer === undefined) return undefined
   const { provider, virtual } = offer
   const { group, resource } = wanted
+  if (isOfView(offer))
+    return {
+      cluster: provider,
+      version: wanted.version,
+      storage: viewedBy({ informers, viewed: options.viewed }, offer),
+    }
   const slice = sliceOf(options, offer)
   if (!conditionIs(slice.status?.conditions, 'APIExportValid', 'True')) return undefined
   const { path, name } = slice.spec.clusterCachedResource

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import type { KubeObject } from '../../../../framework/index.ts'
+import { apiResourceSchemaOf } from '../../../support/crds.ts'
+import { discard, eventually } from '../../../support/oriel.ts'
+import { region, regions, virtualExport } from '../../../support/published.ts'
+import { apply, bind, bindingOf, rolesFor } from '../../../support/tenants.ts'
+import { userAt, watch } from '../../../support/watcher.ts'
+import { ViewScene } from './scene.ts'
+
+const view = (source: object, more: object = {}): KubeObject => ({
+  apiVersion: 'views.oriel.dev/v1alpha1',
+  kind: 'View',
+  metadata: { name: 'public' },
+  spec: {
+    source,
+    resources: [
+      {
+        ...{ group: 'example.com', resource: 'regions', verbs: ['get', 'list', 'watch'] },
+        ...{ where: "'public' in object.metadata.labels", hide: ['spec.zone'], ...more },
+      },
+    ],
+  },
+})
+
+const path = '/apis/example.com/v1/regions'
+
+describe('an export whose resource is a View', function () {
+  this.timeout(120_000)
+  let scene: ViewScene
+  before(async () => {
+    scene = await ViewScene.start()
+    const { provider } = scene
+    await apply(provider, regions, apiResourceSchemaOf(regions, 'v1'))
+    await provider(['wait', '--for=condition=Established', '--timeout=60s', 'crd/regions.example.com'])
+    await apply(provider, region('east', { public: 'yes' }), region('west'))
+    await scene.view(view({ cluster: '.' }))
+    const uid = await provider(['get', 'view', 'public', '-o', 'jsonpath={.metadata.uid}'])
+    const [apiExport] = virtualExport(uid, {})
+    const text = JSON.stringify(apiExport)
+      .replace('"cache.kcp.io"', '"views.oriel.dev"')
+      .replace('"ClusterCachedResourceEndpointSlice"', '"View"')
+      .replace('"name":"regions"}}}', '"name":"public"}}}')
+    await apply(provider, JSON.parse(text) as KubeObject)
+    const tenant = { path: 'root:provider', cluster: '', kubectl: provider }
+    await bind(scene.consumers.red, bindingOf(tenant, 'example.com', []))
+  })
+  after(() => discard(scene.oriel))
+
+  it('gives consumers a read-only copy of what the View shows', async () => {
+    const { kubectl, cluster } = scene.consumers.red
+    const { items } = await eventually(
+      () => kubectl.json<{ items: readonly KubeObject[] }>(['get', 'regions']),
+      found => found.items.length > 0,
+    )
+    assert.deepEqual(
+      items.map(({ metadata, spec }) => [metadata.name, metadata.annotations?.['kcp.io/cluster'], spec]),
+      [['east', cluster, {}]],
+    )
+    const { stderr } = await kubectl(['delete', 'region', 'east']).then(
+      () => ({ stderr: '' }),
+      (error: Error) => ({ stderr: error.message }),
+    )
+    assert.match(stderr, /MethodNotAllowed|does not allow this method/)
+  })
+
+  it('shows consumers what enters and leaves the View', async () => {
+    const { provider, consumers } = scene
+    const lists = { apiGroups: ['example.com'], resources: ['regions'], verbs: ['list', 'watch'] }
+    await apply(consumers.red.kubectl, ...rolesFor('ada', lists))
+    const config = userAt(scene.oriel, `${scene.oriel.url}/clusters/root:red`, 'ada-token')
+    const watcher = await watch(config, path)
+    await watcher.next(({ object }) => object.metadata?.name === 'east')
+    await provider(['label', 'region', 'west', 'public=yes'])
+    await watcher.next(({ type, object }) => type === 'ADDED' && object.metadata?.name === 'west')
+    await provider(['label', 'region', 'west', 'public-'])
+    await watcher.next(({ type, object }) => type === 'DELETED' && object.metadata?.name === 'west')
+    watcher.stop()
+  })
+
+  it('is refused with what the provider has to change', async () => {
+    const { provider, consumers } = scene
+    const message = () =>
+      consumers.red.kubectl(['get', 'regions']).then(
+        () => '',
+        (error: Error) => error.message,
+      )
+    await provider([
+      'patch',
+      'view',
+      'public',
+      '--type=json',
+      '-p',
+      '[{"op":"replace","path":"/spec/source","value":{"apiExport":"widgets.example.com"}}]',
+    ])
+    await eventually(message, text => text.includes('spec.source of the View must be "cluster: ."'))
+    await provider(['delete', 'view', 'public'])
+    await eventually(message, text => text.includes('please contact APIExport owner'))
+  })
+})
