@@ -3,6 +3,7 @@ import { StatusError } from '../../framework/meta/errors.ts'
 import { Follower } from './declared/follower.ts'
 import { randomSpec, type Spec, shownBy, type Tier, type Widget } from './declared/specs.ts'
 import { consumers, DeclaredWorld, readOf } from './declared/world.ts'
+import { writeThrough } from './declared/writes.ts'
 import { type Random, randomFrom } from './random.ts'
 import { decisions, firstSeed } from './running.ts'
 
@@ -22,6 +23,7 @@ class Model {
   /** All states of a View. */
   readonly pastSpecs = new Map<string, Spec[]>()
   compared = 0
+  written = 0
 
   set(widget: Widget): void {
     const id = `${widget.cluster}/${widget.name}`
@@ -75,23 +77,42 @@ async function change({ world, model, random, followers }: Run): Promise<void> {
     const spec = randomSpec(random)
     model.declare(view, spec)
     await world.declare(view, spec)
-  } else if (what < 19) random.pick(followers).end()
+  } else if (what < 18) random.pick(followers).end()
+  else await writeInView({ world, model, random, followers })
+}
+
+/** A write of a user through a View. */
+async function writeInView({ world, model, random }: Run): Promise<void> {
+  const next = randomWidget(random)
+  const id = `${next.cluster}/${next.name}`
+  const view = random.pick(viewNames)
+  const spec = model.specs.get(view) as Spec
+  const place = { view, spec, user: random.pick(users), tier: model.tiers.get(next.cluster) }
+  model.compared++
+  model.written++
+  await writeThrough(world, random, { ...place, old: model.widgets.get(id), next }, widget => {
+    if (widget === undefined) model.widgets.delete(id)
+    else model.set(widget)
+  })
+}
+
+function randomWidget(random: Random): Widget {
+  const color = random.pick(['red', 'blue', undefined])
+  return {
+    ...{ cluster: random.pick(consumers), name: random.pick(names), size: random.number(6) },
+    ...{ team: random.pick([...users, 'ops']), token: `t${random.number(5)}` },
+    ...(color !== undefined && { color }),
+  }
 }
 
 async function changeWidget({ world, model, random }: Run): Promise<void> {
-  const [cluster, name] = [random.pick(consumers), random.pick(names)]
-  const id = `${cluster}/${name}`
+  const widget = randomWidget(random)
+  const id = `${widget.cluster}/${widget.name}`
   const old = model.widgets.get(id)
   if (old !== undefined && random.chance(0.25)) {
     model.widgets.delete(id)
     await world.remove(old)
     return
-  }
-  const color = random.pick(['red', 'blue', undefined])
-  const widget: Widget = {
-    ...{ cluster, name, size: random.number(6), team: random.pick([...users, 'ops']) },
-    token: `t${random.number(5)}`,
-    ...(color !== undefined && { color }),
   }
   model.set(widget)
   await world.write(widget, old !== undefined)
@@ -179,6 +200,7 @@ async function play(seed: number, counts: Record<string, number>): Promise<void>
     for (const [what, count] of Object.entries(follower.counts)) counts[what] = (counts[what] ?? 0) + count
   }
   counts.compared = (counts.compared ?? 0) + model.compared
+  counts.written = (counts.written ?? 0) + model.written
   await world.stop()
 }
 
@@ -196,7 +218,8 @@ describe('Views, against a model', function () {
         throw new Error(`seed ${seed}: ${error instanceof Error ? error.stack : error}`)
       }
     }
-    for (const what of ['compared', 'events', 'expired', 'resumed'])
+    if (worlds > 10) process.stdout.write(`    ${JSON.stringify(counts)}\n`)
+    for (const what of ['compared', 'written', 'events', 'expired', 'resumed'])
       assert.ok((counts[what] ?? 0) > worlds * 10, JSON.stringify(counts))
   })
 })

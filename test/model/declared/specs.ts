@@ -30,7 +30,7 @@ const filters: readonly Filter[] = [
   { where: "object.metadata.labels['team'] == user.name", holds: ({ team }, _tier, user) => team === user },
   {
     where: 'object.spec.size > 2 && object.spec.token != "t3"',
-    holds: ({ size, token }) => size > 2 && token !== 't3',
+    holds: ({ size, token }) => size > 2 && token !== '' && token !== 't3',
   },
   {
     where: "cluster.path.endsWith('1') && (!has(object.spec.color) || object.spec.color != 'blue')",

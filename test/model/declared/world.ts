@@ -153,7 +153,11 @@ export class DeclaredWorld {
     return this.shard.backend.storage({ group: 'example.com', version: 'v1', resource: 'widgets', identity })
   }
 
-  contextOf(user: string, cluster: string, verb: 'get' | 'list' | 'watch' | 'update' = 'list') {
+  contextOf(
+    user: string,
+    cluster: string,
+    verb: 'get' | 'list' | 'watch' | 'create' | 'update' | 'delete' = 'list',
+  ) {
     const resource = { group: 'example.com', version: 'v1', resource: 'widgets' }
     const ctx = loopbackContext({ verb, resource, cluster, signal: this.#stop.signal, log: silent })
     return { ...ctx, user: { name: user, groups: [] } }
@@ -219,7 +223,7 @@ export class DeclaredWorld {
   }
 }
 
-const objectOf = ({ name, color, size, team, token }: Widget): KubeObject => ({
+export const objectOf = ({ name, color, size, team, token }: Widget): KubeObject => ({
   apiVersion: 'example.com/v1',
   kind: 'Widget',
   metadata: { name, labels: { team } },
