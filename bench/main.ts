@@ -19,6 +19,7 @@ import { startUp } from './start.ts'
 import { showProgress } from './tools/progress.ts'
 import { type Baseline, baselineFrom, table } from './tools/report.ts'
 import type { Benchmark, Row } from './tools/result.ts'
+import { declaredViews } from './views.ts'
 import { watch } from './watch.ts'
 import { watchMemory } from './watchmemory.ts'
 import { workspaces } from './workspaces.ts'
@@ -43,6 +44,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   replicas,
   outside,
   soak,
+  views: declaredViews,
 }
 
 const usage = `npm run bench -- [--save] [${Object.keys(benchmarks).join('|')} …]`

@@ -74,14 +74,11 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
   const { authorization = authorizationParts() } = options
   const viewed = new ViewedResources()
   const shard = await openShard({
-    viewed,
     ...kcp,
+    ...{ viewed, store, log, signal },
     externalUrl: addresses.externalURL,
     webhookAddresses: addressesOf('--webhook-allow', options.webhookAllow),
     ...(options.loading && { loading: options.loading }),
-    store,
-    log,
-    signal,
     authorizer: authorization.authorizer,
     subresources: tokens.subresources,
     reviews: (authorizer, informers) => ({

@@ -140,7 +140,7 @@ export class ViewApis {
     if (plan.aggregates.length === 0) return []
     const plans = plan.aggregates.map(each => ({
       plan: each,
-      storage: (served[plan.resources.indexOf(each.of)] as ApiResource).storage,
+      storage: (served[(plan.resources as readonly unknown[]).indexOf(each.of)] as ApiResource).storage,
     }))
     return [aggregatesOf({ host, owner, plans, factsOf: cluster => clusters.of(cluster), ...rest })]
   }

@@ -1,6 +1,7 @@
 import type { ApiResource, ApiSet, TableColumn } from '../../framework/index.ts'
 import type { JSONSchemaProps, ViewExpression } from '../../openapi/index.ts'
-import { type AggregatePlan, planAggregate } from './aggregates/plan.ts'
+import { planAggregate } from './aggregateplan.ts'
+import type { AggregatePlan } from './aggregates/types.ts'
 import { type ColumnParts, columnsFor } from './columns.ts'
 import type { FieldSteps } from './fields/path.ts'
 import { withoutHidden } from './fields/schema.ts'

@@ -98,7 +98,8 @@ export class SentItems {
     const before = this.#items.get(idOf(item))
     // `reviewed` has sent this version or a newer one.
     if (before !== undefined && versionOf(item) <= versionOf(before)) return undefined
-    if (isVisible) return this.#shown(this.#isSent(type, item) ? 'MODIFIED' : 'ADDED', item, before ?? event.previous)
+    if (isVisible)
+      return this.#shown(this.#isSent(type, item) ? 'MODIFIED' : 'ADDED', item, before ?? event.previous)
     return before === undefined ? undefined : this.#hide(before)
   }
 

@@ -2,9 +2,9 @@ import { unlessAborted } from '../../../framework/async/awaitable.ts'
 import type { ClusterName, Host, Informer, Item, RequestContext } from '../../../framework/index.ts'
 import { isPrivileged } from '../../../framework/request/user.ts'
 import { exportedResources, ownerAnnotation, resources, type Workspace } from '../../../kcp/index.ts'
+import { workspacesRef } from '../exports/tenancy.ts'
 import { Access } from './access.ts'
 import type { Visibility } from './visibility.ts'
-import { workspacesRef } from '../exports/tenancy.ts'
 
 /**
  * Users see the workspaces that they can access, or update in the parent. Before a workspace is ready, its creator sees

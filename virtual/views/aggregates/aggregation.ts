@@ -1,27 +1,31 @@
 import { unlessAborted } from '../../../framework/async/awaitable.ts'
 import { Backoff } from '../../../framework/async/backoff.ts'
-import { ObjectMap } from '../../../framework/computed/objectmap.ts'
 import {
   type Host,
   type Item,
   type ItemEvent,
   loopbackContext,
+  ObjectMap,
   type ResourceStorage,
   StatusError,
 } from '../../../framework/index.ts'
 import { serviceUnavailable } from '../../../framework/meta/errors.ts'
 import { type ClusterFacts, requestCostLimit } from '../../../openapi/index.ts'
-import type { Failures } from '../failures.ts'
 import { type Contribution, Groups, mostGroups } from './groups.ts'
 import { aggregateKind } from './kind.ts'
-import type { AggregateFunction, AggregatePlan, NamedExpression } from './plan.ts'
+import type { AggregateFunction, AggregatePlan, NamedExpression } from './types.ts'
+
+/** Counts the objects for which an expression fails. */
+interface CountedFailures {
+  refused(field: string, result: { readonly failure: string; readonly isOverBudget?: true }, item: Item): void
+}
 
 export interface AggregationOptions {
   readonly host: Host
   /** The logical cluster of the View, which has the aggregates. */
   readonly owner: string
   readonly plans: readonly { readonly plan: AggregatePlan; readonly storage: ResourceStorage }[]
-  readonly failures: Failures
+  readonly failures: CountedFailures
   readonly factsOf: (cluster: string) => ClusterFacts
   /** Aborts when the View is changed or removed. */
   readonly signal: AbortSignal

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { OwnObject } from '../../../framework/computed/objectmap.ts'
-import { type AggregateFunction, functions } from './plan.ts'
+import type { ObjectMap } from '../../../framework/index.ts'
+import { type AggregateFunction, functions } from './types.ts'
 
+type OwnObject = Parameters<ObjectMap['set']>[1]
 type Numbers = Readonly<Record<string, number>>
 type ByFunction<T> = Readonly<Record<AggregateFunction, T>>
 

@@ -1,5 +1,4 @@
-import type { OwnKind } from '../../../framework/computed/kind.ts'
-import type { KubeObject } from '../../../framework/index.ts'
+import type { KubeObject, OwnKind } from '../../../framework/index.ts'
 import { viewsGroup } from '../../../kcp/index.ts'
 
 const text = { type: 'string' }

@@ -1,6 +1,4 @@
-import { resourceOf } from '../../../framework/computed/kind.ts'
-import type { ApiResource } from '../../../framework/index.ts'
-import { storageOf } from '../../../framework/index.ts'
+import { type ApiResource, resourceOf, storageOf } from '../../../framework/index.ts'
 import { Aggregation, type AggregationOptions } from './aggregation.ts'
 import { aggregateKind } from './kind.ts'
 

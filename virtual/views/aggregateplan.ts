@@ -1,33 +1,17 @@
-import type { ViewExpression } from '../../../openapi/index.ts'
-import type { ResourcePlan } from '../plan.ts'
-import type { FieldCompiler, Problems } from '../problems.ts'
-import type { ViewAggregate } from '../types.ts'
-
-/** The functions of an aggregate besides the count. */
-export const functions = ['sum', 'min', 'max'] as const
-export type AggregateFunction = (typeof functions)[number]
-
-/** An expression of an aggregate, under a name. */
-export interface NamedExpression {
-  readonly name: string
-  /** `spec.aggregate[0].sum[size]` */
-  readonly field: string
-  readonly expression: ViewExpression
-}
-
-/** One entry of `spec.aggregate`, compiled. */
-export interface AggregatePlan {
-  readonly name: string
-  readonly of: ResourcePlan
-  readonly by: readonly NamedExpression[]
-  readonly values: Readonly<Record<AggregateFunction, readonly NamedExpression[]>>
-}
+import type {
+  AggregatedResource,
+  AggregateFunction,
+  AggregatePlan,
+  NamedExpression,
+} from './aggregates/types.ts'
+import type { FieldCompiler, Problems } from './problems.ts'
+import type { ViewAggregate } from './types.ts'
 
 export interface AggregatePlanning {
   readonly aggregate: ViewAggregate
   readonly field: string
   /** The served resource of the View; undefined if it has none. */
-  readonly of: ResourcePlan | undefined
+  readonly of: AggregatedResource | undefined
   readonly compile: FieldCompiler
 }
 
