@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { type BearerTokenReader, tokenUsers } from '../../framework/authn/index.ts'
 import { createLogger, type Logger } from '../../framework/contract/log.ts'
+import { StatusError } from '../../framework/meta/errors.ts'
 import { openPort, type Port } from '../../framework/server/listener.ts'
 import { StoreError } from '../../shard/store/store.ts'
 import { ownAdminTokens, prepareAdmins } from '../authentication/admins.ts'
@@ -128,8 +129,12 @@ function loggerFor(flags: StartFlags): Logger {
   return log
 }
 
-/** Errors of the store are one sentence. */
+/** Errors of the store are one sentence, also those that requests get. */
 function asStartError(error: unknown): never {
+  if (error instanceof StatusError)
+    throw new StartError(
+      `The server could not start: ${error.message}. Start it again when the store answers.`,
+    )
   throw error instanceof StoreError ? new StartError(error.message) : error
 }
 

@@ -45,11 +45,16 @@ export interface OrielOptions {
 /** The program that `bin` names. */
 export const compiled = join(root, 'dist/bundle/oriel.cjs')
 
-/** With `TEST_ETCD=127.0.0.1:2379`, servers without `--store` have their objects in that etcd. */
+/**
+ * With `TEST_ETCD=127.0.0.1:2379`, servers without `--store` have their objects in that etcd; with `TEST_REPLICAS=3`, too, each
+ * is three processes on one port. With `TEST_STORE=memory:` they have their objects in memory.
+ */
 function withStore(directory: string, args: readonly string[]): readonly string[] {
-  const { TEST_ETCD } = process.env
-  if (TEST_ETCD === undefined || args.includes('--store')) return args
-  return [...args, '--store', `etcd://${TEST_ETCD}`, '--etcd-prefix', `/${basename(directory)}`]
+  const { TEST_ETCD, TEST_REPLICAS, TEST_STORE } = process.env
+  if (args.includes('--store')) return args
+  if (TEST_ETCD === undefined) return TEST_STORE === undefined ? args : [...args, '--store', TEST_STORE]
+  const replicas = TEST_REPLICAS === undefined ? [] : ['--replicas', TEST_REPLICAS]
+  return [...args, '--store', `etcd://${TEST_ETCD}`, '--etcd-prefix', `/${basename(directory)}`, ...replicas]
 }
 
 /** Starts the server on a free port and waits until it is ready. */

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { notRun } from '../../support/notrun.ts'
+import { eventually, startOriel } from '../../support/oriel.ts'
+import { type Etcd, etcdProgram, noEtcd, startEtcd } from '../../support/servers/etcd.ts'
+import { type Gate, openGate } from '../../support/servers/gate.ts'
+
+/** Bytes: the keys have been read, the objects have not been written. */
+const begun = 2_000
+
+if (etcdProgram() === undefined) notRun('etcd that stops answering', noEtcd)
+else
+  describe('etcd that stops answering while a server starts', function () {
+    this.timeout(120_000)
+    let etcd: Etcd
+    let gate: Gate
+    before(async () => {
+      etcd = await startEtcd()
+      gate = await openGate(Number(etcd.endpoint.split(':')[1]))
+    })
+    after(async () => {
+      await gate.close()
+      await etcd.stop()
+    })
+
+    it('ends it with one sentence', async () => {
+      const starting = startOriel({ args: ['--store', `etcd://127.0.0.1:${gate.port}`] })
+      const refused = assert.rejects(starting, ({ message }: Error) => {
+        const [first, ...lines] = message.trimEnd().split('\n')
+        assert.equal(first, 'oriel start ended with 1:')
+        const said = lines.filter(line => !line.startsWith('{'))
+        assert.equal(said.length, 1, message)
+        assert.match(said[0] ?? '', /^oriel: .*etcd .*\.$/)
+        return true
+      })
+      await eventually(
+        async () => gate.passed,
+        passed => passed > begun,
+      )
+      gate.sever()
+      await refused
+    })
+  })
