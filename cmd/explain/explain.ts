@@ -9,6 +9,7 @@ import type { ServerAccess } from '../../framework/net/serveraccess.ts'
 import { StartError } from '../files/starterror.ts'
 import { connectionOf } from '../flags/connection.ts'
 import { explainText, explainYaml } from './explaintext.ts'
+import { mountIn } from './mountidentity.ts'
 import type { Asked, Explained, ExplainOptions } from './resourcequestion.ts'
 import { findResource, type ResourceQuestion } from './resourcequestion.ts'
 import { behindView, isView } from './viewquestion.ts'
@@ -23,7 +24,10 @@ export async function explain(asked: Asked, options: ExplainOptions): Promise<nu
   const answered = isView(connection.server)
     ? await askAboutView(connection, typed, { ...options, verb: asked.verb })
     : { question: typed, explained: explainedBy(await review(jsonClient(connection), typed, options)) }
-  process.stdout.write(printed(answered.explained, answered.question, options))
+  const mount = await mountIn(jsonClient(connection), typed)
+  process.stdout.write(
+    printed({ ...answered.explained, ...(mount && { mount }) }, answered.question, options),
+  )
   return answered.explained.allowed || options.output !== 'text' ? 0 : 1
 }
 

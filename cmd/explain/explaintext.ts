@@ -1,5 +1,6 @@
 import type { ExplainedMissing, ExplainedStep } from '../../authz/index.ts'
 import { formatYaml } from '../../framework/wire/yaml.ts'
+import { mountText } from './mountidentity.ts'
 import type { Explained, ResourceQuestion } from './resourcequestion.ts'
 
 /** The output as text. */
@@ -8,12 +9,19 @@ export function explainText(
   { words }: ResourceQuestion,
   as: string | undefined,
 ): string {
-  const { allowed, reason, explanation } = explained
+  const { allowed, reason, explanation, mount } = explained
+  const behind = mount === undefined ? '' : mountText(mount)
   const who = as === undefined ? 'You' : `"${as}"`
   const verdict = `${allowed ? 'Yes' : 'No'}: ${who} ${allowed ? 'may' : 'may not'} ${words}.\n`
-  if (explanation === undefined) return `${verdict}The server returns no explanation: ${reason}\n`
+  if (explanation === undefined) return `${verdict}The server returns no explanation: ${reason}\n${behind}`
   const { steps, missing, limited } = explanation
-  return [verdict, stepsText(steps), limited ? limitedText : '', missing.map(missingText).join('')].join('')
+  return [
+    verdict,
+    stepsText(steps),
+    limited ? limitedText : '',
+    missing.map(missingText).join(''),
+    behind,
+  ].join('')
 }
 
 const limitedText =

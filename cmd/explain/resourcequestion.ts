@@ -1,6 +1,7 @@
 import type { Explanation } from '../../authz/index.ts'
 import type { JsonClient } from '../../framework/net/jsonclient.ts'
 import type { ConnectionFlags } from '../flags/connection.ts'
+import type { ExplainedMount } from './mountidentity.ts'
 
 /** The attributes of a review, and their text. */
 export interface ResourceQuestion {
@@ -117,4 +118,6 @@ export interface Explained {
   readonly allowed: boolean
   readonly reason: string
   readonly explanation?: Explanation
+  /** For a question about a mounted workspace that the caller may get. */
+  readonly mount?: ExplainedMount
 }

@@ -9,7 +9,16 @@ import { join } from 'node:path'
 import { mountIdentityAnnotation } from '../../../framework/contract/workspacetree.ts'
 import type { KubeObject } from '../../../framework/index.ts'
 import { type Client, clientOf } from '../../support/client.ts'
-import { discard, eventually, type Kubectl, kubectlFor, type Oriel, startOriel } from '../../support/oriel.ts'
+import {
+  compiled,
+  discard,
+  eventually,
+  type Kubectl,
+  kubectlFor,
+  type Oriel,
+  run,
+  startOriel,
+} from '../../support/oriel.ts'
 import { startFrontProxy, writeProxyAuthority } from '../../support/servers/frontproxy.ts'
 import { mount, remoteClusters } from '../../support/servers/remoteclusters.ts'
 import { apply } from '../../support/tenants.ts'
@@ -104,6 +113,19 @@ describe('the token of a user of a mount', function () {
       }
     })
   }
+
+  it('is shown by oriel explain', async () => {
+    const explained = async (name: string): Promise<string> => {
+      const access = ['--kubeconfig', oriel.kubeconfig, '--context', 'root']
+      return (await run(process.execPath, [compiled, 'explain', 'get', `workspaces/${name}`, ...access]))
+        .stdout
+    }
+    const url = `https://127.0.0.1:${port}`
+    assert.match(await explained('forward'), new RegExp(`go to ${url}, with the bearer token of the user`))
+    assert.match(await explained('none'), new RegExp(`go to ${url}, without credentials of the user`))
+    assert.match(await explained('mistaken'), /mount-identity: None/)
+    assert.doesNotMatch(await explained('missing'), /Mount:/)
+  })
 
   it('is refused to hosts that the operator does not list, with the flag', async () => {
     await apply(root, ...mountAs('other', `https://localhost:${port}`, 'Forward'))
