@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Lens } from '../framework/index.ts'
+import type { Lens, ResourceStorage } from '../framework/index.ts'
 import type { ViewPlugin } from '../framework/plugin.ts'
 import { discard, startOriel } from '../test/support/oriel.ts'
 import { type Installation, startInstallation } from '../testing/index.ts'
@@ -21,7 +21,7 @@ const lenses: Readonly<Record<string, Lens>> = {
   'filter by content': { matchesObject: ({ kind }) => kind === 'ConfigMap' },
   rewrite: { present: object => ({ ...object, data: { text: 'hidden' } }) },
 }
-const names = [...Object.keys(lenses), 'rename']
+const names = [...Object.keys(lenses), 'rename', 'join']
 
 const views: ViewPlugin = ({
   allow,
@@ -31,16 +31,25 @@ const views: ViewPlugin = ({
   prefixed,
   renamed,
   viewOf,
+  joined,
 }) =>
   ['none', ...names].map((lens, i) =>
-    defineVirtualWorkspace(`view-${i}`, `/services/view-${i}`, ({ backend }) => {
+    defineVirtualWorkspace(`view-${i}`, `/services/view-${i}`, ({ backend, informers }) => {
       const found = backend.apis('*')?.find('', 'v1', 'configmaps')
       if (found === undefined) throw new Error('there are no config maps')
       const short = { names: prefixed('map-') }
-      const through = () =>
-        lens === 'rename'
-          ? renamed(found.storage, () => short)
-          : viewOf(found.storage, () => lenses[lens] ?? {})
+      const core = (resource: string) => informers.for({ group: '', version: 'v1', resource })
+      const others: Readonly<Record<string, () => ResourceStorage>> = {
+        rename: () => renamed(found.storage, () => short),
+        join: () =>
+          joined(found.storage, {
+            objects: core('configmaps'),
+            joined: core('namespaces'),
+            key: ({ key }) => ({ namespace: '', name: key.namespace }),
+            annotations: { 'example.com/namespace': namespace => namespace?.meta.uid },
+          }),
+      }
+      const through = others[lens] ?? (() => viewOf(found.storage, () => lenses[lens] ?? {}))
       const storage = i === 0 ? found.storage : through()
       const apis = apiSetOf([{ ...found, storage }])
       return { apis: () => apis, authorize: async () => allow('a benchmark'), actAs: () => loopback }

@@ -17,6 +17,8 @@ export type { Params } from './request/path.ts'
 
 // Resources
 
+export { joined } from './computed/joined.ts'
+export type { Join } from './computed/joins.ts'
 export { type OwnKind, resourceOf } from './computed/kind.ts'
 export { storageOf } from './computed/mapstorage.ts'
 export { ObjectMap } from './computed/objectmap.ts'

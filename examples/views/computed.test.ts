@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import sqlite from 'node-sqlite3-wasm'
+import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { type Installation, startInstallation, type TestUser } from '../../testing/index.ts'
 import clusterInfo from './clusterinfo.ts'
 import nameReview from './namereview.ts'
 import report from './report.ts'
 import rest from './rest.ts'
-import table, { type Book } from './table.ts'
+import table from './table.ts'
 import usage from './usage.ts'
 
 const configMap = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })
@@ -19,15 +22,19 @@ describe('the examples with objects of their own', () => {
   let oriel: Installation
   let admin: TestUser
   let service: Server
-  let books: readonly Book[]
+  let database: InstanceType<typeof sqlite.Database>
   let stations: readonly unknown[]
   before(async () => {
-    books = [{ isbn: '1', title: 'Emma', stock: 2 }]
+    const file = join(await temporaryDirectory('books'), 'books.db')
+    database = new sqlite.Database(file)
+    database.exec(
+      "CREATE TABLE books (isbn TEXT, title TEXT, stock INT); INSERT INTO books VALUES ('1', 'Emma', 2)",
+    )
     stations = [{ id: 'oslo', celsius: 3 }]
     service = createServer((_, response) => response.end(JSON.stringify(stations)))
     await new Promise<void>(resolve => service.listen(0, '127.0.0.1', resolve))
     const options = {
-      ...{ rows: () => books, cluster: 'one', seconds: 0.02 },
+      ...{ file, cluster: 'one', seconds: 0.02 },
       url: `http://127.0.0.1:${(service.address() as AddressInfo).port}`,
     }
     const plugins = [clusterInfo, nameReview, report, rest, table, usage]
@@ -38,6 +45,7 @@ describe('the examples with objects of their own', () => {
   })
   after(async () => {
     await oriel.close()
+    database.close()
     service.close()
   })
   const own = (view: string, cluster: string, rest: string): string =>
@@ -125,12 +133,9 @@ describe('the examples with objects of their own', () => {
     const path = own('books', 'one', 'library.example.com/v1/books')
     const watch = await admin.watch(path)
     await watch.until(events => events.length === 1)
-    books = [
-      { isbn: '1', title: 'Emma', stock: 1 },
-      { isbn: '2', title: 'Ulysses', stock: 7 },
-    ]
+    database.exec("BEGIN; UPDATE books SET stock = 1; INSERT INTO books VALUES ('2', 'Ulysses', 7); COMMIT")
     await watch.until(events => events.length === 3)
-    books = books.slice(1)
+    database.exec("DELETE FROM books WHERE isbn = '1'")
     await watch.until(events => events.length === 4)
     assert.deepEqual(watch.lines(), ['ADDED 1', 'MODIFIED 1', 'ADDED 2', 'DELETED 1'])
     watch.close()

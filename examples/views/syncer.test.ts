@@ -1,61 +1,10 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../framework/index.ts'
 import { eventually } from '../../test/support/oriel.ts'
+import { deployment, deployments, syncTarget, syncTargets } from '../../test/support/views/examplecrds.ts'
 import { type Installation, startInstallation, type TestUser, viewContract } from '../../testing/index.ts'
 import syncer from './syncer.ts'
 
-const definition = (
-  group: string,
-  version: string,
-  names: Readonly<Record<string, string>>,
-  scope: string,
-) => ({
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: `${names.plural}.${group}` },
-  spec: {
-    ...{ group, names, scope },
-    versions: [
-      {
-        name: version,
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        schema: { openAPIV3Schema: anything },
-      },
-    ],
-  },
-})
-const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
-const deployments = definition(
-  'apps',
-  'v1',
-  { plural: 'deployments', singular: 'deployment', kind: 'Deployment', listKind: 'DeploymentList' },
-  'Namespaced',
-)
-const syncTargets = definition(
-  'workload.example.com',
-  'v1alpha1',
-  { plural: 'synctargets', singular: 'synctarget', kind: 'SyncTarget', listKind: 'SyncTargetList' },
-  'Cluster',
-)
-const syncTarget = {
-  apiVersion: 'workload.example.com/v1alpha1',
-  kind: 'SyncTarget',
-  metadata: { name: 'east' },
-}
-const deployment = (name: string, replicas: number, ...targets: readonly string[]) => ({
-  apiVersion: 'apps/v1',
-  kind: 'Deployment',
-  metadata: {
-    ...{ name, annotations: { note: name === 'hidden' ? 'sesame' : 'hello' } },
-    labels: {
-      app: 'web',
-      ...Object.fromEntries(targets.map(each => [`target.workload.example.com/${each}`, 'sync'])),
-    },
-  },
-  spec: { replicas },
-})
 const all = '/services/syncer/east/clusters/*/apis/apps/v1/deployments'
 const path = '/services/syncer/east/clusters/one/apis/apps/v1/namespaces/default/deployments'
 const asJson = { 'content-type': 'application/merge-patch+json' }

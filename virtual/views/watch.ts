@@ -13,7 +13,7 @@ import {
 import type { ClusterFacts } from '../../openapi/index.ts'
 import type { ClusterIndex } from '../shared/facts/clusterindex.ts'
 import { newestRevision } from '../shared/watching/newestrevision.ts'
-import { Wake } from '../shared/watching/wake.ts'
+import { Wake } from '../../framework/async/wake.ts'
 
 /** How one request watches. */
 export interface ShownWatching {

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import type { KubeObject } from '../../../framework/index.ts'
 import { viewContract } from '../../../testing/index.ts'
 import { type Client, clientOf } from '../../support/client.ts'
-import { contractUser } from '../../support/contractuser.ts'
 import { compiled, discard, eventually, type Oriel, run, startOriel } from '../../support/oriel.ts'
 import { startStandalone } from '../../support/servers/standalone.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { apply, createWorkspaces, type Tenant } from '../../support/tenants.ts'
 import { viewReview } from '../../support/viewreviews.ts'
+import { contractUser } from '../../support/views/contractuser.ts'
 import { userAt } from '../../support/watcher.ts'
 
 /** The config maps of a team, and a path that tells about the request and the process, or harms it. */

@@ -7,7 +7,7 @@ import {
   type WatchQuery,
 } from '../../../framework/index.ts'
 import { newestRevision } from '../watching/newestrevision.ts'
-import { Wake } from '../watching/wake.ts'
+import { Wake } from '../../../framework/async/wake.ts'
 import { SentItems } from './sentitems.ts'
 import type { Visibility } from './visibility.ts'
 

@@ -1,6 +1,6 @@
-import type { KubeObject } from '../../framework/index.ts'
-import type { ContractUser, WatchedEvent } from '../../testing/index.ts'
-import type { Client } from './client.ts'
+import type { KubeObject } from '../../../framework/index.ts'
+import type { ContractUser, WatchedEvent } from '../../../testing/index.ts'
+import type { Client } from '../client.ts'
 
 /** The client of a server as the user of the contract suites. */
 export function contractUser(client: Client): ContractUser {
