@@ -9,7 +9,7 @@ process.env.PATH += delimiter + join(__dirname, '.tools')
 module.exports = {
   spec: [
     'dist/test/**/*.test.js',
-    'dist/{cmd,testing,openapi,cel,kcp,shard,remote,framework,virtual,authz,proxy,bench,examples}/**/*.test.js',
+    'dist/{console,cmd,testing,openapi,cel,kcp,shard,remote,framework,virtual,authz,proxy,bench,examples}/**/*.test.js',
   ],
   ignore: omitted.flatMap(({ files }) => (files === undefined ? [] : [`dist/test/${files}`])),
   'enable-source-maps': true,

@@ -32,11 +32,5 @@ export {
   subjectsIn,
 } from './rbac/rbacsource.ts'
 export { rulesOf, rulesOfRole, uncovered } from './rbac/ruleslist.ts'
-export {
-  accessReviewStorages,
-  explainAnnotation,
-  explanationAnnotation,
-  type ReviewResource,
-  reviewStorages,
-  viewAnnotation,
-} from './reviews/reviews.ts'
+export { explainAnnotation, explanationAnnotation, viewAnnotation } from './reviews/annotations.ts'
+export { accessReviewStorages, type ReviewResource, reviewStorages } from './reviews/reviews.ts'

@@ -10,8 +10,8 @@ import { bundle, bundleFolder } from './bundle.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-async function compile() {
-  const child = spawn(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'], {
+async function compile(project) {
+  const child = spawn(process.execPath, ['node_modules/typescript/bin/tsc', '-p', project], {
     cwd: root,
     stdio: 'inherit',
   })
@@ -41,7 +41,12 @@ const answered = url =>
 
 // What is left of sources that are gone would be tested on.
 rmSync(join(root, 'dist'), { recursive: true, force: true })
-const [code] = await Promise.all([compile(), bundle(bundleFolder)])
+const codes = await Promise.all([
+  compile('tsconfig.json'),
+  compile('console/tsconfig.json'),
+  bundle(bundleFolder),
+])
+const code = codes[0] || codes[1]
 process.exitCode = code
 if (code === 0) {
   const directory = mkdtempSync(join(tmpdir(), 'oriel-build-'))

@@ -1,5 +1,5 @@
 // Makes one file of the program and its packages, so that a start does not look for hundreds of modules.
-import { readFileSync, rmSync } from 'node:fs'
+import { cpSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +8,7 @@ import { build } from 'esbuild'
 const require = createRequire(import.meta.url)
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Writes `oriel.cjs`, which `bin` names, `main.cjs`, which it runs, and its thread `yamlworker.cjs`, with their source maps, into an empty folder. */
+/** Writes `oriel.cjs`, which `bin` names, `main.cjs`, which it runs, its thread `yamlworker.cjs`, and the folder `console`, with their source maps, into an empty folder. */
 export async function bundle(folder) {
   rmSync(folder, { recursive: true, force: true })
   await Promise.all([
@@ -17,7 +17,25 @@ export async function bundle(folder) {
     bundleOne({ entryPoints: ['framework/wire/yamlworker.ts'], outdir: folder, ...small }),
     // As it lies in the file, V8 keeps it for as long as the program runs.
     bundleOne({ entryPoints: ['cmd/main.ts'], outdir: folder, ...asFunction, ...small }),
+    bundleConsole(join(folder, 'console')),
   ])
+}
+
+/** The files of `/console`, for browsers of the last three years. */
+async function bundleConsole(folder) {
+  await build({
+    absWorkingDir: root,
+    entryPoints: ['console/main.tsx', 'console/console.css'],
+    outdir: folder,
+    bundle: true,
+    minify: true,
+    platform: 'browser',
+    target: ['chrome111', 'firefox115', 'safari16.4'],
+    format: 'esm',
+    tsconfig: 'console/tsconfig.json',
+    logLevel: 'warning',
+  })
+  for (const file of ['index.html', 'icon.svg']) cpSync(join(root, 'console', file), join(folder, file))
 }
 
 /** What `cmd/process/program.ts` calls. */

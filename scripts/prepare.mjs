@@ -25,6 +25,7 @@ const sources = [
   'shard',
   'proxy',
   'cmd',
+  'console',
   'testing',
   'test',
   'bench',
@@ -50,7 +51,9 @@ function isOlder(folder, time) {
   const entries = readdirSync(join(root, folder), { withFileTypes: true })
   return entries.every(entry => {
     const path = join(folder, entry.name)
-    return entry.isDirectory() ? isOlder(path, time) : !path.endsWith('.ts') || changedAt(path) <= time
+    return entry.isDirectory()
+      ? isOlder(path, time)
+      : !/\.(tsx?|css|html|svg)$/.test(path) || changedAt(path) <= time
   })
 }
 

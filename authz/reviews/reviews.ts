@@ -10,6 +10,7 @@ import type { Explanation } from '../explain/visibility.ts'
 import type { PolicyRule } from '../rbac/policyrule.ts'
 import { type RbacSource, record, text } from '../rbac/rbacsource.ts'
 import { rulesOf } from '../rbac/ruleslist.ts'
+import { explainAnnotation, explanationAnnotation, viewAnnotation } from './annotations.ts'
 import { selectorsIn } from './reviewselectors.ts'
 import { checkReview, checkSubject } from './reviewspec.ts'
 
@@ -158,12 +159,6 @@ async function accessStatus(authorizer: Authorizer, ctx: RequestContext, questio
     return { allowed: false, evaluationError: ['the authorizer failed', ...problems].join('; ') }
   }
 }
-
-/** The annotation that requests an explanation; the response has it as JSON in the second one. */
-export const explainAnnotation = 'oriel/explain'
-export const explanationAnnotation = 'oriel/explanation'
-/** The path of a view up to its cluster: the review is then about a request to the view, and has an explanation. */
-export const viewAnnotation = 'oriel/view'
 
 async function throughView(
   explainer: Explainer,

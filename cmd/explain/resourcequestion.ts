@@ -10,8 +10,6 @@ export interface ResourceQuestion {
   readonly words: string
 }
 
-type Scope = Pick<ExplainOptions, 'namespace' | 'allNamespaces' | 'subresource'>
-
 interface Found {
   readonly group: string
   readonly version: string
@@ -26,7 +24,7 @@ interface Found {
 export async function findResource(
   client: JsonClient,
   asked: Asked,
-  scope: Scope,
+  scope: ResourceScope,
 ): Promise<ResourceQuestion> {
   const { verb } = asked
   if (asked.resource.startsWith('/')) {
@@ -39,7 +37,7 @@ export async function findResource(
   return questionOf(verb, found, name, scope)
 }
 
-function questionOf(verb: string, found: Found, name: string, scope: Scope): ResourceQuestion {
+function questionOf(verb: string, found: Found, name: string, scope: ResourceScope): ResourceQuestion {
   const { group, version, resource, namespaced } = found
   const namespace = namespaced && scope.allNamespaces !== true ? (scope.namespace ?? 'default') : ''
   const { subresource = '' } = scope
@@ -96,13 +94,21 @@ function findIn({ items = [] }: Discovered, typed: string): Found | undefined {
   return undefined
 }
 
-/** The flags of `oriel explain`. */
-export interface ExplainOptions extends ConnectionFlags {
+/** The user whose permissions are explained; absent: the one who asks. */
+export interface ExplainSubject {
   readonly as?: string
   readonly asGroup?: readonly string[]
+}
+
+/** Which objects of a resource a question is about. */
+export interface ResourceScope {
   readonly namespace?: string
   readonly allNamespaces?: true
   readonly subresource?: string
+}
+
+/** The flags of `oriel explain`. */
+export interface ExplainOptions extends ConnectionFlags, ExplainSubject, ResourceScope {
   readonly output: 'text' | 'yaml' | 'json'
 }
 

@@ -16,6 +16,7 @@ import type { PreparedAuthentication } from '../authentication/authentication.ts
 import { openIdPages } from '../authentication/openid.ts'
 import type { AuthorizationParts } from '../authorization/authorization.ts'
 import { build } from '../files/build.ts'
+import { consoleFiles } from '../files/console.ts'
 import type { Disk } from '../files/disk.ts'
 import { plain } from '../files/plain.ts'
 import { fairnessLimits } from '../flags/limits.ts'
@@ -72,6 +73,7 @@ export async function serve(given: ServeOptions): Promise<Server> {
     checks: store.isShared ? [etcdCheck(store)] : [],
     authorizesHealth: true,
     pages: openIdPages(serviceAccounts, publicUrl(options)),
+    files: consoleFiles(),
     publicUrl: publicUrl(options),
     viewUrls,
     outbound,

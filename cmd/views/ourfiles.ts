@@ -13,6 +13,7 @@ export const programFolders = [
   'proxy',
   'virtual',
   'cmd',
+  'console',
   'testing',
 ] as const
 

@@ -4,7 +4,8 @@ import type { KubeObject } from '../../framework/meta/object.ts'
 import { Changes } from './changes.ts'
 import { differencesOf } from './differences.ts'
 import { samplesOf } from './samples.ts'
-import { reportsOf, tableOf } from './views.ts'
+import { reportsOf } from './viewreport.ts'
+import { tableOf } from './views.ts'
 
 const text = `
 # HELP oriel_view_ready Whether a view is ready.

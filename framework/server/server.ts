@@ -25,6 +25,7 @@ import { meterViews, runViews } from './readiness.ts'
 import { createSlices } from './respond.ts'
 import { checkViews, createRoutes } from './routes.ts'
 import { answeringWith, type Handler } from './serve.ts'
+import type { StaticFiles } from './staticfiles.ts'
 import { traced } from './traced.ts'
 
 /** The options of a server. */
@@ -50,6 +51,8 @@ export interface ServerOptions {
   /** Asks the backend's authorizer about `/healthz`, `/livez` and `/readyz`, which are public otherwise. */
   readonly authorizesHealth?: boolean
   readonly pages?: Pages
+  /** Files of pages in the browser, served without authentication. */
+  readonly files?: StaticFiles
   /** The URL of the server for clients, without a trailing slash; default: that of its port. */
   readonly publicUrl?: string
   /** The prefix of the published URLs of views, and the URL for other servers; default: `publicUrl`. */
@@ -108,7 +111,7 @@ export function serveOn(port: Port, options: ServerOptions): Server {
   const shared = sharedByRequests(port, controllers.signal)
   port.connections?.measure(options.metrics)
   const service = { ...options, ...shared, requestTimeout, stopping: stopping.signal }
-  const app = appOnDemand(service, pipeline)
+  const app = appOnDemand(service, pipeline, options.files)
   const handler: Handler = answerRequest.bind(undefined, pipeline)
   const { tracing } = options
   port.answer(answeringWith(service, tracing === undefined ? handler : traced(tracing, handler), app))

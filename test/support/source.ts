@@ -45,7 +45,7 @@ export async function readSources(folders: readonly string[]): Promise<readonly 
   const paths: string[] = []
   for (const folder of folders.filter(name => existsSync(join(root, name)))) {
     const entries = await readdir(join(root, folder), { recursive: true })
-    paths.push(...entries.filter(e => e.endsWith('.ts')).map(e => join(folder, e).split(sep).join('/')))
+    paths.push(...entries.filter(e => /\.tsx?$/.test(e)).map(e => join(folder, e).split(sep).join('/')))
   }
   return paths.sort().map(readSource)
 }

@@ -1,0 +1,89 @@
+import type { JSX } from 'preact'
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
+import { Api, type Credential } from './model/api.ts'
+import { identityOf, type ShownUser } from './model/identity.ts'
+import { type ConsolePlace, hashOf, placeIn } from './model/place.ts'
+import { Access } from './pages/access.tsx'
+import { Apis } from './pages/apis.tsx'
+import { Login } from './pages/login.tsx'
+import { Objects } from './pages/objects.tsx'
+import { Views } from './pages/views.tsx'
+import { Workspaces } from './pages/workspaces.tsx'
+import { SharedContext } from './parts/hooks.ts'
+import { usePlaceKeys } from './parts/keys.ts'
+import { Shell } from './parts/shell.tsx'
+
+interface Session {
+  readonly api: Api
+  readonly identity: ShownUser
+}
+
+/** The page: the login, or one of the pages in its frame. */
+export function Console(): JSX.Element {
+  const [session, setSession] = useState<Session>()
+  const [notice, setNotice] = useState('')
+  const login = useCallback(async (credential: Credential) => {
+    const end = () => {
+      setSession(undefined)
+      setNotice('The session has ended: the server no longer accepts the credential. Sign in again.')
+    }
+    const unchecked = new Api(credential, () => undefined)
+    const identity = await identityOf(unchecked)
+    setNotice('')
+    setSession({ api: new Api(credential, end), identity })
+  }, [])
+  const logout = useCallback(() => {
+    setSession(undefined)
+    setNotice('')
+  }, [])
+  if (session === undefined) return <Login notice={notice} login={login} />
+  return <SignedIn session={session} logout={logout} />
+}
+
+function SignedIn({ session, logout }: { session: Session; logout: () => void }): JSX.Element {
+  const place = usePlace()
+  const { api, identity } = session
+  const shared = useMemo(() => ({ api, go: (hash: string) => location.assign(hash) }), [api])
+  usePlaceKeys(place, shared.go)
+  useEffect(() => {
+    document.title = `${place.scope} · Oriel`
+  }, [place.scope])
+  return (
+    <SharedContext.Provider value={shared}>
+      <Shell place={place} identity={identity} logout={logout}>
+        <PageOf place={place} identity={identity} />
+      </Shell>
+    </SharedContext.Provider>
+  )
+}
+
+function PageOf({ place, identity }: { place: ConsolePlace; identity: ShownUser }): JSX.Element {
+  switch (place.page) {
+    case 'apis':
+      return <Apis key={place.scope} place={place} />
+    case 'views':
+      return <Views />
+    case 'objects':
+      return <Objects key={place.scope} place={place} />
+    case 'access':
+      return <Access key={place.scope} place={place} identity={identity} />
+    default:
+      return <Workspaces place={place} />
+  }
+}
+
+/** What the address bar names. */
+function usePlace(): ConsolePlace {
+  const [hash, setHash] = useState(location.hash)
+  useEffect(() => {
+    const changed = () => setHash(location.hash)
+    addEventListener('hashchange', changed)
+    return () => removeEventListener('hashchange', changed)
+  }, [])
+  return useMemo(() => {
+    const place = placeIn(hash)
+    const written = hashOf(place)
+    if (hash !== written) history.replaceState(undefined, '', written)
+    return place
+  }, [hash])
+}

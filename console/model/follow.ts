@@ -1,0 +1,100 @@
+import { type Api, ApiError, accepts } from './api.ts'
+import { linesOf } from './lines.ts'
+
+/** An event of a watch. */
+export interface WatchEvent<T> {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
+  readonly object: T
+}
+
+/** Called with what is seen of a list. */
+export interface Follower<L, E> {
+  /** The whole list: at first, and again when the watch cannot be continued. */
+  list(list: L): void
+  event(event: WatchEvent<E>): void
+  /** undefined: it works again. */
+  problem(error: ApiError | undefined): void
+}
+
+/** The fields of lists, objects and Tables by which a watch continues. */
+export interface Versioned {
+  readonly metadata?: { readonly resourceVersion?: string }
+  /** Of tables. */
+  readonly rows?: readonly { readonly object?: Versioned }[]
+  readonly code?: number
+  readonly message?: string
+}
+
+export interface FollowRequest {
+  readonly path: string
+  readonly accept?: string
+  readonly signal: AbortSignal
+}
+
+/** Milliseconds. */
+const pauses = { first: 1_000, longest: 15_000 }
+
+/** Lists and watches until the signal aborts. Errors are reported, and tried again, but not those that only another credential mends. */
+export async function follow<L extends Versioned, E extends Versioned>(
+  api: Api,
+  { path, accept = accepts.json, signal }: FollowRequest,
+  follower: Follower<L, E>,
+): Promise<void> {
+  let pause = pauses.first
+  while (!signal.aborted) {
+    try {
+      const list = await api.json<L>(path, { accept, signal })
+      follower.problem(undefined)
+      follower.list(list)
+      pause = pauses.first
+      await watchFrom(api, { path, accept, signal }, { version: versionOf(list), follower })
+    } catch (error) {
+      if (signal.aborted) return
+      const known = error instanceof ApiError ? error : new ApiError(0, String(error))
+      if (known.status === 410) continue
+      follower.problem(known)
+      if (known.status === 401) return
+      await wait(pause, signal)
+      pause = Math.min(pause * 2, pauses.longest)
+    }
+  }
+}
+
+interface From<L, E> {
+  readonly version: string
+  readonly follower: Follower<L, E>
+}
+
+/** Continues the watch while it can be continued. Rejects with an `ApiError`; one with status 410 asks for a new list. */
+async function watchFrom<L, E extends Versioned>(
+  api: Api,
+  { path, accept, signal }: Required<FollowRequest>,
+  { version, follower }: From<L, E>,
+): Promise<void> {
+  let latest = version
+  while (!signal.aborted) {
+    const query = `watch=true&allowWatchBookmarks=true&resourceVersion=${encodeURIComponent(latest)}`
+    const response = await api.send(`${path}${path.includes('?') ? '&' : '?'}${query}`, { accept, signal })
+    const started = performance.now()
+    for await (const line of linesOf(response.body)) {
+      const event = JSON.parse(line) as WatchEvent<E>
+      if (event.type === 'ERROR') throw new ApiError(event.object.code ?? 500, event.object.message ?? '')
+      latest = versionOf(event.object) || latest
+      if (event.type !== 'BOOKMARK') follower.event(event)
+    }
+    // A server that ends watches at once must not be asked without a pause.
+    if (performance.now() - started < pauses.first) await wait(pauses.first, signal)
+  }
+}
+
+const versionOf = ({ metadata, rows }: Versioned): string =>
+  rows?.[0]?.object?.metadata?.resourceVersion ?? metadata?.resourceVersion ?? ''
+
+const wait = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+  new Promise(resolve => {
+    const timer = setTimeout(resolve, milliseconds)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
