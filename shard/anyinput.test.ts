@@ -147,12 +147,12 @@ function unknownIn(warning: string): readonly string[] {
 }
 
 /**
- * Fields that a write to the main resource does not store as they were sent: `stringData` becomes data, secrets of
- * accounts have names only, specs of signing requests and finalizers of namespaces have their own endpoints, an empty
+ * Fields that a write to the main resource does not store as they were sent: `stringData` becomes data, an empty
+ * type of a secret is Opaque, secrets of accounts have names only, specs of signing requests and finalizers of namespaces have their own endpoints, an empty
  * apiGroup is the default, and the scheduler sets URL and cluster.
  */
 const rewritten: Readonly<Record<string, RegExp>> = {
-  secrets: /^(stringData|data)\b/,
+  secrets: /^(stringData|data|type)\b/,
   serviceaccounts: /^secrets\b/,
   certificatesigningrequests: /^spec\b/,
   namespaces: /^spec\.finalizers\b/,
