@@ -5,7 +5,7 @@ import type { ItemWatch, WatchQuery } from '../contract/storage.ts'
 import { expired } from '../meta/errors.ts'
 import type { ObjectKey } from '../meta/object.ts'
 import { matchesFields, matchesLabels } from '../selectors/selectors.ts'
-import type { JoinedSight } from './joined.ts'
+import type { JoinedSight } from './joinedsight.ts'
 import { isWithin, type JoinedChange, textOf } from './joins.ts'
 
 /** A watch of objects with joined annotations: the events of the storage, and a MODIFIED event for each change of an annotation. */
