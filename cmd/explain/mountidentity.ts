@@ -2,7 +2,6 @@ import { mountIdentityAnnotation, mountIdentityOf } from '../../framework/contra
 import type { KubeObject } from '../../framework/meta/object.ts'
 import type { JsonClient } from '../../framework/net/jsonclient.ts'
 import { tenancyGroup } from '../../kcp/index.ts'
-import type { ResourceQuestion } from './resourcequestion.ts'
 
 /** Where the requests for a mounted workspace go, and whose credentials they have. */
 export interface ExplainedMount {
@@ -24,10 +23,10 @@ interface Mounted extends KubeObject {
   readonly spec?: { readonly mount?: object; readonly URL?: string }
 }
 
-/** The mount of the workspace that the question names; undefined for other questions, and if it cannot be read. */
+/** The mount of the workspace that the attributes of a question name; undefined for other questions, and if it cannot be read. */
 export async function mountIn(
   client: JsonClient,
-  { attributes }: ResourceQuestion,
+  { attributes }: { readonly attributes: object },
 ): Promise<ExplainedMount | undefined> {
   const { group, resource, name } = (attributes as Attributes).resourceAttributes ?? {}
   if (group !== tenancyGroup || resource !== 'workspaces' || name === undefined) return undefined

@@ -1,3 +1,4 @@
+import { Wake } from '../../framework/async/wake.ts'
 import {
   bookmark,
   expired,
@@ -17,7 +18,6 @@ import { localAdminCluster, resources } from '../../kcp/index.ts'
 import type { ClusterIndex } from '../shared/facts/clusterindex.ts'
 import type { AccessChanges } from '../shared/watching/accesschanges.ts'
 import { newestRevision } from '../shared/watching/newestrevision.ts'
-import { Wake } from '../../framework/async/wake.ts'
 import { CostSpent, type QueryQuestion, tooExpensive } from './question.ts'
 import { scan } from './scan.ts'
 import type { ItemSelectors } from './selectors.ts'

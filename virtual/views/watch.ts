@@ -1,3 +1,4 @@
+import { Wake } from '../../framework/async/wake.ts'
 import {
   bookmark,
   expired,
@@ -13,7 +14,6 @@ import {
 import type { ClusterFacts } from '../../openapi/index.ts'
 import type { ClusterIndex } from '../shared/facts/clusterindex.ts'
 import { newestRevision } from '../shared/watching/newestrevision.ts'
-import { Wake } from '../../framework/async/wake.ts'
 
 /** How one request watches. */
 export interface ShownWatching {

@@ -1,3 +1,4 @@
+import { Wake } from '../../../framework/async/wake.ts'
 import {
   expired,
   type ItemEvent,
@@ -7,7 +8,6 @@ import {
   type WatchQuery,
 } from '../../../framework/index.ts'
 import { newestRevision } from '../watching/newestrevision.ts'
-import { Wake } from '../../../framework/async/wake.ts'
 import { SentItems } from './sentitems.ts'
 import type { Visibility } from './visibility.ts'
 
