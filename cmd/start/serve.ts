@@ -50,6 +50,7 @@ export async function serve(given: ServeOptions): Promise<Server> {
   const version = versionInfo(build())
   const { serviceAccounts, identityHeaders } = authentication
   const { authenticator } = host.authentication
+  const tokenSecret = serviceAccounts.keys.secret()
   const tracing = await prepareTracing(options, log)
   const plainMetrics = joinedMetrics(createMetrics({ cachedLists: true }), given.role)
   const metrics = tracing?.measuring(plainMetrics) ?? plainMetrics
@@ -78,6 +79,7 @@ export async function serve(given: ServeOptions): Promise<Server> {
     viewUrls,
     outbound,
     limits: fairnessLimits(options),
+    ...(tokenSecret && { tokenSecret }),
     ...(tracing && { tracing }),
   })
   return tracing === undefined ? server : closingBoth(server, tracing)

@@ -11,6 +11,8 @@ export interface SigningKeys {
   verify(token: string): Promise<Claims>
   /** The public keys as a JWKS. */
   published(): Promise<JSONWebKeySet>
+  /** Bytes that servers with the same private key share, to derive secrets from; undefined without a private key. */
+  secret(): Buffer | undefined
   /** The algorithms of the keys, sorted: `ES256`, `RS256`. */
   readonly algorithms: readonly string[]
 }
@@ -36,8 +38,15 @@ export function signingKeys(pem: string): SigningKeys {
     sign: claims => sign(keys, claims),
     verify: token => verify(keys, token),
     published: () => published(keys),
+    secret: () => secretOf(keys),
     algorithms,
   }
+}
+
+/** The private key that signs: servers with the same file derive the same secrets from it. */
+function secretOf(keys: readonly Key[]): Buffer | undefined {
+  const signing = keys.find(({ privateKey }) => privateKey !== undefined)
+  return signing?.privateKey?.export({ type: 'pkcs8', format: 'der' })
 }
 
 function keysIn(pem: string): readonly Key[] {

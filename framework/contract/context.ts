@@ -47,6 +47,16 @@ export interface RequestContext<P extends Params = Params> {
   /** Aborts when the client disconnects, the deadline passes, the API definition is replaced, or the server stops. */
   readonly signal: AbortSignal
   readonly record: Recorder
+  /** Encrypts the continue tokens of lists that hide objects; absent: a key of this process is used. */
+  readonly tokens?: TokenCipher
+}
+
+/** Encrypts continue tokens. */
+export interface TokenCipher {
+  /** `about`: what the token is valid for. */
+  seal(token: string, about: string): string
+  /** undefined for tokens of another key, and for those about something else. */
+  open(sealed: string, about: string): string | undefined
 }
 
 /** The members of a context, with the lifetime instead of the signal. */
@@ -68,6 +78,7 @@ class Context implements RequestContext {
   readonly hops: number
   readonly deepReview: boolean
   readonly record: Recorder
+  readonly tokens?: TokenCipher
   readonly lifetime: ContextParts['lifetime']
 
   constructor(parts: ContextParts) {
@@ -81,6 +92,7 @@ class Context implements RequestContext {
     this.hops = parts.hops
     this.deepReview = parts.deepReview ?? false
     this.record = parts.record
+    if (parts.tokens !== undefined) this.tokens = parts.tokens
     this.lifetime = parts.lifetime
     Object.freeze(this)
   }

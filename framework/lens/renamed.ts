@@ -10,7 +10,7 @@ import { withMetadata } from '../wire/encode.ts'
 import { CheckedNames, type NameMapping } from './names.ts'
 import { originalStorage } from './privatestorage.ts'
 import { renamedError } from './renamederror.ts'
-import { opened, sealedList } from './sealedtoken.ts'
+import { opened, sealedList, tokensOf } from './sealedtoken.ts'
 
 /** How a view names the objects of a resource, and their namespaces; absent: as they are stored. */
 export interface Renaming {
@@ -50,7 +50,8 @@ function readsOf<P extends Params>(
     },
     list(ctx, query) {
       const names = of(ctx)
-      return sealedList(names.list(storage.list(ctx, names.selection(opened(query)))))
+      const tokens = tokensOf(ctx)
+      return sealedList(tokens, names.list(storage.list(ctx, names.selection(opened(tokens, query)))))
     },
     watch(ctx, query) {
       const names = of(ctx)

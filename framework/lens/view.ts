@@ -9,7 +9,7 @@ import { matchesFields, matchesLabels } from '../selectors/selectors.ts'
 import { type CheckedLens, checkedLens } from './checkedlens.ts'
 import type { View } from './lens.ts'
 import { originalStorage } from './privatestorage.ts'
-import { opened, sealedList } from './sealedtoken.ts'
+import { opened, sealedList, tokensOf } from './sealedtoken.ts'
 import { listThrough, type SelectableFields, seenWith, watchThrough } from './sight.ts'
 
 /**
@@ -32,7 +32,7 @@ export function viewOf<P extends Params>(
   const lensOf = checkedLens(view)
   return {
     get: (ctx, key) => after(storage.get(ctx, key), item => visible(item, lensOf(ctx), ctx)),
-    list: (ctx, query) => listedThrough(lensOf(ctx), query, fields, below => storage.list(ctx, below)),
+    list: (ctx, query) => listedThrough({ lens: lensOf(ctx), fields, storage }, ctx, query),
     watch(ctx, query) {
       const { sight, below } = seenWith(lensOf(ctx), query, fields)
       const watch = storage.watch(ctx, below)
@@ -60,17 +60,24 @@ export function viewOf<P extends Params>(
   }
 }
 
-/** A list through a lens. Where objects are hidden, its tokens are sealed. */
+/** A list through a lens. */
+interface LensedList<P extends Params> {
+  readonly lens: CheckedLens<P>
+  readonly fields: SelectableFields
+  readonly storage: Pick<ResourceStorage<P>, 'list'>
+}
+
+/** Where objects are hidden, the tokens of the list are sealed. */
 function listedThrough<P extends Params>(
-  lens: CheckedLens<P>,
+  { lens, fields, storage }: LensedList<P>,
+  ctx: RequestContext<P>,
   query: ListQuery,
-  fields: SelectableFields,
-  list: (below: ListQuery) => ItemList,
 ): ItemList {
-  const { sight, below } = seenWith(lens, lens.filters ? opened(query) : query, fields)
-  if (sight === undefined) return list(below)
-  const seen = listThrough(list(below), sight)
-  return lens.filters ? sealedList(seen) : seen
+  const tokens = tokensOf(ctx)
+  const { sight, below } = seenWith(lens, lens.filters ? opened(tokens, query) : query, fields)
+  if (sight === undefined) return storage.list(ctx, below)
+  const seen = listThrough(storage.list(ctx, below), sight)
+  return lens.filters ? sealedList(tokens, seen) : seen
 }
 
 function writable<P extends Params>(lens: CheckedLens<P>, { info }: RequestContext<P>): CheckedLens<P> {

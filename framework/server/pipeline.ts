@@ -1,6 +1,6 @@
 import { type Awaitable, after } from '../async/awaitable.ts'
 import { forbiddenTo } from '../contract/authorizer.ts'
-import { contextWith, createContext, type RequestContext } from '../contract/context.ts'
+import { contextWith, createContext, type RequestContext, type TokenCipher } from '../contract/context.ts'
 import type { PluginSupervisor } from '../contract/pluginsupervisor.ts'
 import type { Forwarding } from '../contract/upstream.ts'
 import type { VirtualWorkspace } from '../contract/workspace.ts'
@@ -43,6 +43,8 @@ export interface Pipeline extends Sources, MountOptions {
   /** Milliseconds. */
   readonly requestTimeout: number
   readonly fairness: Fairness
+  /** Encrypts continue tokens. */
+  readonly tokens: TokenCipher
   /** Absent: requests are not traced. */
   readonly tracing?: Pick<Tracing, 'step'>
 }
@@ -256,7 +258,8 @@ function refuseBareUrl({ target, user }: Routed): void {
 }
 
 /** Throws 503 unless the view is ready and not sick, and 403 unless the user may make the request; adds the context. */
-function admitted({ backend, views }: Pipeline, exchange: Routed): Awaitable<Authorized> {
+function admitted(pipeline: Pipeline, exchange: Routed): Awaitable<Authorized> {
+  const { backend, views } = pipeline
   const { workspace, cluster, scope, info } = exchange.target
   requireReady(views, workspace)
   refuseBareUrl(exchange)
@@ -265,7 +268,7 @@ function admitted({ backend, views }: Pipeline, exchange: Routed): Awaitable<Aut
   return after(located, found => {
     const sick = workspace.plugin?.refusal({ cluster: found, user })
     if (sick !== undefined) throw sick
-    const ctx = contextOf(exchange, found)
+    const ctx = contextOf(pipeline, exchange, found)
     exchange.ctx = ctx
     return after(authorize(ctx, workspace, backend.authorizer), () => {
       const refusal = found === '*' ? undefined : backend.refusal?.(found, info)
@@ -275,7 +278,7 @@ function admitted({ backend, views }: Pipeline, exchange: Routed): Awaitable<Aut
   })
 }
 
-function contextOf(exchange: Routed, cluster: ClusterScope): RequestContext {
+function contextOf({ tokens }: Pipeline, exchange: Routed, cluster: ClusterScope): RequestContext {
   const { incoming, lifetime, record, target, user, requestor } = exchange
   const { workspace, params, info } = target
   const plain = createContext({
@@ -289,6 +292,7 @@ function contextOf(exchange: Routed, cluster: ClusterScope): RequestContext {
     hops: incoming.hops,
     deepReview: incoming.headers['x-kcp-internal-deep-subjectaccessreview'] === 'true',
     record,
+    tokens,
     lifetime,
   })
   const ctx = workspace.plugin?.context(plain) ?? plain

@@ -11,6 +11,7 @@ import type { Outbound } from '../contract/upstream.ts'
 import type { VersionInfo } from '../contract/version.ts'
 import type { VirtualWorkspace } from '../contract/workspace.ts'
 import { createFairness, defaultLimits, type FairnessLimits } from '../fairness/fairness.ts'
+import { TokenSeal } from '../lens/sealedtoken.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { onlyUrl, publishUrls, type ViewUrls } from '../publishing/publisher.ts'
 import type { Authenticator } from '../request/authenticator.ts'
@@ -63,6 +64,8 @@ export interface ServerOptions {
   readonly requestTimeout?: number
   /** Default: `defaultLimits`. */
   readonly limits?: FairnessLimits
+  /** Servers with the same secret accept each other's continue tokens; absent: a random one. */
+  readonly tokenSecret?: Buffer
 }
 
 /** A running server. */
@@ -95,7 +98,7 @@ export function serveOn(port: Port, options: ServerOptions): Server {
   const views = runViews(options.workspaces, options.log, controllers.signal)
   meterViews(options.metrics, options.workspaces, views)
   const requestTimeout = options.requestTimeout ?? 60_000
-  const { address, url } = port
+  const { url } = port
   const viewUrls = options.viewUrls ?? onlyUrl(options.publicUrl ?? url)
   const pipeline = {
     ...options,
@@ -103,10 +106,10 @@ export function serveOn(port: Port, options: ServerOptions): Server {
     routes: createRoutes(options.workspaces),
     requestTimeout,
     fairness: createFairness(options.limits ?? defaultLimits, options.metrics),
+    tokens: new TokenSeal(options.tokenSecret),
     views,
     checks: [...ownChecks(stopping.signal), ...options.checks, ...views.checks],
-    stopping: stopping.signal,
-    address,
+    ...{ stopping: stopping.signal, address: port.address },
   }
   const shared = sharedByRequests(port, controllers.signal)
   port.connections?.measure(options.metrics)

@@ -3,10 +3,12 @@ import {
   type ApiSet,
   apiSetOf,
   type Host,
+  type ListQuery,
+  type RequestContext,
   type ResourceStorage,
   type UserInfo,
 } from '../../framework/index.ts'
-import { TokenSeal } from '../../framework/lens/sealedtoken.ts'
+import { tokensOf } from '../../framework/lens/sealedtoken.ts'
 import { readOnly } from '../../framework/lens/view.ts'
 import { apiVersionOf } from '../../framework/meta/object.ts'
 import type { ClusterIndex } from '../shared/facts/clusterindex.ts'
@@ -38,7 +40,6 @@ const mostKept = 200
 /** The resources that queries are about: those of the logical clusters that the user can access. */
 export class QueryApis {
   readonly #options: QueryOptions
-  readonly #tokens = new TokenSeal()
   readonly #kept = new Map<string, Kept>()
 
   constructor(options: QueryOptions) {
@@ -95,7 +96,6 @@ export class QueryApis {
   #storage(resource: ApiResource): ResourceStorage {
     const { host, units, clusters, changes } = this.#options
     const { group, version, names } = resource
-    const tokens = this.#tokens
     const anywhere = () => {
       const own = host.backend.apis('*')
       const served = own?.find(group, version, names.plural)
@@ -108,11 +108,9 @@ export class QueryApis {
         get: (ctx, key) => resource.storage.get(ctx, key),
         async *list(ctx, query) {
           const question = new QueryQuestion(query, clusters, ctx.user)
-          const { labels, fields, cluster, namespace } = query
-          const asked = [question.where, question.orderBy, question.isDescending, labels, fields]
-          const about = JSON.stringify([ctx.user.name, group, names.plural, cluster, namespace, ...asked])
-          const listing = { question, units: await units.all(ctx), tokens, about, ...anywhere() }
-          return yield* listQueried(listing, ctx, query)
+          const about = aboutOf({ group, plural: names.plural, question }, ctx, query)
+          const of = { question, units: await units.all(ctx), tokens: tokensOf(ctx), about }
+          return yield* listQueried({ ...of, ...anywhere() }, ctx, query)
         },
         async *watch(ctx, query) {
           const question = new QueryQuestion(query, clusters, ctx.user)
@@ -123,6 +121,19 @@ export class QueryApis {
       },
     )
   }
+}
+
+interface Asked {
+  readonly group: string
+  readonly plural: string
+  readonly question: QueryQuestion
+}
+
+/** What the continue tokens of a list are valid for. */
+function aboutOf({ group, plural, question }: Asked, { user }: RequestContext, query: ListQuery): string {
+  const { labels, fields, cluster, namespace } = query
+  const asked = [question.where, question.orderBy, question.isDescending, labels, fields]
+  return JSON.stringify(['query', user.name, group, plural, cluster, namespace, ...asked])
 }
 
 const isSame = (a: readonly unknown[], b: readonly unknown[]): boolean =>

@@ -1,5 +1,5 @@
+import type { TokenCipher } from '../../framework/contract/context.ts'
 import type { ResourceStorage } from '../../framework/index.ts'
-import type { TokenSeal } from '../../framework/lens/sealedtoken.ts'
 import type { QueryQuestion } from './question.ts'
 import type { Unit } from './units.ts'
 
@@ -9,7 +9,7 @@ export interface QueryListing {
   readonly units: readonly Unit[]
   /** The resource in all logical clusters, for the current revision. */
   readonly anywhere: ResourceStorage
-  readonly tokens: TokenSeal
+  readonly tokens: TokenCipher
   /** What continue tokens are valid for. */
   readonly about: string
 }

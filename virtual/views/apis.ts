@@ -6,7 +6,6 @@ import {
   type Item,
   type ResourceStorage,
 } from '../../framework/index.ts'
-import { TokenSeal } from '../../framework/lens/sealedtoken.ts'
 import { resources } from '../../kcp/index.ts'
 import { compileCached } from '../../openapi/index.ts'
 import type { ExportParams, KeptApis } from '../shared/exports/exports.ts'
@@ -47,7 +46,6 @@ export interface ViewApisOptions {
 export class ViewApis {
   readonly #options: ViewApisOptions
   readonly #kept = new Map<string, Kept>()
-  readonly #tokens = new TokenSeal()
   /** By state: the revision at which it was seen first. */
   readonly #since = new Map<string, { readonly state: string; readonly revision: number }>()
 
@@ -117,7 +115,7 @@ export class ViewApis {
     const failures = new Failures(() => failed(params))
     const state = stateOf(item)
     const shared = {
-      ...{ clusters, failures, tokens: this.#tokens, state, name: params.view },
+      ...{ clusters, failures, state, name: params.view },
       since: this.#since.get(idOf(params))?.revision ?? Number(item.meta.resourceVersion),
       changed: changed.signal,
       ...(object.spec?.source?.apiExport === undefined && { only: params.owner }),

@@ -8,7 +8,7 @@ import {
   type ResourceStorage,
   type WatchQuery,
 } from '../../framework/index.ts'
-import type { TokenSeal } from '../../framework/lens/sealedtoken.ts'
+import { tokensOf } from '../../framework/lens/sealedtoken.ts'
 import { apiVersionOf } from '../../framework/meta/object.ts'
 import { listShown } from '../shared/listing/list.ts'
 import { selectedAsShown } from './selectors.ts'
@@ -18,7 +18,6 @@ import { createThrough, deleteThrough, updateThrough, type ViewWrites } from './
 
 /** What the storages of one View share. */
 export interface ViewStorage extends ViewSightParts {
-  readonly tokens: TokenSeal
   /** The name of the View, for errors. */
   readonly name: string
   /** The only logical cluster of the source; undefined: all. */
@@ -60,13 +59,13 @@ function listOf(
   ctx: RequestContext,
   query: ListQuery,
 ): ReturnType<ResourceStorage['list']> {
-  const { plan, tokens, state } = view
+  const { plan, state } = view
   const sight = new ViewSight(view, ctx.user)
   const { below, selects } = selectedAsShown(plan, inSource(view, query))
   const shown = (items: Iterable<Item>): readonly Item[] =>
     Array.from(items).flatMap(item => selects(sight.shown(item)) ?? [])
-  const about = JSON.stringify([state, plan.field, ctx.user.name])
-  return listShown({ storage: plan.source.storage, tokens, about, shown }, ctx, below)
+  const about = JSON.stringify(['view', state, plan.field, ctx.user.name])
+  return listShown({ storage: plan.source.storage, tokens: tokensOf(ctx), about, shown }, ctx, below)
 }
 
 function watchOf(

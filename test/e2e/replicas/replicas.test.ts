@@ -105,6 +105,26 @@ else
       assert.deepEqual(seen, names)
     })
 
+    it('continue a list of the other server, also if its tokens are encrypted', async () => {
+      for (const name of ['page-a', 'page-b', 'page-c'])
+        assert.equal((await a(configMaps, configMap(name))).status, 201)
+      const where = encodeURIComponent("object.metadata.name.startsWith('page-')")
+      const page = async (client: Client, token: string) => {
+        const path = '/services/query/clusters/root/api/v1/namespaces/default/configmaps'
+        const { status, text, json } = await client(`${path}?limit=1&where=${where}&continue=${token}`)
+        assert.equal(status, 200, text)
+        return json()
+      }
+      const names: (string | undefined)[] = []
+      let token = ''
+      for (const client of [a, b, a]) {
+        const { items = [], metadata } = await page(client, token)
+        names.push(...items.map(({ metadata: { name } }) => name))
+        token = metadata.continue ?? ''
+      }
+      assert.deepEqual(names, ['page-a', 'page-b', 'page-c'])
+    })
+
     it('run controllers in one of them, and hand over when it stops', async () => {
       const ready = async (client: Client, name: string): Promise<void> => {
         assert.equal((await client(workspaces, workspace(name))).status, 201)

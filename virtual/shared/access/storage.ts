@@ -6,7 +6,7 @@ import {
   type RequestContext,
   type ResourceStorage,
 } from '../../../framework/index.ts'
-import { TokenSeal } from '../../../framework/lens/sealedtoken.ts'
+import { tokensOf } from '../../../framework/lens/sealedtoken.ts'
 import { listShown } from '../listing/list.ts'
 import { type Visibility, visibleOf } from './visibility.ts'
 import { watchVisible } from './watch.ts'
@@ -14,7 +14,6 @@ import { watchVisible } from './watch.ts'
 /** The objects of a resource that the user sees: for every verb, the others are not found. */
 export function visibleStorage(resource: ApiResource, visibility: Visibility): ResourceStorage {
   const { storage, group, names } = resource
-  const tokens = new TokenSeal()
   const check = async (ctx: RequestContext, item: Item): Promise<void> => {
     await visibility.ready(ctx.signal)
     if (await visibility.isVisible(ctx, item)) return
@@ -29,7 +28,8 @@ export function visibleStorage(resource: ApiResource, visibility: Visibility): R
   async function* list(ctx: RequestContext, query: ListQuery): ReturnType<ResourceStorage['list']> {
     await visibility.ready(ctx.signal)
     const shown = (items: Iterable<Item>) => visibleOf(visibility, ctx, items)
-    return yield* listShown({ storage, tokens, about: ctx.user.name, shown }, ctx, query)
+    const about = JSON.stringify(['access', group, names.plural, ctx.user.name])
+    return yield* listShown({ storage, tokens: tokensOf(ctx), about, shown }, ctx, query)
   }
   return {
     ...storage,

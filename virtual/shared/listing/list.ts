@@ -1,4 +1,5 @@
 import { type Awaitable, turn } from '../../../framework/async/awaitable.ts'
+import type { TokenCipher } from '../../../framework/contract/context.ts'
 import {
   expired,
   type Item,
@@ -10,14 +11,13 @@ import {
   type ResourceStorage,
   StatusError,
 } from '../../../framework/index.ts'
-import type { TokenSeal } from '../../../framework/lens/sealedtoken.ts'
 
 /** How one request lists. */
 export interface Listing {
   readonly storage: ResourceStorage
   /** The shown ones of some items, in their order, as they are shown. */
   readonly shown: (items: ItemBatch) => Awaitable<readonly Item[]>
-  readonly tokens: TokenSeal
+  readonly tokens: TokenCipher
   /** What continue tokens are valid for. */
   readonly about: string
 }
