@@ -91,6 +91,23 @@ describe('authentication over TLS', () => {
     assert.equal((user as UserInfo).uid, 'id-1')
   })
 
+  it('ignores the certificate of a browser in a request that a page of another origin has caused', async () => {
+    const client = await issueClient(users, { subject: 'CN=carol' })
+    const nameBy = async (...headers: string[]): Promise<string | undefined> => {
+      const user = await ask(['Host', 'x', ...headers], client)
+      return user === null ? undefined : (user as UserInfo).name
+    }
+    for (const site of ['cross-site', 'same-site', 'unknown'])
+      assert.equal(await nameBy('Sec-Fetch-Site', site), undefined, site)
+    for (const origin of ['https://evil.example', 'null', 'http://x', 'https://x:8443'])
+      assert.equal(await nameBy('Origin', origin), undefined, origin)
+    for (const site of ['same-origin', 'none'])
+      assert.equal(await nameBy('Sec-Fetch-Site', site), 'carol', site)
+    assert.equal(await nameBy('Origin', 'https://x'), 'carol')
+    const token = await ask([...bearer('alice-token'), 'Sec-Fetch-Site', 'cross-site'], client)
+    assert.equal((token as UserInfo).name, 'alice')
+  })
+
   it('refuses certificates without a common name or with two UIDs', async () => {
     for (const subject of ['O=devs', 'CN=carol, 1.3.6.1.4.1.57683.2=id-1, 1.3.6.1.4.1.57683.2=id-2'])
       assert.equal(await ask(['Host', 'x'], await issueClient(users, { subject })), 401)

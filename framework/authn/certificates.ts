@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { PeerCertificate } from 'node:tls'
 import { unauthorized } from '../meta/errors.ts'
 import type { Authenticator } from '../request/authenticator.ts'
@@ -8,21 +9,29 @@ import { trustIn, validNow } from './issuer.ts'
 /**
  * Users by client certificate: the common name is the user name, each organization a group, and an attribute of
  * Kubernetes the UID (`x509.CommonNameUserConversion`; rules.md 9.1). `ca`: the PEM bundle of the authorities of users,
- * if TLS also accepts other authorities, such as that of a front proxy.
+ * if TLS also accepts other authorities, such as that of a front proxy. Requests that a page of another origin has made a
+ * browser send have no user: the browser adds the certificate by itself.
  */
 export function clientCertificates({ ca }: { readonly ca?: string } = {}): Authenticator {
   const trusted = ca === undefined ? validNow : trustIn(ca)
   // A connection has one certificate object.
   const users = new WeakMap<PeerCertificate, UserInfo>()
   return {
-    authenticate: ({ certificate }) => {
-      if (certificate === undefined) return undefined
+    authenticate: ({ certificate, headers }) => {
+      if (certificate === undefined || isFromOtherOrigin(headers)) return undefined
       if (!trusted(certificate)) throw unauthorized()
       const user = users.get(certificate) ?? certificateUser(certificate)
       users.set(certificate, user)
       return user
     },
   }
+}
+
+/** By Fetch Metadata (W3C), or in older browsers by `Origin` (RFC 6454). Other clients than browsers send neither. */
+function isFromOtherOrigin(headers: IncomingHttpHeaders): boolean {
+  const { origin, host, 'sec-fetch-site': site } = headers
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none'
+  return origin !== undefined && origin !== `https://${headers[':authority'] ?? host}`
 }
 
 function certificateUser(certificate: PeerCertificate): UserInfo {

@@ -185,6 +185,13 @@ describe('passing requests on', () => {
     ])
   })
 
+  it('takes the origin away from pages of the endpoint, beside its own policy', async () => {
+    const policyOf = async (): Promise<string> => String((await ask('/x')).headers['content-security-policy'])
+    assert.match(await policyOf(), /^sandbox (?!.*allow-same-origin)/)
+    answer = (_, response) => response.setHeader('Content-Security-Policy', "default-src 'self'").end()
+    assert.match(await policyOf(), /^default-src 'self', sandbox (?!.*allow-same-origin)/)
+  })
+
   it('does not make half an answer a whole one', async () => {
     answer = ({ socket }, response) => {
       response.writeHead(200)

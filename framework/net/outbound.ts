@@ -110,6 +110,9 @@ function sentTo({ origin, base }: EndpointUrl, request: UpstreamRequest, token: 
   }
 }
 
+/** A page of the endpoint has no origin in a browser, so that its scripts cannot use the user's certificate or the console. */
+const sandbox = 'sandbox allow-scripts allow-forms allow-popups allow-downloads'
+
 /**
  * The response headers that clients get: `location` is the URL under which clients reach the endpoint, `audit-id` is that of
  * this server.
@@ -121,7 +124,8 @@ function responseHeadersOf(
   const inside = `${origin}${base}`
   return headers => {
     const { location, ...others } = passedOn(headers, isAnswerSecret)
-    const kept = { ...others, 'audit-id': incoming.auditId }
+    const policy = [others['content-security-policy'] ?? [], sandbox].flat().join(', ')
+    const kept = { ...others, 'audit-id': incoming.auditId, 'content-security-policy': policy }
     if (typeof location !== 'string') return kept as OutgoingHttpHeaders
     const [absolute] = location.startsWith('/') ? [`${origin}${location}`] : [location]
     const isInside = absolute === inside || absolute?.startsWith(`${inside}/`)
