@@ -11,8 +11,9 @@ import {
 import { tokensOf } from '../../framework/lens/sealedtoken.ts'
 import { readOnly } from '../../framework/lens/view.ts'
 import { apiVersionOf } from '../../framework/meta/object.ts'
+import type { AccessHistory } from '../shared/access/history.ts'
 import type { ClusterIndex } from '../shared/facts/clusterindex.ts'
-import type { AccessChanges } from '../shared/watching/accesschanges.ts'
+import { newestRevision } from '../shared/watching/newestrevision.ts'
 import { listQueried } from './list.ts'
 import { QueryQuestion, queryOptions } from './question.ts'
 import { selectorsOf } from './selectors.ts'
@@ -25,7 +26,7 @@ export interface QueryOptions {
   readonly visible: VisibleClusters
   readonly units: Units
   readonly clusters: ClusterIndex
-  readonly changes: AccessChanges
+  readonly changes: AccessHistory
 }
 
 /** The resources of one logical cluster, or of those that a user can access, and what they were made of. */
@@ -108,9 +109,12 @@ export class QueryApis {
         get: (ctx, key) => resource.storage.get(ctx, key),
         async *list(ctx, query) {
           const question = new QueryQuestion(query, clusters, ctx.user)
+          const { anywhere: all } = anywhere()
+          // A watch may continue from the version of this list.
+          await changes.startAt(() => newestRevision(all, ctx, { cluster: '-' }))
           const about = aboutOf({ group, plural: names.plural, question }, ctx, query)
           const of = { question, units: await units.all(ctx), tokens: tokensOf(ctx), about }
-          return yield* listQueried({ ...of, ...anywhere() }, ctx, query)
+          return yield* listQueried({ ...of, anywhere: all }, ctx, query)
         },
         async *watch(ctx, query) {
           const question = new QueryQuestion(query, clusters, ctx.user)

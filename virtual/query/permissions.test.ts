@@ -146,4 +146,14 @@ describe('a query of a user with few permissions', () => {
     assert.equal((events[0]?.object as unknown as { code: number } | undefined)?.code, 410)
     late.close()
   })
+
+  it('ends a watch from before the server knew the permissions with 410: it could miss a deletion', async () => {
+    const { object } = await scene.ada.request('/clusters/one/api/v1/configmaps')
+    const version = object?.metadata?.resourceVersion
+    await scene.oriel.cluster('one', configMap('later'))
+    const watch = await scene.ada.watch(path(`?resourceVersion=${version}`))
+    const [event] = await watch.until(events => events.length > 0)
+    assert.equal((event?.object as unknown as { code: number }).code, 410)
+    watch.close()
+  })
 })

@@ -3,7 +3,7 @@ import { decisionBy } from '../../framework/contract/authorizer.ts'
 import type { Host, RequestContext, UserInfo } from '../../framework/index.ts'
 import { isPrivileged } from '../../framework/request/user.ts'
 import { localAdminCluster, resources } from '../../kcp/index.ts'
-import type { AccessChanges } from '../shared/watching/accesschanges.ts'
+import type { AccessHistory } from '../shared/access/history.ts'
 
 /** The users whose logical clusters are kept. */
 const mostUsers = 200
@@ -22,7 +22,7 @@ export class VisibleClusters {
   readonly #host: Host
   readonly #known = new Map<string, Known>()
 
-  constructor(host: Host, changes: AccessChanges) {
+  constructor(host: Host, changes: AccessHistory) {
     this.#host = host
     changes.follow(cluster => this.#changed(cluster))
   }

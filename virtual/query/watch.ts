@@ -15,8 +15,8 @@ import {
 import { badRequest } from '../../framework/meta/errors.ts'
 import { fieldEquals } from '../../framework/selectors/selectors.ts'
 import { localAdminCluster, resources } from '../../kcp/index.ts'
+import type { AccessHistory } from '../shared/access/history.ts'
 import type { ClusterIndex } from '../shared/facts/clusterindex.ts'
-import type { AccessChanges } from '../shared/watching/accesschanges.ts'
 import { newestRevision } from '../shared/watching/newestrevision.ts'
 import { CostSpent, type QueryQuestion, tooExpensive } from './question.ts'
 import { scan } from './scan.ts'
@@ -29,7 +29,7 @@ export interface QueryWatching {
   readonly question: QueryQuestion
   readonly units: Units
   readonly clusters: ClusterIndex
-  readonly changes: AccessChanges
+  readonly changes: AccessHistory
   readonly selectors: ItemSelectors
   /** The resource in all logical clusters, for the order of events. */
   readonly anywhere: ResourceStorage
@@ -138,6 +138,7 @@ class QueryWatch {
     const { anywhere, changes, clusters, host } = this.#watching
     const { resourceVersion = '', initialEvents, cluster } = this.#query
     const isOlder = !initialEvents && resourceVersion !== '' && resourceVersion !== '0'
+    await changes.startAt(() => newestRevision(anywhere, this.#ctx, { cluster: '-' }))
     if (!isOlder) {
       const least = resourceVersion === '' ? {} : { resourceVersion, match: 'NotOlderThan' as const }
       return String(await newestRevision(anywhere, this.#ctx, { cluster: '-', ...least }))
@@ -145,7 +146,8 @@ class QueryWatch {
     const all = host.informers.for(resources.logicalClusters).list()
     const places = cluster === '*' ? all.map(({ key }) => key.cluster) : [cluster]
     const isChanged =
-      changes.since(places, resourceVersion) || clusters.hasChangedSince(cluster, Number(resourceVersion))
+      changes.hasChanged(places, Number(resourceVersion)) ||
+      clusters.hasChangedSince(cluster, Number(resourceVersion))
     if (isChanged)
       throw expired(
         `too old resource version: ${resourceVersion} (permissions or workspaces have changed since)`,
