@@ -152,8 +152,8 @@ describe('a query of a user with few permissions', () => {
     const version = object?.metadata?.resourceVersion
     await scene.oriel.cluster('one', configMap('later'))
     const watch = await scene.ada.watch(path(`?resourceVersion=${version}`))
-    const [event] = await watch.until(events => events.length > 0)
-    assert.equal((event?.object as unknown as { code: number }).code, 410)
+    const events = await watch.until(all => all.length === 1)
+    assert.equal((events[0]?.object as unknown as { code: number } | undefined)?.code, 410)
     watch.close()
   })
 })

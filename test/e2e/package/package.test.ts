@@ -107,7 +107,7 @@ describe('the package', function () {
 
   it('has examples whose types are right', async () => {
     const folder = join(project.folder, 'node_modules/oriel/examples')
-    await link(project.folder, ['@kubernetes/client-node', '@types/koa'])
+    await link(project.folder, ['@kubernetes/client-node', '@types/koa', 'node-sqlite3-wasm'])
     const compilerOptions = {
       ...{ strict: true, noEmit: true, module: 'nodenext', target: 'es2023', skipLibCheck: true },
       ...{

@@ -1,6 +1,6 @@
 import type { Host, ResourceRef } from '../../../framework/index.ts'
 import { resources } from '../../../kcp/index.ts'
-import { AccessHistory } from '../access/history.ts'
+import { AccessHistory } from './history.ts'
 
 /** The resources that decide about access: RBAC and the phase of the logical cluster. */
 const sources: readonly ResourceRef[] = [
