@@ -149,7 +149,7 @@ function unknownIn(warning: string): readonly string[] {
 /** An empty text may be stored as the default of the field, and the path of an empty type of a Workspace with its name. */
 function isDefault(path: string, body: KubeObject, stored: KubeObject): boolean {
   const isEmpty = [path, ...(path === 'spec.type.path' ? ['spec.type.name'] : [])].some(
-    each => valueAt(body, each) === '',
+    each => (valueAt(body, each) ?? '') === '',
   )
   const value = valueAt(stored, path)
   return isEmpty && typeof value === 'string' && value !== ''
