@@ -5,6 +5,7 @@ import { Backoff } from '../../framework/async/backoff.ts'
 import { sha256 } from '../../framework/authn/index.ts'
 import { jsonClient } from '../../framework/net/jsonclient.ts'
 import type { ServerAccess } from '../../framework/net/serveraccess.ts'
+import { columnsText } from '../files/columns.ts'
 import { writePrivately } from '../files/files.ts'
 import { userKubeconfig } from '../files/kubeconfig.ts'
 import { readKubeconfig } from '../files/kubeconfigfile.ts'
@@ -90,17 +91,7 @@ export async function list({ dataDirectory }: UserFlags): Promise<void> {
     groups.join(',') || '<none>',
     expires,
   ])
-  process.stdout.write(tableOf([['NAME', 'GROUPS', 'EXPIRES'], ...rows]))
-}
-
-function tableOf(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map(row => (row[i] ?? '').length)))
-  const lineOf = (row: readonly string[]): string =>
-    row
-      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-      .join('   ')
-      .trimEnd()
-  return rows.map(row => `${lineOf(row)}\n`).join('')
+  process.stdout.write(columnsText([['NAME', 'GROUPS', 'EXPIRES'], ...rows], '   '))
 }
 
 /** `oriel user remove`. Throws `StartError` for a user that does not exist. */

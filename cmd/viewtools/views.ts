@@ -1,9 +1,9 @@
 import { createClient, fetchText } from '../../framework/net/client.ts'
 import { problemOf } from '../../framework/net/failure.ts'
 import { authorizationOf, type ServerAccess, tlsOf } from '../../framework/net/serveraccess.ts'
+import { columnsText } from '../files/columns.ts'
 import { StartError } from '../files/starterror.ts'
 import { type ConnectionFlags, connectionOf } from '../flags/connection.ts'
-import { columnsText } from './columns.ts'
 import { samplesOf } from './samples.ts'
 import { reportsOf, type ViewReport } from './viewreport.ts'
 

@@ -1,10 +1,10 @@
-/** Rows of texts as lines with aligned columns. */
-export function columnsText(rows: readonly (readonly string[])[]): string {
+/** Rows of texts as lines with aligned columns, which the gap separates. */
+export function columnsText(rows: readonly (readonly string[])[], gap = '  '): string {
   const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map(row => (row[i] ?? '').length)))
   const lineOf = (row: readonly string[]): string =>
     row
       .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-      .join('  ')
+      .join(gap)
       .trimEnd()
   return rows.map(row => `${lineOf(row)}\n`).join('')
 }
