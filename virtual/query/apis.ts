@@ -13,7 +13,6 @@ import { readOnly } from '../../framework/lens/view.ts'
 import { apiVersionOf } from '../../framework/meta/object.ts'
 import type { AccessHistory } from '../shared/access/history.ts'
 import type { ClusterIndex } from '../shared/facts/clusterindex.ts'
-import { newestRevision } from '../shared/watching/newestrevision.ts'
 import { listQueried } from './list.ts'
 import { QueryQuestion, queryOptions } from './question.ts'
 import { selectorsOf } from './selectors.ts'
@@ -109,12 +108,9 @@ export class QueryApis {
         get: (ctx, key) => resource.storage.get(ctx, key),
         async *list(ctx, query) {
           const question = new QueryQuestion(query, clusters, ctx.user)
-          const { anywhere: all } = anywhere()
-          // A watch may continue from the version of this list.
-          await changes.startAt(() => newestRevision(all, ctx, { cluster: '-' }))
           const about = aboutOf({ group, plural: names.plural, question }, ctx, query)
           const of = { question, units: await units.all(ctx), tokens: tokensOf(ctx), about }
-          return yield* listQueried({ ...of, anywhere: all }, ctx, query)
+          return yield* listQueried({ ...of, ...anywhere() }, ctx, query)
         },
         async *watch(ctx, query) {
           const question = new QueryQuestion(query, clusters, ctx.user)

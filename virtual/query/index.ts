@@ -3,7 +3,7 @@ import { decisionBy } from '../../framework/contract/authorizer.ts'
 import { allow, defineVirtualWorkspace, deny } from '../../framework/index.ts'
 import { anonymous, isPrivileged } from '../../framework/request/user.ts'
 import { resources } from '../../kcp/index.ts'
-import { followAccess } from '../shared/access/followaccess.ts'
+import { Access } from '../shared/access/access.ts'
 import { ClusterIndex } from '../shared/facts/clusterindex.ts'
 import { QueryApis } from './apis.ts'
 import { Units } from './units.ts'
@@ -13,7 +13,8 @@ const self = 'virtual.query'
 
 /** Queries over the objects that the user may read. See README.md beside this file. */
 export const query = defineVirtualWorkspace('query', '/services/query', host => {
-  const changes = followAccess(host)
+  const access = new Access(host)
+  const changes = access.history
   const visible = new VisibleClusters(host, changes)
   const clusters = new ClusterIndex(host)
   const units = new Units(host, visible)
@@ -22,6 +23,7 @@ export const query = defineVirtualWorkspace('query', '/services/query', host => 
     apis: (_params, cluster, user = anonymous) => apis.of(cluster, user),
     async authorize(ctx) {
       const { user, cluster, info } = ctx
+      await access.ready(ctx.signal)
       if (cluster === '*') {
         await visible.of(user, ctx)
         return allow('each object is authorized', self)

@@ -138,7 +138,6 @@ class QueryWatch {
     const { anywhere, changes, clusters, host } = this.#watching
     const { resourceVersion = '', initialEvents, cluster } = this.#query
     const isOlder = !initialEvents && resourceVersion !== '' && resourceVersion !== '0'
-    await changes.startAt(() => newestRevision(anywhere, this.#ctx, { cluster: '-' }))
     if (!isOlder) {
       const least = resourceVersion === '' ? {} : { resourceVersion, match: 'NotOlderThan' as const }
       return String(await newestRevision(anywhere, this.#ctx, { cluster: '-', ...least }))
