@@ -6,7 +6,11 @@ const omitted = require('./scripts/omitted.cjs')
 // What scripts/tools.mjs brings; the processes of the tests inherit it.
 process.env.PATH += delimiter + join(__dirname, '.tools')
 
+// scripts/reporter.cjs prints it.
+process.env.SEED ??= String(Date.now() % 2 ** 31)
+
 module.exports = {
+  require: ['./scripts/seed.mjs'],
   spec: [
     'dist/test/**/*.test.js',
     'dist/{console,cmd,testing,openapi,cel,kcp,shard,remote,framework,virtual,authz,proxy,bench,examples}/**/*.test.js',

@@ -1,4 +1,4 @@
-// The progress of the tests at a terminal, dots elsewhere. Both end with mocha's counts and with what did not run.
+// The progress of the tests at a terminal, dots elsewhere. Both end with mocha's counts, what did not run and the seed.
 const { reporters } = require('mocha')
 const omitted = require('./omitted.cjs')
 const { spin } = require('./spinner.cjs')
@@ -58,11 +58,13 @@ function linesOf(titles) {
   return ['  Not run:', ...pending, ...left]
 }
 
+const seedLine = process.env.SEED === undefined ? '' : `  Property tests had SEED=${process.env.SEED}.\n\n`
+
 module.exports = class extends (process.stderr.isTTY ? Progress : reporters.Dot) {
   constructor(runner, options) {
     super(runner, options)
     const titles = []
     runner.on('pending', test => void titles.push(test.fullTitle()))
-    runner.once('end', () => console.log(`${linesOf(titles).join('\n')}\n`))
+    runner.once('end', () => console.log(`${seedLine}${linesOf(titles).join('\n')}\n`))
   }
 }

@@ -41,8 +41,9 @@ export class CheckedLens<P extends Params> {
   }
 
   #check(lens: unknown): void {
-    if (!isObject(lens))
-      throw this.#failures.wrong('the view function', `must return a lens, but returned ${named(lens)}`)
+    const noLens = () =>
+      this.#failures.wrong('the view function', `must return a lens, but returned ${named(lens)}`)
+    if (!isObject(lens)) throw noLens()
     for (const member in lens) {
       const isFunction = (functions as readonly string[]).includes(member)
       if (!isFunction && typeof lens[member] === 'function')
@@ -50,6 +51,7 @@ export class CheckedLens<P extends Params> {
       if (isFunction && lens[member] !== undefined && typeof lens[member] !== 'function')
         throw this.#failures.wrong(member, 'must be a function')
     }
+    if (!isLensLike(lens)) throw noLens()
     if (lens.annotate !== undefined && !isAnnotator(lens.annotate))
       throw this.#failures.wrong('annotate', 'must be made by annotator()')
   }
@@ -137,7 +139,7 @@ export class CheckedLens<P extends Params> {
     const meta = new PrivateMeta(item.meta)
     const result: unknown = this.#failures.call('relabel', 'an object', () => relabel.call(this.#lens, meta))
     const relabeled: unknown = result === meta ? meta.changes() : result
-    if (!isObject(relabeled))
+    if (!isPlain(relabeled))
       throw this.#failures.wrong('relabel', `must return an object, but returned ${named(relabeled)}`)
     const { labels, annotations } = relabeled
     const relabeling = { ...this.#texts({ labels }), ...this.#texts({ annotations }) }
@@ -148,7 +150,7 @@ export class CheckedLens<P extends Params> {
   #texts(map: Readonly<Record<string, unknown>>): Readonly<Record<string, Texts>> {
     for (const [name, texts] of Object.entries(map)) {
       if (texts === undefined) continue
-      if (isObject(texts) && Object.values(texts).every(text => typeof text === 'string'))
+      if (isPlain(texts) && Object.values(texts).every(text => typeof text === 'string'))
         return { [name]: { ...texts } as Texts }
       throw this.#failures.wrong('relabel', `must return ${name} as a map of strings`)
     }
@@ -222,6 +224,14 @@ export class CheckedLens<P extends Params> {
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !isPromise(value)
+
+const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  isObject(value) && [Object.prototype, null].includes(Object.getPrototypeOf(value))
+
+/** `{}` shows everything. Other objects without a member of a lens, such as a generator, are a mistake. */
+const isLensLike = (value: Readonly<Record<string, unknown>>): boolean =>
+  (isPlain(value) && Object.keys(value).length === 0) ||
+  [...functions, 'annotate'].some(member => member in value)
 
 /** The errors of a lens: clients get the view and the member, the log gets everything. */
 class Failures<P extends Params = Params> {

@@ -148,6 +148,7 @@ const wrong: readonly (readonly [says: string, member: string, implementation: u
   ['matches must return a boolean, but returned a promise', 'matches', async () => false],
   ['matchesObject must return a boolean, but returned a number', 'matchesObject', () => 1],
   ['relabel must return an object, but returned undefined', 'relabel', () => undefined],
+  ['relabel must return an object, but returned an object of the class Map', 'relabel', () => new Map()],
   ['relabel must return labels as a map of strings', 'relabel', () => ({ labels: texts({ a: 1 }) })],
   ['relabel must return annotations as a map of strings', 'relabel', () => ({ annotations: texts('x') })],
   ['narrow must return an object, but returned undefined', 'narrow', () => undefined],
@@ -159,6 +160,7 @@ const wrong: readonly (readonly [says: string, member: string, implementation: u
 ]
 
 const reads = ['get', 'list', 'watch'] as const
+const notLenses = [undefined, Promise.resolve({}), () => ({}), [[]], new Map(), { visible: 1 }]
 
 describe('a lens that returns invalid values', () => {
   const failing = async (lens: Lens, verb: (typeof reads)[number]): Promise<unknown> => {
@@ -193,7 +195,7 @@ describe('a lens that returns invalid values', () => {
 
   it('is an error when the view function returns no lens', async () => {
     for (const verb of reads)
-      for (const lens of [undefined, Promise.resolve({ matches: () => false }), () => ({})]) {
+      for (const lens of notLenses) {
         const error = await failing(lens as unknown as Lens, verb)
         assert.ok(error instanceof StatusError && error.code === 500, `${verb}: ${error}`)
         assert.match(error.message, /the view function must return a lens/)

@@ -49,7 +49,12 @@ export function named(value: unknown): string {
   if (value === undefined || value === null) return String(value)
   if (Array.isArray(value)) return 'an array'
   if (isPromise(value)) return 'a promise'
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+  return typeof value === 'object' ? `an object${classOf(value)}` : `a ${typeof value}`
+}
+
+function classOf(value: object): string {
+  const name: unknown = Object.getPrototypeOf(value)?.constructor?.name
+  return typeof name === 'string' && name !== '' && name !== 'Object' ? ` of the class ${name}` : ''
 }
 
 export const isPromise = (value: unknown): value is PromiseLike<unknown> =>

@@ -7,7 +7,7 @@ import { definition, seeds, widget } from './seeds.ts'
 
 /** Seconds of the search: `SLOW_SECONDS=3600` for one by hand, which prints what it finds. */
 const seconds = Number(process.env.SLOW_SECONDS ?? 10)
-const seed = Number(process.env.SLOW_SEED ?? Date.now() % 1_000_000)
+const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
 
 /**
  * Milliseconds of processor time of an input of at most 64 KiB for each step: far above what the dearest take, and far
