@@ -10,6 +10,7 @@ import {
   type UserInfo,
 } from '../../framework/index.ts'
 import { apiResourcesOf, compileCached, type KindDefinition } from '../../openapi/index.ts'
+import { clusterIdentityOf } from './clusteridentity.ts'
 import type { Mounts } from './mounts.ts'
 import type { KubeCluster } from './types.ts'
 
@@ -77,9 +78,9 @@ const originKey = 'mounts.contrib.kcp.io/cluster'
  * The user that the stored credentials impersonate. The prefix prevents callers from impersonating users of the other
  * cluster, above all its `system:` users and groups.
  */
-export function identityFields({ spec }: KubeCluster, user: UserInfo, cluster: string): HeaderFields {
-  if (spec.identity?.mode === 'Shared') return {}
-  const prefix = spec.identity?.prefix || 'oriel:'
+export function identityFields(mount: KubeCluster, user: UserInfo, cluster: string): HeaderFields {
+  const { mode, prefix } = clusterIdentityOf(mount)
+  if (mode === 'Shared') return {}
   return {
     'Impersonate-User': safe(prefix + user.name),
     ...(user.groups.length > 0 && { 'Impersonate-Group': user.groups.map(group => safe(prefix + group)) }),

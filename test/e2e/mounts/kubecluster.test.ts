@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../../framework/index.ts'
 import { type Client, clientOf } from '../../support/client.ts'
-import { discard, eventually, type Kubectl, type Oriel, startOriel } from '../../support/oriel.ts'
+import {
+  compiled,
+  discard,
+  eventually,
+  type Kubectl,
+  type Oriel,
+  run,
+  startOriel,
+} from '../../support/oriel.ts'
 import { type Peer, startPeer } from '../../support/servers/peer.ts'
 import { apply, createWorkspaces, type Tenant } from '../../support/tenants.ts'
 import { configAt } from '../../support/watcher.ts'
@@ -121,6 +129,19 @@ describe('clusters by kubeconfig', function () {
     assert.ok(!own.startsWith('oriel:'), own)
     // If the peer's user may not impersonate, the error names the impersonated user.
     assert.match(outcome.stdout + outcome.stderr, /oriel:kcp-admin/)
+  })
+
+  it('are explained with the user that the cluster sees', async () => {
+    const explained = async (name: string): Promise<string> => {
+      const access = ['--kubeconfig', oriel.kubeconfig, '--server', `${oriel.url}/clusters/root:fleet`]
+      return (await run(process.execPath, [compiled, 'explain', 'get', `workspaces/${name}`, ...access]))
+        .stdout
+    }
+    assert.match(
+      await explained('acting'),
+      /without credentials of the user.*impersonates the user.*"oriel:"/s,
+    )
+    assert.match(await explained('shared'), /spec\.identity\.mode: Shared/)
   })
 
   it('watch, and end their watches when the kubeconfig changes', async () => {
