@@ -41,7 +41,7 @@ export {
   type ExpressionAllowance,
   type ExpressionResult,
   type ExpressionSubject,
-  requestCostLimit,
+  requestAllowance,
   type ViewExpression,
 } from './views/expression.ts'
 export type { ClusterFacts, UserFacts } from './views/variables.ts'

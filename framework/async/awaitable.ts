@@ -105,6 +105,22 @@ export class Pace {
   }
 }
 
+/** The results of `work` for the items, without those that are undefined; other requests have their turns in between. */
+export async function pacedMap<T, R>(
+  items: Iterable<T>,
+  work: (item: T) => R | undefined,
+): Promise<readonly R[]> {
+  const pace = new Pace()
+  const results: R[] = []
+  for (const item of items) {
+    const wait = pace.due()
+    if (wait !== undefined) await wait
+    const result = work(item)
+    if (result !== undefined) results.push(result)
+  }
+  return results
+}
+
 interface Reader {
   readonly weight: number
   readonly start: () => void

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { type Item, itemOf } from '../../framework/contract/item.ts'
 import {
+  compileQueryExpression,
   compileViewExpression,
   type ExpressionResult,
   type ExpressionUse,
+  requestAllowance,
   requestCostLimit,
   type ViewExpression,
 } from './expression.ts'
@@ -53,7 +55,7 @@ const problemOf = (source: string, use: ExpressionUse = 'bool'): string => {
 }
 
 const evaluate = (source: string, item: Item, use: ExpressionUse = 'bool'): ExpressionResult =>
-  compiled(source, use).evaluate({ item, cluster, user }, { left: requestCostLimit })
+  compiled(source, use).evaluate({ item, cluster, user }, requestAllowance())
 
 describe('expressions of Views', () => {
   for (const [source, value] of [
@@ -113,16 +115,36 @@ describe('expressions of Views', () => {
     const names = Array.from({ length: 200 }, (_, i) => `name-${i}`)
     const source = 'object.spec.names.all(a, object.spec.names.all(b, a != b || a == b))'
     assert.deepEqual(evaluate(source, widget({ names })), { failure: 'cost limit exceeded' })
-    const allowance = { left: 50 }
+    const allowance = { ...requestAllowance(), left: 50 }
     const item = widget({ names: names.slice(0, 10) })
     const first = compiled(source).evaluate({ item, cluster, user }, allowance)
     assert.ok('isOverBudget' in first && allowance.left <= 0)
     assert.deepEqual(evaluate(source, item), { value: true })
   })
 
+  it('have a limit of work beside the cost, for each request', () => {
+    const allowance = { ...requestAllowance(), effort: 500 }
+    const source = 'object.spec.names.all(name, true)'
+    const subjects = Array.from({ length: 20 }, () => ({
+      item: widget({ names: Array.from({ length: 100 }, (_, i) => `name-${i}`) }),
+      ...{ cluster, user },
+    }))
+    const results = subjects.map(subject => compiled(source).evaluate(subject, allowance))
+    assert.deepEqual(results[0], { value: true })
+    assert.ok('isOverBudget' in (results.at(-1) ?? {}), JSON.stringify([results.at(-1), allowance]))
+  })
+
+  it('have a cost for the decoding of large objects, in queries', () => {
+    const expression = compileQueryExpression("object.spec.color == 'red'", kind, 'bool')
+    assert.ok('reads' in expression)
+    const allowance = requestAllowance()
+    expression.evaluate({ item: widget({ color: 'x'.repeat(1_600_000) }), cluster, user }, allowance)
+    assert.ok(requestCostLimit - allowance.left >= 100_000, String(allowance.left))
+  })
+
   it('are evaluated once for an object, whatever View has them', () => {
     const item = widget({ color: 'red' })
-    const allowance = { left: requestCostLimit }
+    const allowance = requestAllowance()
     const source = "object.spec.color == 'red'"
     for (let i = 0; i < 3; i++) compiled(source).evaluate({ item, cluster, user }, allowance)
     const once = requestCostLimit - allowance.left
@@ -132,7 +154,7 @@ describe('expressions of Views', () => {
 
   it('are evaluated again for another user, and for changed labels of the workspace', () => {
     const item = widget({})
-    const allowance = { left: requestCostLimit }
+    const allowance = requestAllowance()
     const byUser = compiled("user.name == 'ada'")
     assert.deepEqual(byUser.evaluate({ item, cluster, user }, allowance), { value: true })
     assert.deepEqual(byUser.evaluate({ item, cluster, user: { ...user, name: 'bob' } }, allowance), {

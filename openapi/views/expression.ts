@@ -5,11 +5,12 @@ import type { CheckedExpr } from '../../cel/checker/checker.ts'
 import { ProgramProblem } from '../../cel/planner/plan.ts'
 import { type CelProgram, programOf } from '../../cel/planner/program.ts'
 import { toJson } from '../../cel/schema/adapt.ts'
-import { CostExceeded } from '../../cel/values/costtracker.ts'
+import { CostExceeded, maxEffort } from '../../cel/values/costtracker.ts'
 import { type CelType, typeText } from '../../cel/values/type.ts'
 import { CelError, type CelValue } from '../../cel/values/value.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import { canonicalJson } from '../../framework/json/json.ts'
+import { type KeptResult, KeptResults } from '../../framework/lens/keptresults.ts'
 import { apiVersionOf, type KubeObject } from '../../framework/meta/object.ts'
 import { type ExpressionReads, readsOf } from './reads.ts'
 import {
@@ -36,9 +37,12 @@ export interface ExpressionSubject {
   readonly user: UserFacts
 }
 
-/** CEL cost that is left for the expressions of one request together. */
+/** What is left for the expressions of one request together. */
 export interface ExpressionAllowance {
+  /** CEL cost. */
   left: number
+  /** Steps of work beside the cost. */
+  effort: number
 }
 
 /** The value of an expression as JSON, or why it has none: a text without values of the object. */
@@ -61,26 +65,51 @@ export type ExpressionUse = 'bool' | 'string' | 'cell'
 const evaluationLimit = 10_000
 /** Steps of work beside the cost, in one evaluation. */
 const evaluationEffort = 200_000
+/** The work of compiling an expression for one kind, in units of CEL. */
+const compilationCost = 30_000
 /** The cost limit of all evaluations of one request. */
 export const requestCostLimit = 10_000_000
 
+/** What one request may use. */
+export const requestAllowance = (): ExpressionAllowance => ({ left: requestCostLimit, effort: maxEffort })
+
+/** Bytes of kept results. */
+const mostKept = 128 * 1024 * 1024
+/** Bytes of a kept result besides its text. */
+const resultSize = 96
+
 type CompiledOrProblem = ViewExpression | { readonly problem: string }
 
+/** Compiles, or returns a kept result. `allowance`: of the request that pays for the compilation. */
+type ExpressionCompiler = (
+  source: string,
+  kind: ExpressionKind,
+  use: ExpressionUse,
+  allowance?: ExpressionAllowance,
+) => CompiledOrProblem
+
 /** A cache of the `max` last used expressions. `keeps`: their results are kept with the items. */
-function expressionCache(max: number, keeps: boolean) {
+function expressionCache(max: number, keeps: boolean): ExpressionCompiler {
   const compiled = new LRUCache<string, CompiledOrProblem>({ max })
-  return (source: string, kind: ExpressionKind, use: ExpressionUse): CompiledOrProblem => {
-    const key = JSON.stringify([hashOf(kind), use, source])
-    const known = compiled.get(key) ?? compile(source, { kind, use, keeps })
-    compiled.set(key, known)
-    return known
+  const kept = keeps ? new KeptResults<Kept>(mostKept) : undefined
+  const hashes = new WeakMap<object, string>()
+  const hashOf = (openapi: ExpressionKind['openapi']): string => {
+    const hash =
+      hashes.get(openapi) ?? createHash('sha256').update(canonicalJson(openapi)).digest('base64url')
+    hashes.set(openapi, hash)
+    return hash
+  }
+  return (source, kind, use, allowance) => {
+    const { group, version, kind: name, openapi } = kind
+    const key = JSON.stringify([group, version, name, hashOf(openapi), use, source])
+    const known = compiled.get(key)
+    if (known !== undefined) return known
+    if (allowance !== undefined) allowance.left -= compilationCost
+    const made = compile(source, { kind, use, kept })
+    compiled.set(key, made)
+    return made
   }
 }
-
-const hashOf = (kind: ExpressionKind): string =>
-  createHash('sha256')
-    .update(canonicalJson({ ...kind }))
-    .digest('base64url')
 
 /**
  * Compiles an expression for a kind. The problem has line and column: `line 1, column 8: undefined field 'colr'`. Equal
@@ -94,10 +123,10 @@ export const compileQueryExpression = expressionCache(200, false)
 interface CompileOptions {
   readonly kind: ExpressionKind
   readonly use: ExpressionUse
-  readonly keeps: boolean
+  readonly kept: KeptResults<Kept> | undefined
 }
 
-function compile(source: string, { kind, use, keeps }: CompileOptions): CompiledOrProblem {
+function compile(source: string, { kind, use, kept }: CompileOptions): CompiledOrProblem {
   const { environment, object } = viewVariables(kind.openapi, kind.kind)
   const result = check(source, environment)
   if ('issues' in result) return { problem: problemOf(result.issues) }
@@ -105,7 +134,7 @@ function compile(source: string, { kind, use, keeps }: CompileOptions): Compiled
     return { problem: `must be of type ${nameOf[use]}, but is of type ${typeText(result.type)}` }
   const program = build(result.checked)
   if (typeof program === 'string') return { problem: program }
-  return new Compiled({ program, use, object, kind, keeps, reads: readsOf(result.checked.expr) })
+  return new Compiled({ program, use, object, kind, kept, reads: readsOf(result.checked.expr) })
 }
 
 const nameOf = { bool: 'bool', string: 'string', cell: 'string, number or bool' } as const
@@ -152,10 +181,11 @@ interface Parts {
   readonly object: (object: KubeObject) => CelValue
   readonly kind: ExpressionKind
   readonly reads: ExpressionReads
-  readonly keeps: boolean
+  /** undefined: results are not kept. */
+  readonly kept: KeptResults<Kept> | undefined
 }
 
-interface Kept {
+interface Kept extends KeptResult {
   readonly cluster: ClusterFacts
   readonly result: ExpressionResult
 }
@@ -163,7 +193,6 @@ interface Kept {
 class Compiled implements ViewExpression {
   readonly reads: ExpressionReads
   readonly #parts: Parts
-  readonly #kept = new WeakMap<Item, Kept>()
 
   constructor(parts: Parts) {
     this.reads = parts.reads
@@ -171,32 +200,49 @@ class Compiled implements ViewExpression {
   }
 
   evaluate(subject: ExpressionSubject, allowance: ExpressionAllowance): ExpressionResult {
-    if (this.reads.user || !this.#parts.keeps) return this.#run(subject, allowance)
+    const { kept } = this.#parts
+    if (this.reads.user || kept === undefined) return this.#run(subject, allowance)
     const { item, cluster } = subject
-    const kept = this.#kept.get(item)
-    if (kept !== undefined && (!this.reads.cluster || kept.cluster === cluster)) return kept.result
+    const known = kept.get(this, item)
+    if (known !== undefined && (!this.reads.cluster || known.cluster === cluster)) return known.result
     const result = this.#run(subject, allowance)
-    if (result !== outOfBudget) this.#kept.set(item, { cluster, result })
+    if (result !== outOfBudget) kept.set(this, item, { cluster, result, size: sizeOf(result) })
     return result
   }
 
-  #run({ item, cluster, user }: ExpressionSubject, allowance: ExpressionAllowance): ExpressionResult {
+  #run(subject: ExpressionSubject, allowance: ExpressionAllowance): ExpressionResult {
+    const { program, use, kept } = this.#parts
+    if (kept === undefined && this.reads.body) allowance.left -= decodingCost(subject.item)
     const limit = Math.min(evaluationLimit, allowance.left)
-    if (limit <= 0) return outOfBudget
-    const { program, object, kind, use } = this.#parts
-    const raw = this.reads.body ? item.object : metadataOnly(item, kind)
+    const most = Math.min(evaluationEffort, allowance.effort)
+    if (limit <= 0 || most <= 0) return outOfBudget
+    const effort = { left: most }
     try {
-      const variables = [object(raw), clusterValue(cluster), userValue(user)]
-      const { value, cost } = program.run(variables, limit, { left: evaluationEffort })
+      const { value, cost } = program.run(this.#variables(subject), limit, effort)
       allowance.left -= cost
       return resultOf(value, use)
     } catch (error) {
       if (!(error instanceof CostExceeded)) throw error
       allowance.left -= limit
-      return limit < evaluationLimit ? outOfBudget : { failure: 'cost limit exceeded' }
+      const isRequestOver = limit < evaluationLimit || most < evaluationEffort
+      return isRequestOver ? outOfBudget : { failure: 'cost limit exceeded' }
+    } finally {
+      allowance.effort -= most - effort.left
     }
   }
+
+  #variables({ item, cluster, user }: ExpressionSubject): readonly CelValue[] {
+    const { object, kind } = this.#parts
+    const raw = this.reads.body ? item.object : metadataOnly(item, kind)
+    return [object(raw), clusterValue(cluster), userValue(user)]
+  }
 }
+
+const sizeOf = (result: ExpressionResult): number =>
+  resultSize + ('value' in result && typeof result.value === 'string' ? 2 * result.value.length : 0)
+
+/** The work of decoding an object, in units of CEL. With kept results, each version is decoded once. */
+const decodingCost = (item: Item): number => (item.length ?? item.bytes.length) >> 4
 
 /** Not kept: another request has its own budget. */
 const outOfBudget: ExpressionResult = { failure: 'cost limit of the request exceeded', isOverBudget: true }

@@ -13,9 +13,11 @@ import { readOnly } from '../../framework/lens/view.ts'
 import { apiVersionOf } from '../../framework/meta/object.ts'
 import type { AccessHistory } from '../shared/access/history.ts'
 import type { ClusterIndex } from '../shared/facts/clusterindex.ts'
+import { WatchCosts } from '../shared/watching/watchcosts.ts'
 import { listQueried } from './list.ts'
 import { QueryQuestion, queryOptions } from './question.ts'
 import { selectorsOf } from './selectors.ts'
+import { SentCounts } from './sent.ts'
 import type { Units } from './units.ts'
 import type { VisibleClusters } from './visible.ts'
 import { watchQueried } from './watch.ts'
@@ -41,6 +43,7 @@ const mostKept = 200
 export class QueryApis {
   readonly #options: QueryOptions
   readonly #kept = new Map<string, Kept>()
+  readonly #watches = { costs: new WatchCosts(), sent: new SentCounts() }
 
   constructor(options: QueryOptions) {
     this.#options = options
@@ -95,6 +98,7 @@ export class QueryApis {
 
   #storage(resource: ApiResource): ResourceStorage {
     const { host, units, clusters, changes } = this.#options
+    const watches = this.#watches
     const { group, version, names } = resource
     const anywhere = () => {
       const own = host.backend.apis('*')
@@ -116,7 +120,7 @@ export class QueryApis {
           const question = new QueryQuestion(query, clusters, ctx.user)
           const kind = { apiVersion: apiVersionOf(group, version), kind: names.kind }
           const parts = { host, units, clusters, changes, question, kind, selectors: selectorsOf(query) }
-          yield* watchQueried({ ...parts, ...anywhere() }, ctx, query)
+          yield* watchQueried({ ...parts, ...watches, ...anywhere() }, ctx, query)
         },
       },
     )

@@ -7,31 +7,22 @@ import {
   type RequestContext,
 } from '../../framework/index.ts'
 import { newestRevision } from '../shared/watching/newestrevision.ts'
+import { checkExpressions } from './check.ts'
 import type { QueryListing } from './listing.ts'
 import { orderedPage } from './order.ts'
 import { CostSpent, type QueryQuestion, tooExpensive } from './question.ts'
 import { type Found, nameOf, type PageQuery, type PageStart, scan } from './scan.ts'
-import type { Unit } from './units.ts'
 
 /** Lists the selected objects of all units as they were at one revision. */
 export async function* listQueried(listing: QueryListing, ctx: RequestContext, query: ListQuery): ItemList {
   const { question, units } = listing
-  for (const { resource, cluster } of firstOfEachKind(units)) question.check(resource, cluster)
-  const start = await startOf(listing, ctx, query)
   try {
+    await checkExpressions(question, units, ctx)
+    const start = await startOf(listing, ctx, query)
     if (question.orderBy !== '') return yield* orderedPage(listing, ctx, { query, start })
     return yield* page(listing, ctx, { query, start })
   } catch (error) {
     throw error instanceof CostSpent ? tooExpensive() : error
-  }
-}
-
-/** Wrong expressions are refused once for each kind of schema. */
-function* firstOfEachKind(units: readonly Unit[]): Generator<Unit> {
-  const known = new Set<unknown>()
-  for (const unit of units) {
-    if (!known.has(unit.resource.openapi)) yield unit
-    known.add(unit.resource.openapi)
   }
 }
 

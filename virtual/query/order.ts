@@ -3,6 +3,7 @@ import { badRequest } from '../../framework/meta/errors.ts'
 import type { QueryListing } from './listing.ts'
 import type { OrderValue } from './question.ts'
 import { compareTexts, type Found, nameOf, type PageQuery, type PageStart, scan } from './scan.ts'
+import { sorted } from './sorted.ts'
 
 /** The objects that one query can order. */
 const mostOrdered = 100_000
@@ -14,6 +15,8 @@ interface OrderedStart extends PageStart {
 
 interface Ordered extends Found {
   readonly value: OrderValue
+  /** Logical cluster, namespace of the unit, and the object in it. */
+  readonly id: readonly string[]
 }
 
 /** A page in the order of a value. Objects without one are last; equal ones are in the order of their names. */
@@ -21,11 +24,9 @@ export async function* orderedPage(listing: QueryListing, ctx: RequestContext, a
   const { start } = about
   const { revision } = start
   const sign = listing.question.isDescending ? -1 : 1
-  const all = await orderedItems(listing, ctx, { ...about, start: { revision } })
-  all.sort((a, b) => compare(a, b, sign))
-  const first = start.unit === undefined ? 0 : all.findIndex(each => isBehind(each, start, sign))
+  const all = await orderedItems(listing, ctx, about)
+  const rest = await sorted(all, (a, b) => compare(a, b, sign))
   const { limit = 0 } = about.query
-  const rest = first < 0 ? [] : all.slice(first)
   const page = limit === 0 ? rest : rest.slice(0, limit)
   const last = page.at(-1)
   if (page.length > 0) yield page.map(({ item }) => item)
@@ -34,39 +35,42 @@ export async function* orderedPage(listing: QueryListing, ctx: RequestContext, a
   return { resourceVersion: revision, continue: listing.tokens.seal(JSON.stringify(next), listing.about) }
 }
 
+/** The selected objects behind the start of the page. */
 async function orderedItems(
   listing: QueryListing,
   ctx: RequestContext,
-  about: PageQuery,
-): Promise<Ordered[]> {
+  { query, start }: PageQuery,
+): Promise<readonly Ordered[]> {
   const { question } = listing
+  const sign = question.isDescending ? -1 : 1
+  const first = firstOf(start)
   const all: Ordered[] = []
-  for await (const found of scan(listing, ctx, about)) {
+  for await (const found of scan(listing, ctx, { query, start: { revision: start.revision } })) {
     const { item, unit } = found
     if (!question.selects(item, unit.resource)) continue
+    const each = { ...found, value: question.valueOf(item, unit.resource), id: idOf(found) }
+    if (first !== undefined && compare(each, first, sign) <= 0) continue
     if (all.length === mostOrdered)
       throw badRequest(`orderBy: the query selects more than ${mostOrdered} objects: ask about fewer`)
-    all.push({ ...found, value: question.valueOf(item, unit.resource) })
+    all.push(each)
   }
   return all
 }
+
+type Position = Pick<Ordered, 'value' | 'id'>
+
+/** The last object of the previous page; undefined for the first page. */
+const firstOf = ({ unit, after, value = null }: OrderedStart): Position | undefined =>
+  unit && { value, id: [...unit, after ?? ''] }
 
 const positionOf = ({ unit, item, value }: Ordered): Omit<OrderedStart, 'revision'> => ({
   ...{ unit: [unit.cluster, unit.namespace], after: nameOf(item), value },
 })
 
-const idOf = ({ unit, item }: Found): readonly string[] => [unit.cluster, unit.namespace, ...nameOf(item)]
+const idOf = ({ unit, item }: Found): readonly string[] => [unit.cluster, unit.namespace, nameOf(item)]
 
-const compare = (a: Ordered, b: Ordered, sign: 1 | -1): number =>
-  compareValues(a.value, b.value, sign) || compareTexts(idOf(a), idOf(b))
-
-function isBehind(
-  each: Ordered,
-  { value = null, unit = ['', ''], after = [] }: OrderedStart,
-  sign: 1 | -1,
-): boolean {
-  return (compareValues(each.value, value, sign) || compareTexts(idOf(each), [...unit, ...after])) > 0
-}
+const compare = (a: Position, b: Position, sign: 1 | -1): number =>
+  compareValues(a.value, b.value, sign) || compareTexts(a.id, b.id)
 
 const rank: Readonly<Record<string, number>> = { number: 0, string: 1, boolean: 2, object: 3 }
 

@@ -3,7 +3,7 @@ import { badRequest } from '../../framework/meta/errors.ts'
 import {
   compileQueryExpression,
   type ExpressionAllowance,
-  requestCostLimit,
+  requestAllowance,
   type UserFacts,
   type ViewExpression,
 } from '../../openapi/index.ts'
@@ -15,7 +15,10 @@ export const queryOptions = ['where', 'orderBy'] as const
 /** Characters of one expression. */
 const longest = 2_048
 
-/** A value by which objects are ordered; null: the expression failed. */
+/** Characters of a text by which objects are ordered. */
+const longestOrdered = 256
+
+/** A value by which objects are ordered; null: the expression failed, or its result is not a finite number. */
 export type OrderValue = string | number | boolean | null
 
 /** What a query asks about each object. */
@@ -25,41 +28,31 @@ export class QueryQuestion {
   readonly isDescending: boolean
   readonly #clusters: ClusterIndex
   readonly #user: UserFacts
-  readonly #allowance: ExpressionAllowance = { left: requestCostLimit }
+  /** What its expressions may use; a watch renews it between batches. */
+  readonly allowance: ExpressionAllowance = requestAllowance()
   /** By the schema of a kind. */
   readonly #compiled = new Map<unknown, Compiled>()
 
   /** Throws 400 for expressions that are too long. */
   constructor({ options = {} }: Selection, clusters: ClusterIndex, user: UserInfo) {
     const { where = '', orderBy = '' } = options
+    // Before the patterns below, whose time is quadratic.
+    for (const [name, text] of Object.entries({ where, orderBy }))
+      if (text.length > longest) throw badRequest(`${name}: an expression has at most ${longest} characters`)
     this.where = where
     this.isDescending = /\s+desc\s*$/.test(orderBy)
     this.orderBy = orderBy.replace(/\s+(?:asc|desc)\s*$/, '')
-    for (const [name, text] of Object.entries({ where, orderBy }))
-      if (text.length > longest) throw badRequest(`${name}: an expression has at most ${longest} characters`)
     const { name, uid = '', groups, extra = {} } = user
     this.#clusters = clusters
     this.#user = { name, uid, groups, extra }
   }
 
-  /** Whether the facts of logical clusters decide. */
-  get readsClusters(): boolean {
-    return /\bcluster\b/.test(this.where)
-  }
-
-  /** Called between the batches of a watch, which have a cost limit of their own each. */
-  renew(): void {
-    this.#allowance.left = requestCostLimit
-  }
-
-  /** Throws 400 if an expression is wrong for the resource; `in`: a logical cluster that serves it. */
-  check(resource: ApiResource, cluster: string): void {
+  /** What is wrong with the expressions for the resource; undefined if nothing is. Throws `CostSpent`. */
+  problemFor(resource: ApiResource): string | undefined {
     const { where, orderBy } = this.#of(resource)
     for (const [name, found] of [['where', where] as const, ['orderBy', orderBy] as const])
-      if (found !== undefined && 'problem' in found)
-        throw badRequest(
-          `${name}: ${found.problem} (${resource.names.plural} in the logical cluster ${cluster})`,
-        )
+      if (found !== undefined && 'problem' in found) return `${name}: ${found.problem}`
+    return undefined
   }
 
   /** Whether the item is selected; it is not when the expression fails. Throws `CostSpent`. */
@@ -72,14 +65,16 @@ export class QueryQuestion {
   valueOf(item: Item, resource: ApiResource): OrderValue {
     const { orderBy } = this.#of(resource)
     const value = orderBy === undefined ? null : this.#evaluate(orderBy, item)
-    return typeof value === 'bigint' ? Number(value) : ((value ?? null) as OrderValue)
+    if (typeof value === 'bigint') return Number(value)
+    if (typeof value === 'number' && !Number.isFinite(value)) return null
+    return typeof value === 'string' ? value.slice(0, longestOrdered) : ((value ?? null) as OrderValue)
   }
 
   /** undefined when the expression fails, or is wrong for this kind. */
   #evaluate(expression: Expression, item: Item): unknown {
     if ('problem' in expression) return undefined
     const subject = { item, cluster: this.#clusters.of(item.key.cluster), user: this.#user }
-    const result = expression.evaluate(subject, this.#allowance)
+    const result = expression.evaluate(subject, this.allowance)
     if ('value' in result) return result.value
     if (result.isOverBudget) throw new CostSpent()
     return undefined
@@ -90,10 +85,10 @@ export class QueryQuestion {
     if (known !== undefined) return known
     const { group, version, names, openapi } = resource
     const kind = { group, version, kind: names.kind, openapi }
-    const compiled: Compiled = {
-      where: this.where === '' ? undefined : compileQueryExpression(this.where, kind, 'bool'),
-      orderBy: this.orderBy === '' ? undefined : compileQueryExpression(this.orderBy, kind, 'cell'),
-    }
+    if (this.allowance.left <= 0) throw new CostSpent()
+    const compile = (text: string, use: 'bool' | 'cell') =>
+      text === '' ? undefined : compileQueryExpression(text, kind, use, this.allowance)
+    const compiled = { where: compile(this.where, 'bool'), orderBy: compile(this.orderBy, 'cell') }
     this.#compiled.set(resource.openapi, compiled)
     return compiled
   }

@@ -6,7 +6,8 @@ import { contextFor, type Unit } from './units.ts'
 export interface PageStart {
   readonly revision: string
   readonly unit?: readonly [cluster: string, namespace: string]
-  readonly after?: readonly string[]
+  /** `namespace/name`, in the order of lists. */
+  readonly after?: string
 }
 
 /** An item with the unit in which it was found. */
@@ -43,12 +44,12 @@ export async function* scan(
       for (const item of batch) {
         const wait = pace.due()
         if (wait !== undefined) await wait
-        if (order > 0 || compareTexts(nameOf(item), start.after ?? []) > 0) yield { item, unit }
+        if (order > 0 || nameOf(item) > (start.after ?? '')) yield { item, unit }
       }
   }
 }
 
-export const nameOf = ({ key }: Item): readonly string[] => [key.namespace, key.name]
+export const nameOf = ({ key }: Item): string => `${key.namespace}/${key.name}`
 
 /** Compares lists of texts from the first on. */
 export function compareTexts(a: readonly string[], b: readonly string[]): number {

@@ -60,9 +60,13 @@ export class Units {
   }
 
   async #namespaces(cluster: string, info: ResourceRequest, ctx: RequestContext): Promise<readonly string[]> {
+    const pace = new Pace()
     const found: string[] = []
-    for (const { key } of this.#host.informers.for(namespaces).list(cluster))
+    for (const { key } of this.#host.informers.for(namespaces).list(cluster)) {
+      const wait = pace.due()
+      if (wait !== undefined) await wait
       if (await this.#mayRead(cluster, { ...info, namespace: key.name }, ctx)) found.push(key.name)
+    }
     return found.sort()
   }
 

@@ -1,3 +1,4 @@
+import { Pace } from '../../framework/async/awaitable.ts'
 import { Wake } from '../../framework/async/wake.ts'
 import {
   bookmark,
@@ -9,19 +10,21 @@ import {
   itemOf,
   type RequestContext,
   type ResourceStorage,
-  StatusError,
   type WatchQuery,
 } from '../../framework/index.ts'
 import { badRequest } from '../../framework/meta/errors.ts'
-import { fieldEquals } from '../../framework/selectors/selectors.ts'
 import { localAdminCluster, resources } from '../../kcp/index.ts'
 import type { AccessHistory } from '../shared/access/history.ts'
 import type { ClusterIndex } from '../shared/facts/clusterindex.ts'
 import { newestRevision } from '../shared/watching/newestrevision.ts'
+import type { WatchCosts } from '../shared/watching/watchcosts.ts'
+import { checkExpressions } from './check.ts'
 import { CostSpent, type QueryQuestion, tooExpensive } from './question.ts'
 import { scan } from './scan.ts'
 import type { ItemSelectors } from './selectors.ts'
-import { contextFor, type Unit, type Units } from './units.ts'
+import type { SentCounts } from './sent.ts'
+import { servedForm } from './servedform.ts'
+import type { Unit, Units } from './units.ts'
 
 /** One watch of a query. */
 export interface QueryWatching {
@@ -31,6 +34,8 @@ export interface QueryWatching {
   readonly clusters: ClusterIndex
   readonly changes: AccessHistory
   readonly selectors: ItemSelectors
+  readonly costs: WatchCosts
+  readonly sent: SentCounts
   /** The resource in all logical clusters, for the order of events. */
   readonly anywhere: ResourceStorage
   /** Items of `anywhere` are as logical clusters serve them. */
@@ -67,6 +72,7 @@ export async function* watchQueried(
     throw error instanceof CostSpent ? tooExpensive() : error
   } finally {
     ended.abort()
+    watch.release()
     for (const stop of stops) stop()
   }
 }
@@ -87,6 +93,8 @@ class QueryWatch {
   #suspects = new Set<string>()
   /** All events up to this revision were read. */
   #position = ''
+  /** The number of sent objects in all places. */
+  #held = 0
 
   constructor(watching: QueryWatching, ctx: RequestContext, query: WatchQuery) {
     this.#watching = watching
@@ -96,6 +104,16 @@ class QueryWatch {
 
   suspect(cluster: string): void {
     this.#suspects.add(cluster)
+  }
+
+  /** The sent objects are not kept any more. */
+  release(): void {
+    this.#hold(-this.#held)
+  }
+
+  #hold(count: number): void {
+    this.#watching.sent.add(this.#ctx.user, count)
+    this.#held += count
   }
 
   async *events(wake: Wake): ItemWatch {
@@ -110,16 +128,18 @@ class QueryWatch {
     const inner = this.#watching.anywhere.watch(this.#ctx, from)
     let next = inner.next()
     next.catch(() => undefined)
+    const pace = new Pace()
     try {
       for (;;) {
         const batch = await Promise.race([next, wake.rung()])
         wake.set()
-        this.#watching.question.renew()
+        await this.#watching.costs.renew(this.#watching.question.allowance, this.#ctx)
         const reviewed = await this.#reviewed()
         if (reviewed.length > 0) yield reviewed
         if (batch === undefined) continue
         if (batch.done) return
         for (const event of batch.value) {
+          await pace.due()
           const shown = await this.#through(event)
           this.#position = event.item.meta.resourceVersion
           if (shown !== undefined) yield [shown]
@@ -164,10 +184,9 @@ class QueryWatch {
   /** The current objects as ADDED events. */
   async #started(units: ReadonlyMap<string, readonly Unit[]>): Promise<readonly ItemEvent[]> {
     const events: ItemEvent[] = []
-    for (const [cluster, own] of units) {
-      for (const { cluster: of, resource } of own) this.#watching.question.check(resource, of)
-      events.push(...(await this.#compared(cluster, own)))
-    }
+    await checkExpressions(this.#watching.question, [...units.values()].flat(), this.#ctx)
+    for (const [cluster, own] of units)
+      for (const event of await this.#compared(cluster, own)) events.push(event)
     return events
   }
 
@@ -178,7 +197,7 @@ class QueryWatch {
       const suspects = this.#suspects
       this.#suspects = new Set()
       for (const cluster of this.#affected(suspects))
-        events.push(...(await this.#compared(cluster, await this.#unitsIn(cluster))))
+        for (const event of await this.#compared(cluster, await this.#unitsIn(cluster))) events.push(event)
     }
     return events
   }
@@ -202,6 +221,7 @@ class QueryWatch {
   /** What differs between the objects that were sent, and those that are selected at the position. */
   async #compared(cluster: string, units: readonly Unit[]): Promise<readonly ItemEvent[]> {
     const before = this.#places.get(cluster)?.sent ?? new Map<string, Item>()
+    const count = before.size
     const sent = new Map<string, Item>()
     const events: ItemEvent[] = []
     const { labels, fields } = this.#query
@@ -212,12 +232,14 @@ class QueryWatch {
     })) {
       if (!this.#watching.question.selects(item, unit.resource)) continue
       sent.set(idOf(item), item)
+      this.#watching.sent.check(this.#ctx.user, sent.size)
       const old = before.get(idOf(item))
       if (old === undefined) events.push({ type: 'ADDED', item })
       before.delete(idOf(item))
     }
     for (const gone of before.values())
       events.push({ type: 'DELETED', item: atRevision(gone, this.#position) })
+    this.#hold(sent.size - count)
     const { decidedIn } = this.#places.get(cluster) ?? { decidedIn: this.#watching.units.decidedIn(cluster) }
     if (units.length > 0) this.#places.set(cluster, { units, sent, decidedIn })
     else this.#places.delete(cluster)
@@ -235,38 +257,21 @@ class QueryWatch {
     const before = place.sent.get(id)
     const now = type === 'DELETED' ? undefined : await this.#selected(event, unit)
     if (now !== undefined) {
+      if (before === undefined) this.#hold(1)
       place.sent.set(id, now)
       return { type: before === undefined ? 'ADDED' : 'MODIFIED', item: now }
     }
-    place.sent.delete(id)
+    if (place.sent.delete(id)) this.#hold(-1)
     return before && { type: 'DELETED', item: atRevision(before, item.meta.resourceVersion) }
   }
 
   async #selected({ item }: ItemEvent, unit: Unit): Promise<Item | undefined> {
     const { selectors, question, isServedForm } = this.#watching
     if (!selectors.labels(item)) return undefined
-    const served = isServedForm ? item : await this.#servedForm(item, unit)
+    const served = isServedForm ? item : await servedForm(item, unit, this.#ctx)
     if (served === undefined || !selectors.fields(served, unit.resource)) return undefined
     return question.selects(served, unit.resource) ? served : undefined
   }
-
-  /** The version of the object that the event is about, as its logical cluster serves it. */
-  async #servedForm({ key, meta }: Item, unit: Unit): Promise<Item | undefined> {
-    const { storage } = unit.resource
-    const ctx = contextFor(this.#ctx, unit)
-    const current = await Promise.resolve(storage.get(ctx, key)).catch(unlessMissing)
-    if (current?.meta.resourceVersion === meta.resourceVersion) return current
-    const { cluster, namespace } = key
-    const fields = fieldEquals('metadata.name', key.name)
-    const exact = { resourceVersion: meta.resourceVersion, match: 'Exact' as const }
-    for await (const batch of storage.list(ctx, { cluster, namespace, fields, ...exact }))
-      for (const item of batch) return item
-    return undefined
-  }
-}
-
-function unlessMissing(error: unknown): undefined {
-  if (!(error instanceof StatusError && error.code === 404)) throw error
 }
 
 const idOf = ({ key }: Item): string => `${key.namespace}/${key.name}`

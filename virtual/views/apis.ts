@@ -10,11 +10,12 @@ import { resources } from '../../kcp/index.ts'
 import { compileCached } from '../../openapi/index.ts'
 import type { ExportParams, KeptApis } from '../shared/exports/exports.ts'
 import type { ClusterIndex } from '../shared/facts/clusterindex.ts'
+import { WatchCosts } from '../shared/watching/watchcosts.ts'
 import { aggregatesOf } from './aggregates/resource.ts'
 import { Failures } from './failures.ts'
 import type { FieldSteps } from './fields/path.ts'
 import { planOf, type ResourcePlan, type ViewPlan } from './plan.ts'
-import { Presenter } from './presenter.ts'
+import { newShownItems, Presenter } from './presenter.ts'
 import { viewStorage } from './storage.ts'
 import type { ViewObject, ViewParams } from './types.ts'
 
@@ -46,6 +47,8 @@ export interface ViewApisOptions {
 export class ViewApis {
   readonly #options: ViewApisOptions
   readonly #kept = new Map<string, Kept>()
+  readonly #shown = newShownItems()
+  readonly #costs = new WatchCosts()
   /** By state: the revision at which it was seen first. */
   readonly #since = new Map<string, { readonly state: string; readonly revision: number }>()
 
@@ -115,13 +118,13 @@ export class ViewApis {
     const failures = new Failures(() => failed(params))
     const state = stateOf(item)
     const shared = {
-      ...{ clusters, failures, state, name: params.view },
+      ...{ clusters, failures, state, name: params.view, costs: this.#costs },
       since: this.#since.get(idOf(params))?.revision ?? Number(item.meta.resourceVersion),
       changed: changed.signal,
       ...(object.spec?.source?.apiExport === undefined && { only: params.owner }),
     }
     const served = plan.resources.map(resource => {
-      const presenter = new Presenter(resource, failures)
+      const presenter = new Presenter(resource, failures, this.#shown)
       return servedBy(resource, viewStorage({ ...shared, plan: resource, presenter }))
     })
     const aggregates = this.#aggregates(params, { plan, failures, signal: changed.signal }, served)

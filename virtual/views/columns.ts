@@ -5,6 +5,7 @@ import {
   columnsOf,
   JsonPathError,
   jsonPath,
+  requestAllowance,
   type ViewExpression,
 } from '../../openapi/index.ts'
 import type { FieldCompiler, Problems } from './problems.ts'
@@ -63,7 +64,7 @@ function cellOf(
 ): ReturnType<TableColumn['cell']> {
   const cluster = object.metadata.annotations?.[clusterAnnotation] ?? ''
   const subject = { item: itemOf(object, cluster), cluster: factsOf(cluster), user: nobody }
-  const result = expression.evaluate(subject, { left: cellCost })
+  const result = expression.evaluate(subject, { ...requestAllowance(), left: cellCost })
   if (!('value' in result)) return null
   return typeof result.value === 'bigint' ? String(result.value) : (result.value as string | number | boolean)
 }

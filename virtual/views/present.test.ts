@@ -158,4 +158,18 @@ describe('what a View adds and lets write', () => {
       assert.ok(found.message?.includes(message), found.message)
       assert.equal((await scene.admin.request(mapsIn('wrong'))).status, 404)
     })
+
+  it('hides objects whose annotations would be too large, so that a View cannot multiply what is stored', async () => {
+    const long = configMap('long', {}, { color: 'x'.repeat(200_000) })
+    const longer = configMap('longer', {}, { color: 'x'.repeat(300_000) })
+    await scene.oriel.cluster('one', long, longer)
+    assert.equal((await scene.admin.request(`${maps}/long`)).status, 200)
+    assert.equal((await scene.admin.request(`${maps}/longer`)).status, 404)
+    const { status } = await scene.status('added', view => (view.status?.failures ?? []).length > 1)
+    const reasons = (status?.failures ?? []).map(({ field, reason }) => `${field}: ${reason}`)
+    assert.ok(
+      reasons.includes('spec.resources[0].annotate: annotations have more than 262144 bytes'),
+      `${reasons}`,
+    )
+  })
 })

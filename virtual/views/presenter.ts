@@ -1,5 +1,6 @@
 import { clusterAnnotation, relabeledItem } from '../../framework/contract/item.ts'
 import { type Item, itemOf, type KubeObject } from '../../framework/index.ts'
+import { type KeptResult, KeptResults } from '../../framework/lens/keptresults.ts'
 import type { ClusterFacts, ExpressionAllowance, UserFacts } from '../../openapi/index.ts'
 import type { Failures } from './failures.ts'
 import { withoutHiddenManagers } from './fields/managers.ts'
@@ -47,31 +48,49 @@ export interface PresentedFor {
   readonly allowance: ExpressionAllowance
 }
 
-interface Kept {
+/** An item as a View shows it in a logical cluster with these facts. */
+export interface KeptShown extends KeptResult {
   readonly cluster: ClusterFacts
   readonly shown: Item
 }
+
+/** Shown items of all Views, by presenter. */
+export const newShownItems = (): KeptResults<KeptShown> => new KeptResults(mostKept)
+
+/** Bytes. */
+const mostKept = 128 * 1024 * 1024
+
+/** Bytes of the annotations of an object, as in Kubernetes (`TotalAnnotationSizeLimitB`). */
+const longestAnnotations = 256 * 1024
 
 /** Makes the items of a View from those of its source. Results are kept with the items if they do not depend on the user. */
 export class Presenter {
   readonly #plan: ResourcePlan
   readonly #failures: Failures
-  readonly #kept = new WeakMap<Item, Kept>()
+  readonly #kept: KeptResults<KeptShown>
 
-  constructor(plan: ResourcePlan, failures: Failures) {
+  constructor(plan: ResourcePlan, failures: Failures, kept = newShownItems()) {
     this.#plan = plan
     this.#failures = failures
+    this.#kept = kept
   }
 
   /** undefined when an annotation fails. Throws 500 when the expressions of the request cost too much. */
   presented(item: Item, how: PresentedFor): Item | undefined {
     const { hide, annotate, readsUser } = this.#plan
     if (hide.length === 0 && annotate.length === 0) return item
-    const kept = this.#kept.get(item)
+    const kept = this.#kept.get(this, item)
     if (kept?.cluster === how.cluster) return kept.shown
     const shown = this.#annotated(item, this.masked(item), how)
-    if (shown !== undefined && !readsUser) this.#kept.set(item, { cluster: how.cluster, shown })
+    if (shown !== undefined && !readsUser)
+      this.#kept.set(this, item, { cluster: how.cluster, shown, size: this.#sizeOf(shown) })
     return shown
+  }
+
+  /** Of an item without hidden fields the decoded object is kept, too. */
+  #sizeOf(shown: Item): number {
+    const { hide } = this.#plan
+    return hide.length > 0 ? 4 * shown.bytes.length : 256 + 2 * lengthOf(shown.meta.annotations)
   }
 
   /** The item without hidden fields. */
@@ -92,6 +111,13 @@ export class Presenter {
       }
       added[name] = String(result.value)
     }
-    return relabeledItem(visible, { annotations: { ...visible.meta.annotations, ...added } })
+    const annotations = { ...visible.meta.annotations, ...added }
+    if (lengthOf(annotations) <= longestAnnotations) return relabeledItem(visible, { annotations })
+    const failure = `annotations have more than ${longestAnnotations} bytes`
+    this.#failures.refused(`${field}.annotate`, { failure }, item)
+    return undefined
   }
 }
+
+const lengthOf = (texts: Readonly<Record<string, string>>): number =>
+  Object.entries(texts).reduce((length, [name, text]) => length + name.length + text.length, 0)

@@ -2,7 +2,7 @@ import type { Item, UserInfo } from '../../framework/index.ts'
 import {
   type ClusterFacts,
   type ExpressionAllowance,
-  requestCostLimit,
+  requestAllowance,
   type UserFacts,
 } from '../../openapi/index.ts'
 import type { ClusterIndex } from '../shared/facts/clusterindex.ts'
@@ -22,16 +22,12 @@ export interface ViewSightParts {
 export class ViewSight {
   readonly #parts: ViewSightParts
   readonly #user: UserFacts
-  readonly #allowance: ExpressionAllowance = { left: requestCostLimit }
+  /** What its expressions may use; a watch renews it between batches. */
+  readonly allowance: ExpressionAllowance = requestAllowance()
 
   constructor(parts: ViewSightParts, { name, uid = '', groups, extra = {} }: UserInfo) {
     this.#parts = parts
     this.#user = { name, uid, groups, extra }
-  }
-
-  /** Called between the batches of a watch, which have a limit of their own each. */
-  renew(): void {
-    this.#allowance.left = requestCostLimit
   }
 
   /** The item as the View shows it; undefined for hidden items. Throws 500 when the expressions cost too much. */
@@ -41,7 +37,7 @@ export class ViewSight {
 
   /** The item as the View shows it, whether the View selects it or not; undefined when an annotation fails. */
   presented(item: Item, cluster: ClusterFacts = this.#parts.clusters.of(item.key.cluster)): Item | undefined {
-    return this.#parts.presenter.presented(item, { cluster, user: this.#user, allowance: this.#allowance })
+    return this.#parts.presenter.presented(item, { cluster, user: this.#user, allowance: this.allowance })
   }
 
   /** What a write returns: also when an annotation fails for the new state. */
@@ -52,7 +48,7 @@ export class ViewSight {
   isSelected(item: Item, cluster: ClusterFacts = this.#parts.clusters.of(item.key.cluster)): boolean {
     const { plan, failures } = this.#parts
     if (plan.where === undefined) return true
-    const result = plan.where.evaluate({ item, cluster, user: this.#user }, this.#allowance)
+    const result = plan.where.evaluate({ item, cluster, user: this.#user }, this.allowance)
     if ('value' in result) return result.value === true
     failures.refused(`${plan.field}.where`, result, item)
     return false

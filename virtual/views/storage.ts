@@ -1,4 +1,4 @@
-import { after } from '../../framework/async/awaitable.ts'
+import { after, pacedMap } from '../../framework/async/awaitable.ts'
 import {
   type Item,
   type ListQuery,
@@ -11,6 +11,7 @@ import {
 import { tokensOf } from '../../framework/lens/sealedtoken.ts'
 import { apiVersionOf } from '../../framework/meta/object.ts'
 import { listShown } from '../shared/listing/list.ts'
+import type { WatchCosts } from '../shared/watching/watchcosts.ts'
 import { selectedAsShown } from './selectors.ts'
 import { ViewSight, type ViewSightParts } from './sight.ts'
 import { type ShownWatching, watchShown } from './watch.ts'
@@ -25,6 +26,7 @@ export interface ViewStorage extends ViewSightParts {
   /** Changes with the View; continue tokens are valid for one state of it. */
   readonly state: string
   readonly since: number
+  readonly costs: WatchCosts
   readonly changed: AbortSignal
 }
 
@@ -62,8 +64,8 @@ function listOf(
   const { plan, state } = view
   const sight = new ViewSight(view, ctx.user)
   const { below, selects } = selectedAsShown(plan, inSource(view, query))
-  const shown = (items: Iterable<Item>): readonly Item[] =>
-    Array.from(items).flatMap(item => selects(sight.shown(item)) ?? [])
+  const shown = (items: Iterable<Item>): Promise<readonly Item[]> =>
+    pacedMap(items, item => selects(sight.shown(item)))
   const about = JSON.stringify(['view', state, plan.field, ctx.user.name])
   return listShown({ storage: plan.source.storage, tokens: tokensOf(ctx), about, shown }, ctx, below)
 }
@@ -81,7 +83,7 @@ function watchOf(
     ...{ storage, clusters, since, changed },
     kind: { apiVersion: apiVersionOf(group, version), kind: names.kind },
     shown: (item, cluster) => selects(sight.shown(item, cluster)),
-    renew: () => sight.renew(),
+    renew: () => view.costs.renew(sight.allowance, ctx),
     followsClusters: plan.readsClusters,
   }
   return watchShown(watching, ctx, below)

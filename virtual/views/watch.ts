@@ -1,3 +1,4 @@
+import { pacedMap } from '../../framework/async/awaitable.ts'
 import { Wake } from '../../framework/async/wake.ts'
 import {
   bookmark,
@@ -21,8 +22,8 @@ export interface ShownWatching {
   readonly clusters: ClusterIndex
   readonly kind: { readonly apiVersion: string; readonly kind: string }
   readonly shown: (item: Item, cluster?: ClusterFacts) => Item | undefined
-  /** Called before each batch. */
-  readonly renew: () => void
+  /** Called before each batch, which waits for the promise. */
+  readonly renew: () => Promise<void> | undefined
   /** Whether the facts of logical clusters decide what is shown. */
   readonly followsClusters: boolean
   /** The revision since which the View is as it is. */
@@ -111,12 +112,12 @@ class ShownWatch {
       for (;;) {
         const batch = await Promise.race([next, wake.rung()])
         wake.set()
+        await this.#watching.renew()
         this.#refuseChanged()
-        this.#watching.renew()
         yield* this.#switched()
         if (batch === undefined) continue
         if (batch.done) return
-        const events = batch.value.flatMap(event => this.#through(event) ?? [])
+        const events = await pacedMap(batch.value, event => this.#through(event))
         this.#advance(batch.value)
         if (events.length > 0) yield events
         next = inner.next()
@@ -149,8 +150,9 @@ class ShownWatch {
     const list = this.#watching.storage.list(this.#ctx, { ...this.#selection(), ...least })
     let next = await list.next()
     for (; !next.done; next = await list.next()) {
-      this.#watching.renew()
-      const events = Array.from(next.value).flatMap(item => this.#added(item) ?? [])
+      await this.#watching.renew()
+      this.#refuseChanged()
+      const events = await pacedMap(next.value, item => this.#added(item))
       if (events.length > 0) yield events
     }
     this.#position = Number(next.value.resourceVersion)
@@ -201,7 +203,7 @@ class ShownWatch {
     const list = this.#watching.storage.list(this.#ctx, selection)
     let next = await list.next()
     for (; !next.done; next = await list.next()) {
-      const events = Array.from(next.value).flatMap(item => this.#moved(item, before, after) ?? [])
+      const events = await pacedMap(next.value, item => this.#moved(item, before, after))
       if (events.length > 0) yield events
     }
     const until = Number(next.value.resourceVersion)
@@ -221,12 +223,16 @@ class ShownWatch {
     return { type: 'MODIFIED', item: now }
   }
 
-  /** The event as the View shows it; undefined for events of hidden objects. */
+  /**
+   * The event as the View shows it; undefined for events of hidden objects. Facts that changed since the batch began are
+   * compared after it.
+   */
   #through(event: ItemEvent): ItemEvent | undefined {
     const { type, item, previous } = event
     if (type === 'BOOKMARK') return this.#query.bookmarks ? event : undefined
     const { shown } = this.#watching
-    const before = this.#factsBefore(item)
+    const pending = this.#suspects.get(item.key.cluster)
+    const before = this.#factsBefore(item) ?? pending
     if (type === 'DELETED') {
       const last = shown(item, before)
       if (last !== undefined || previous === undefined) return last && { type, item: last }
@@ -234,7 +240,7 @@ class ShownWatch {
       const sent = shown(previous, before)
       return sent && { type, item: atRevision(sent, item.meta.resourceVersion) }
     }
-    const now = shown(item)
+    const now = shown(item, pending)
     const old = type === 'MODIFIED' ? shown(previous ?? item, before) : undefined
     if (now !== undefined) return { type: old === undefined ? 'ADDED' : type, item: now }
     return old && { type: 'DELETED', item: atRevision(old, item.meta.resourceVersion) }

@@ -1,4 +1,4 @@
-import { unlessAborted } from '../../../framework/async/awaitable.ts'
+import { pacedMap, unlessAborted } from '../../../framework/async/awaitable.ts'
 import { Backoff } from '../../../framework/async/backoff.ts'
 import {
   type Host,
@@ -10,14 +10,14 @@ import {
   StatusError,
 } from '../../../framework/index.ts'
 import { serviceUnavailable } from '../../../framework/meta/errors.ts'
-import { type ClusterFacts, requestCostLimit } from '../../../openapi/index.ts'
+import type { ClusterFacts, ExpressionAllowance } from '../../../openapi/index.ts'
 import { type Contribution, Groups, mostGroups } from './groups.ts'
 import { aggregateKind } from './kind.ts'
 import type { AggregateFunction, AggregatePlan, NamedExpression } from './types.ts'
 
 /** Counts the objects for which an expression fails. */
 interface CountedFailures {
-  refused(field: string, result: { readonly failure: string; readonly isOverBudget?: true }, item: Item): void
+  refused(field: string, result: { readonly failure: string }, item: Item): void
 }
 
 export interface AggregationOptions {
@@ -32,6 +32,8 @@ export interface AggregationOptions {
 }
 
 const nobody = { name: '', uid: '', groups: [], extra: {} }
+/** What the expressions of an entry may use for one object together. */
+const mostPerObject: ExpressionAllowance = { left: 1_000_000, effort: 5_000_000 }
 const pauses = { first: 200, longest: 10_000 }
 const endOfInitial = 'k8s.io/initial-events-end'
 
@@ -69,7 +71,7 @@ export class Aggregation {
       const state = new AggregateState(plan, this.#options)
       try {
         for await (const events of this.#events(plan, storage)) {
-          names = this.#apply(state, events, names)
+          names = await this.#apply(state, events, names)
           if (state.isComplete) synced()
           backoff.reset()
           this.#problem = ''
@@ -92,13 +94,13 @@ export class Aggregation {
   }
 
   /** Returns the names of the groups that are shown now. */
-  #apply(
+  async #apply(
     state: AggregateState,
     events: readonly ItemEvent[],
     shown: ReadonlySet<string>,
-  ): ReadonlySet<string> {
+  ): Promise<ReadonlySet<string>> {
     const wasComplete = state.isComplete
-    for (const event of events) state.apply(event)
+    await pacedMap(events, event => state.apply(event))
     if (!state.isComplete) return shown
     const names = new Set(shown)
     const { owner } = this.#options
@@ -152,8 +154,9 @@ class AggregateState {
   /** undefined when an expression fails: the object is not counted. */
   #contribution(item: Item): Contribution | undefined {
     const { by, values } = this.#plan
-    const groups = this.#evaluated(by, item)
-    const computed = (how: AggregateFunction) => this.#evaluated(values[how], item)
+    const allowance = { ...mostPerObject }
+    const groups = this.#evaluated(by, item, allowance)
+    const computed = (how: AggregateFunction) => this.#evaluated(values[how], item, allowance)
     const [sum, min, max] = [computed('sum'), computed('min'), computed('max')]
     if (groups === undefined || sum === undefined || min === undefined || max === undefined) return undefined
     return { by: textsOf(groups), values: { sum, min, max } as unknown as Contribution['values'] }
@@ -162,14 +165,15 @@ class AggregateState {
   #evaluated(
     expressions: readonly NamedExpression[],
     item: Item,
+    allowance: ExpressionAllowance,
   ): Readonly<Record<string, unknown>> | undefined {
     const { factsOf, failures } = this.#options
     const isNumeric = expressions !== this.#plan.by
     const found: Record<string, unknown> = {}
     for (const { name, field, expression } of expressions) {
       const subject = { item, cluster: factsOf(item.key.cluster), user: nobody }
-      const result = expression.evaluate(subject, { left: requestCostLimit })
-      if (!('value' in result)) return void failures.refused(field, result, item)
+      const result = expression.evaluate(subject, allowance)
+      if (!('value' in result)) return void failures.refused(field, { failure: result.failure }, item)
       const value = typeof result.value === 'bigint' ? Number(result.value) : result.value
       if (isNumeric && typeof value !== 'number')
         return void failures.refused(field, { failure: 'is not a number' }, item)

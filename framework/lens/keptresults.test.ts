@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { KeptResults } from './keptresults.ts'
+
+describe('kept results', () => {
+  const owner = {}
+
+  it('are those of one owner and one item', () => {
+    const kept = new KeptResults<{ readonly size: number }>(100)
+    const [item, result] = [{}, { size: 1 }]
+    kept.set(owner, item, result)
+    assert.equal(kept.get(owner, item), result)
+    assert.equal(kept.get({}, item), undefined)
+    assert.equal(kept.get(owner, {}), undefined)
+  })
+
+  it('are dropped when they are too large together, except for those that are used', () => {
+    const kept = new KeptResults<{ readonly size: number }>(100)
+    const [used, idle] = [{}, {}]
+    kept.set(owner, used, { size: 10 })
+    kept.set(owner, idle, { size: 10 })
+    for (let i = 0; i < 10; i++) {
+      kept.set(owner, {}, { size: 60 })
+      assert.ok(kept.get(owner, used), `after ${i} others`)
+    }
+    assert.equal(kept.get(owner, idle), undefined)
+  })
+})

@@ -1,0 +1,51 @@
+import { Pace } from '../../framework/async/awaitable.ts'
+import type { RequestContext } from '../../framework/index.ts'
+import { badRequest } from '../../framework/meta/errors.ts'
+import type { QueryQuestion } from './question.ts'
+import type { Unit } from './units.ts'
+
+/**
+ * Throws 400 for expressions that are wrong for all schemas of the resource. If they are right for some, the client is warned: another
+ * user could serve a resource of the same name in a shared workspace.
+ */
+export async function checkExpressions(
+  question: QueryQuestion,
+  units: readonly Unit[],
+  { record }: Pick<RequestContext, 'record'>,
+): Promise<void> {
+  const { first, problem, isRight } = await problemsOf(question, units)
+  if (problem === '' || first === undefined) return
+  const where = `${first.resource.names.plural} in the logical cluster ${first.cluster}`
+  if (!isRight) throw badRequest(`${problem} (${where})`)
+  record.warn(`objects of some logical clusters are not selected: ${problem} (${where})`)
+}
+
+interface Problems {
+  /** The first unit for whose schema an expression is wrong. */
+  readonly first: Unit | undefined
+  readonly problem: string
+  /** The expressions are right for another schema. */
+  readonly isRight: boolean
+}
+
+async function problemsOf(question: QueryQuestion, units: readonly Unit[]): Promise<Problems> {
+  const pace = new Pace()
+  let [first, problem, isRight]: [Unit | undefined, string, boolean] = [undefined, '', false]
+  for (const unit of firstOfEachKind(units)) {
+    const wait = pace.due()
+    if (wait !== undefined) await wait
+    const found = question.problemFor(unit.resource)
+    if (found === undefined) isRight = true
+    else if (first === undefined) [first, problem] = [unit, found]
+  }
+  return { first, problem, isRight }
+}
+
+/** One unit for each schema. */
+function* firstOfEachKind(units: readonly Unit[]): Generator<Unit> {
+  const known = new Set<unknown>()
+  for (const unit of units) {
+    if (!known.has(unit.resource.openapi)) yield unit
+    known.add(unit.resource.openapi)
+  }
+}

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { itemOf, type RequestContext } from '../../framework/index.ts'
+import { WatchCosts } from '../shared/watching/watchcosts.ts'
+import { Failures } from './failures.ts'
+import type { ResourcePlan } from './plan.ts'
+import { Presenter } from './presenter.ts'
+import { type ViewStorage, viewStorage } from './storage.ts'
+
+const spin = (milliseconds: number): void => {
+  const end = performance.now() + milliseconds
+  while (performance.now() < end);
+}
+
+const items = Array.from({ length: 1_500 }, (_, i) =>
+  itemOf({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `n${i}`, resourceVersion: '1' } }, 'one'),
+)
+
+/** A View with an expression that takes long, and the most objects that it was evaluated for in one turn of the event loop. */
+function slowView() {
+  let [inTurn, most] = [0, 0]
+  const evaluate = () => {
+    if (inTurn++ === 0)
+      setImmediate(() => {
+        inTurn = 0
+      })
+    most = Math.max(most, inTurn)
+    spin(0.06)
+    return { value: true }
+  }
+  const source = {
+    ...{ group: '', version: 'v1', names: { plural: 'configmaps', kind: 'ConfigMap' } },
+    storage: {
+      async *list() {
+        yield items
+        return { resourceVersion: '1' }
+      },
+      async *watch() {
+        yield items.map(item => ({ type: 'ADDED', item }))
+      },
+    },
+  }
+  const plan = { source, field: '', hide: [], annotate: [], where: { evaluate } } as unknown as ResourcePlan
+  const failures = new Failures(() => undefined)
+  const facts = { name: 'one', path: '', labels: {}, annotations: {} }
+  const view = {
+    ...{ plan, failures, presenter: new Presenter(plan, failures), costs: new WatchCosts() },
+    ...{
+      name: 'v',
+      state: '',
+      since: 0,
+      changed: new AbortController().signal,
+      clusters: { of: () => facts },
+    },
+  } as unknown as ViewStorage
+  return { storage: viewStorage(view), most: () => most }
+}
+
+const ctx = {
+  user: { name: 'ada', groups: [] },
+  signal: new AbortController().signal,
+} as unknown as RequestContext
+
+describe('other requests have their turn', () => {
+  it('while a View evaluates its expressions for a list', async () => {
+    for (const limit of [0, 5_000]) {
+      const { storage, most } = slowView()
+      let count = 0
+      for await (const batch of storage.list(ctx, { cluster: '*', limit })) count += batch.length
+      assert.equal(count, items.length)
+      assert.ok(most() <= 400, `${most()} objects in one turn`)
+    }
+  })
+
+  it('while a View evaluates its expressions for the events of a watch', async () => {
+    const { storage, most } = slowView()
+    const query = { cluster: '*', resourceVersion: '1', initialEvents: false, bookmarks: false }
+    let count = 0
+    for await (const batch of storage.watch(ctx, query)) count += batch.length
+    assert.equal(count, items.length)
+    assert.ok(most() <= 400, `${most()} objects in one turn`)
+  })
+})
