@@ -11,7 +11,7 @@ import { type ClusterApis, type ClusterApisOptions, compose } from './apis/clust
 import type { Inactive } from './apis/inactive.ts'
 import type { Wiring } from './apis/resources.ts'
 import { wildcardApis } from './apis/wildcard.ts'
-import { versionTooLarge } from './cache/continuation.ts'
+import { catchUp } from './cache/catchup.ts'
 import type { WatchCache } from './cache/watchcache.ts'
 import type { Store } from './store/store.ts'
 
@@ -28,17 +28,6 @@ export interface BackendOptions {
 
 const idOf = ({ group, version, resource, subresource = '', identity = '' }: ResourceRef): string =>
   [group, version, resource, subresource, identity].join('/')
-
-/** Milliseconds that a request waits for the cache: longer than the reconnection of its watch. */
-const longestLag = 10_000
-
-/** Waits until the cache has the newest change of all servers. */
-async function catchUp(store: Store, cache: WatchCache, signal: AbortSignal): Promise<void> {
-  const latest = await store.latest()
-  if (latest <= cache.revision) return
-  await cache.reached(latest, signal, longestLag)
-  if (latest > cache.revision) throw versionTooLarge(latest, cache.revision)
-}
 
 /** The embedded shard as a backend. */
 export function shardBackend(options: BackendOptions): Backend {

@@ -19,6 +19,8 @@ export const workerNumber = 'ORIEL_REPLICA'
 
 /** Milliseconds before a worker that failed is started again, and for its answer to a question. */
 const [pause, patience] = [1_000, 2_000]
+/** Milliseconds for a worker to end after a signal: longer than a server takes, shorter than supervisors wait. */
+const longestStop = 20_000
 
 interface CrewOptions {
   readonly count: number
@@ -45,13 +47,18 @@ export class Crew {
     await Promise.all(Array.from({ length: this.#options.count - 1 }, (_, i) => this.#launch(i + 2)))
   }
 
-  /** Ends all workers, and resolves when they have ended. */
+  /** Ends all workers, and resolves when they have ended. Kills those that ignore the signal, such as paused ones. */
   async stop(signal: NodeJS.Signals): Promise<void> {
     this.#isStopping = true
     const workers = [...this.#workers.values()]
     const ended = workers.map(worker => once(worker, 'exit'))
-    for (const worker of workers) worker.process.kill(signal)
+    const send = (signal: NodeJS.Signals) => {
+      for (const worker of workers) worker.process.kill(signal)
+    }
+    send(signal)
+    const timer = setTimeout(send, longestStop, 'SIGKILL')
     await Promise.all(ended)
+    clearTimeout(timer)
   }
 
   #launch(number: number): Promise<void> {

@@ -11,6 +11,20 @@ export function stopSignal(): Promise<NodeJS.Signals> {
   })
 }
 
+/**
+ * Ends the process with code 1 and one line after `milliseconds`, unless it has ended before: an etcd that does not answer delays
+ * the steps of a shutdown for longer than supervisors wait. Acknowledged writes are durable already.
+ */
+export function endAtLatest(milliseconds: number): void {
+  const end = (): void => {
+    process.stderr.write(
+      `oriel: the server did not stop within ${milliseconds / 1_000} seconds, because its store or a client did not answer, and was ended.\n`,
+    )
+    process.exit(1)
+  }
+  setTimeout(end, milliseconds).unref()
+}
+
 /** Ends the process after a shutdown: timers and connections of plugins would keep it running. */
 export function endDespitePlugins({
   view,

@@ -29,12 +29,14 @@ import type { StartFlags } from '../flags/start.ts'
 import type { ServedIsolation } from '../isolation/isolation.ts'
 import { withProgress } from '../process/progress.ts'
 import { type ServerRole, serverRole } from '../process/role.ts'
-import { endDespitePlugins } from '../process/shutdown.ts'
+import { endAtLatest, endDespitePlugins } from '../process/shutdown.ts'
 import { openServing } from './serving.ts'
 import { prepareSharedKeys } from './sharedkeys.ts'
 
 /** Milliseconds that requests in progress may take to end after SIGTERM. */
 const grace = 10_000
+/** Milliseconds from SIGTERM to the end of the process, at most; supervisors wait for 30 seconds. */
+const longestStop = 15_000
 
 /** `oriel start`: serves until SIGINT or SIGTERM. Throws `StartError` on invalid flags and files. */
 export async function start(given: StartFlags): Promise<void> {
@@ -66,6 +68,7 @@ export async function start(given: StartFlags): Promise<void> {
   watchIdentities({ options, authentication, server, log, signal })
 
   await stopped
+  endAtLatest(longestStop)
   await server.close(grace)
   await audit?.close()
   leading.abort()

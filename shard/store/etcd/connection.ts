@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import {
   ChannelCredentials,
   Client,
@@ -64,11 +65,20 @@ const channelOptions = {
 
 const same = (bytes: Buffer): Buffer => bytes
 
+/** Every watch listens. */
+function newSignalSource(): AbortController {
+  const source = new AbortController()
+  setMaxListeners(0, source.signal)
+  return source
+}
+
 /** A connection to the members of one etcd: calls use one member until it fails, then the next. */
 export class EtcdConnection {
   readonly #access: EtcdAccess
   readonly #clients: readonly Client[]
   #member = 0
+  /** Aborts when calls leave the present member. */
+  #left = newSignalSource()
   #token: Promise<string> | undefined
 
   constructor(access: EtcdAccess) {
@@ -99,19 +109,30 @@ export class EtcdConnection {
     }
   }
 
-  /** Opens a stream of `/etcdserverpb.Watch/Watch` at the present member; it fails when that member has no leader. */
-  async watch(): Promise<{ readonly stream: EtcdWatch; readonly member: number }> {
+  /**
+   * Opens a stream of `/etcdserverpb.Watch/Watch` at the present member; it fails when that member has no leader. `left` aborts
+   * when calls leave the member: its connections may stay open for nine seconds without an event.
+   */
+  async watch(): Promise<{
+    readonly stream: EtcdWatch
+    readonly member: number
+    readonly left: AbortSignal
+  }> {
     const metadata = await this.#metadata()
     metadata.set('hasleader', 'true')
     const member = this.#member
+    const left = this.#left.signal
     const path = '/etcdserverpb.Watch/Watch'
     const stream = this.#client.makeBidiStreamRequest(path, same, decodeWatch, metadata)
-    return { stream, member }
+    return { stream, member, left }
   }
 
   /** Uses another member than `member` for the following calls, and another token. */
   leave(member: number): void {
-    if (member === this.#member) this.#member = (member + 1) % this.#clients.length
+    if (member !== this.#member || this.#clients.length === 1) return
+    this.#member = (member + 1) % this.#clients.length
+    this.#left.abort()
+    this.#left = newSignalSource()
   }
 
   /** Asks for a new token before the next call. */

@@ -68,10 +68,11 @@ async function* oneWatch(
 ): AsyncGenerator<readonly EtcdEvent[]> {
   const opened = await connection.watch().catch(error => resumable(connection, error, undefined))
   if (opened === undefined) return
-  const { stream, member } = opened
+  const { stream, member, left } = opened
+  const ending = [signal, left]
   const cancel = (): void => stream.cancel()
-  signal.addEventListener('abort', cancel, { once: true })
-  if (signal.aborted) cancel()
+  for (const each of ending) each.addEventListener('abort', cancel, { once: true })
+  if (ending.some(({ aborted }) => aborted)) cancel()
   // After the loop there is no other listener for the error of a canceled stream.
   stream.on('error', () => undefined)
   try {
@@ -80,7 +81,7 @@ async function* oneWatch(
   } catch (error) {
     if (!signal.aborted) resumable(connection, error, member)
   } finally {
-    signal.removeEventListener('abort', cancel)
+    for (const each of ending) each.removeEventListener('abort', cancel)
     stream.cancel()
   }
 }
