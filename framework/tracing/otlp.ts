@@ -1,13 +1,13 @@
-import { Agent as HttpAgent, request as overHttp } from 'node:http'
-import { Agent as HttpsAgent, request as overHttps } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../contract/log.ts'
+import { createClient, fetchText, type HttpClient } from '../net/client.ts'
+import { problemOf } from '../net/failure.ts'
 import type { Span, SpanSink } from './span.ts'
 
 export interface OtlpOptions {
   /** The URL of the receiver for traces: `http://localhost:4318/v1/traces`. */
   readonly url: string
-  readonly log: Logger
+  readonly log: Pick<Logger, 'warn'>
 }
 
 const limits = {
@@ -19,6 +19,8 @@ const limits = {
   interval: 1_000,
   /** Milliseconds until the receiver must have answered. */
   patience: 10_000,
+  /** Bytes of a response. */
+  response: 64 * 1024,
   /** Milliseconds in which the last spans are sent when the process ends. */
   lastPatience: 2_000,
 }
@@ -29,7 +31,7 @@ const limits = {
  */
 export class OtlpExporter implements SpanSink {
   readonly #options: OtlpOptions
-  readonly #agent: HttpAgent
+  readonly #client: HttpClient = createClient({ connections: 1 })
   readonly #timer: NodeJS.Timeout
   #waiting: Span[] = []
   #sending: Promise<void> | undefined
@@ -38,8 +40,6 @@ export class OtlpExporter implements SpanSink {
 
   constructor(options: OtlpOptions) {
     this.#options = options
-    const Agent = options.url.startsWith('https:') ? HttpsAgent : HttpAgent
-    this.#agent = new Agent({ keepAlive: true })
     this.#timer = setInterval(() => this.#flush(), limits.interval).unref()
   }
 
@@ -54,7 +54,7 @@ export class OtlpExporter implements SpanSink {
     await Promise.race([this.#sendAll(), limit])
     late.abort()
     this.#isClosed = true
-    this.#agent.destroy()
+    await this.#client.destroy()
   }
 
   async #sendAll(): Promise<void> {
@@ -73,41 +73,23 @@ export class OtlpExporter implements SpanSink {
 
   async #send(batch: readonly Span[]): Promise<void> {
     const { url, log } = this.#options
-    try {
-      await post(url, { body: JSON.stringify(encode(batch)), agent: this.#agent })
-      if (this.#isFailing) log.warn({ url }, 'traces are sent again')
-      this.#isFailing = false
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
-      if (!this.#isFailing && !this.#isClosed)
-        log.warn({ url, reason }, 'traces cannot be sent and are dropped')
-      this.#isFailing = true
-    }
+    const reason = await post(this.#client, url, batch).catch(error => problemOf(error, '').reason)
+    if (reason === undefined && this.#isFailing) log.warn({ url }, 'traces are sent again')
+    if (reason !== undefined && !this.#isFailing && !this.#isClosed)
+      log.warn({ url, reason }, 'traces cannot be sent and are dropped')
+    this.#isFailing = reason !== undefined
   }
 }
 
-interface Posted {
-  readonly body: string
-  readonly agent: HttpAgent
+/** Resolves with the reason why the receiver has not taken the spans, if it has responded. */
+async function post(client: HttpClient, url: string, batch: readonly Span[]): Promise<string | undefined> {
+  const { origin, pathname, search } = new URL(url)
+  const body = JSON.stringify(encode(batch))
+  const headers = { 'content-type': 'application/json' }
+  const request = { origin, path: pathname + search, method: 'POST', headers, body } as const
+  const { status } = await fetchText(client, request, { bytes: limits.response, timeout: limits.patience })
+  return status < 300 ? undefined : `the receiver responded with ${status}`
 }
-
-const post = (url: string, { body, agent }: Posted): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const send = url.startsWith('https:') ? overHttps : overHttp
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
-    const signal = AbortSignal.timeout(limits.patience)
-    const call = send(url, { method: 'POST', agent, headers, signal }, response => {
-      response.resume().once('error', reject)
-      const { statusCode = 0 } = response
-      response.once('end', () =>
-        statusCode < 300 ? resolve() : reject(new Error(`the receiver responded with ${statusCode}`)),
-      )
-    })
-    call.once('error', error => reject(signal.aborted ? new Error('the receiver does not answer') : error))
-    // The process may end before the receiver has answered.
-    call.once('socket', socket => void socket.unref())
-    call.end(body)
-  })
 
 const kinds = { internal: 1, server: 2, client: 3 }
 const failed = 2
