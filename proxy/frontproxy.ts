@@ -52,6 +52,8 @@ export interface FrontProxyOptions {
   readonly publicUrl: string
   /** Aborts when the proxy stops. */
   readonly stopping: AbortSignal
+  /** Headers with the context of the trace, which shards get. Absent: requests are not traced. */
+  readonly traceHeaders?: () => Readonly<Record<string, string>>
 }
 
 /** A request with its authenticated user. */
@@ -79,12 +81,22 @@ export function frontProxy(options: FrontProxyOptions): Handler {
     lifetime.follow(options.stopping, 'shutdown')
     const routes = options.routes()
     const user = await authenticate(options, exchange, routes)
-    const passing = { exchange: toHomeCluster(exchange, user, routes), user, routes }
+    const home = toHomeCluster(exchange, user, routes)
+    const passing = { exchange: withContext(options, home), user, routes }
     const seat = await enter(options.fairness, passing)
     if ('reason' in seat) return tooMany(seat)
     lifetime.hold(seat)
     return answer(passing)
   }
+}
+
+/** The same request with the context of its trace. */
+function withContext({ traceHeaders }: FrontProxyOptions, exchange: Exchange): Exchange {
+  if (traceHeaders === undefined) return exchange
+  const { incoming } = exchange
+  const { credentials } = incoming
+  const headers = { ...credentials.headers, ...traceHeaders() }
+  return { ...exchange, incoming: { ...incoming, credentials: { ...credentials, headers } } }
 }
 
 const personalPath = /^(\/services\/(?:workspaces|namespaces)\/clusters\/)([^/]+)(\/.*|)$/

@@ -3,10 +3,16 @@ import { type AuthenticationFlags, addAuthenticationFlags } from './authenticati
 import { addLimitFlags, type LimitFlags } from './limits.ts'
 import { addMountFlags, type MountFlags } from './mounts.ts'
 import { addServingFlags, type ServingFlags } from './serving.ts'
+import { addTracingFlags, type TracingFlags } from './tracing.ts'
 import { commonOption, textList } from './values.ts'
 
 /** The flags of `oriel front-proxy`, checked. */
-export interface FrontProxyFlags extends ServingFlags, MountFlags, AuthenticationFlags, LimitFlags {
+export interface FrontProxyFlags
+  extends ServingFlags,
+    MountFlags,
+    AuthenticationFlags,
+    LimitFlags,
+    TracingFlags {
   readonly mappingFile: string
   readonly rootKubeconfig: string
   readonly shardsKubeconfig: string
@@ -44,7 +50,7 @@ export function addFrontProxyFlags(command: Command): Command {
       'URL prefix of workspaces (default: external host name and port of this proxy)',
     ),
   )
-  return addLimitFlags(addMountFlags(addGroupFlags(addAuthenticationFlags(command))))
+  return addTracingFlags(addLimitFlags(addMountFlags(addGroupFlags(addAuthenticationFlags(command)))))
 }
 
 const addGroupFlags = (command: Command): Command =>

@@ -1,17 +1,13 @@
 import { isIdentityHeader } from '../../framework/authn/index.ts'
-import { forbiddenTo } from '../../framework/contract/authorizer.ts'
 import { createLogger, type Logger } from '../../framework/contract/log.ts'
 import { createFairness } from '../../framework/fairness/fairness.ts'
-import { unauthorized } from '../../framework/meta/errors.ts'
 import { createMetrics, type Metrics } from '../../framework/metrics/metrics.ts'
-import type { Authenticator } from '../../framework/request/authenticator.ts'
-import type { Answer } from '../../framework/request/response.ts'
-import { anonymous } from '../../framework/request/user.ts'
-import { userOf } from '../../framework/server/access.ts'
-import { type HealthCheck, healthAnswer } from '../../framework/server/health.ts'
+import type { HealthCheck } from '../../framework/server/health.ts'
 import { type Listener, listen } from '../../framework/server/listener.ts'
-import { type Exchange, type Handler, serve } from '../../framework/server/serve.ts'
-import { accessReviews, type Reviewer } from '../../proxy/access.ts'
+import { type Handler, serve } from '../../framework/server/serve.ts'
+import { traced } from '../../framework/server/traced.ts'
+import type { Tracing } from '../../framework/tracing/tracing.ts'
+import { accessReviews } from '../../proxy/access.ts'
 import { frontProxy } from '../../proxy/frontproxy.ts'
 import { defaultDropGroups, groupFilter } from '../../proxy/groups.ts'
 import { proxyMeasures } from '../../proxy/measures.ts'
@@ -30,6 +26,8 @@ import { connectionLimit, fairnessLimits } from '../flags/limits.ts'
 import { listenError, publicUrl, servingHosts, withPort } from '../flags/serving.ts'
 import { stopSignal } from '../process/shutdown.ts'
 import { openOutbound } from '../start/outbound.ts'
+import { prepareTracing } from '../tracing/tracing.ts'
+import { frontEndpoints } from './endpoints.ts'
 import { type FollowedRoutes, followRoutes } from './routes.ts'
 
 /** Milliseconds that requests in progress may take to end after SIGTERM. */
@@ -45,12 +43,17 @@ export async function startFrontProxy(given: FrontProxyFlags): Promise<void> {
   const routes = await followRoutes({ file: given.mappingFile, isIdentity, log, signal })
   const directory = await openDataDirectory(given.dataDirectory)
   const flags = await withPort(given)
-  const setup = { flags, identities, routes, log, directory: directory.path, stopping: signal }
+  const tracing = await prepareTracing(given, log)
+  const setup = {
+    ...{ flags, identities, routes, log, directory: directory.path, stopping: signal },
+    ...(tracing && { tracing }),
+  }
   const proxy = await openFrontProxy(setup)
   process.stdout.write(`Serving on ${publicUrl(flags)}, certificate authority: ${directory.path}/ca.crt\n`)
   await stopSignal()
   stopping.abort()
   await proxy.close()
+  await tracing?.close()
   await directory.release()
 }
 
@@ -62,10 +65,11 @@ interface FrontProxySetup {
   readonly directory: string
   readonly log: Logger
   readonly stopping: AbortSignal
+  readonly tracing?: Tracing
 }
 
 async function openFrontProxy(setup: FrontProxySetup): Promise<{ close(): Promise<void> }> {
-  const { flags, identities, routes, stopping } = setup
+  const { flags, identities, routes, stopping, tracing } = setup
   const publicName = (flags.externalUrl ?? publicUrl(flags)).replace(/\/+$/, '')
   const shards = await openShards(setup, publicName)
   const { index } = shards
@@ -73,18 +77,19 @@ async function openFrontProxy(setup: FrontProxySetup): Promise<{ close(): Promis
   const review = accessReviews(index, shards.clientOf)
   const drop = flags.authenticationDropGroups ?? defaultDropGroups
   const measures = proxyMeasures(createMetrics(), () => index.sizes())
+  const metrics = tracing?.measuring(measures.metrics) ?? measures.metrics
   const handler = frontProxy({
     ...{ index, authenticator, review, measures, stopping },
-    fairness: createFairness(fairnessLimits(flags), measures.metrics),
+    fairness: createFairness(fairnessLimits(flags), metrics),
     routes: routes.current,
     groups: groupFilter(flags.authenticationPassOnGroups ?? [], drop),
     outbound: await openOutbound(flags, 'oriel front-proxy'),
     publicUrl: publicName,
+    ...(tracing && { traceHeaders: () => tracing.headers() }),
   })
-  const { metrics } = measures
   const checks = checksOf(index, stopping)
-  const answer = fixedFrontEndpoints({ authenticator, review, checks, metrics }, handler)
-  const listener = await openPort(setup, answer, metrics)
+  const answer = frontEndpoints({ authenticator, review, checks, metrics }, handler)
+  const listener = await openPort(setup, tracing === undefined ? answer : traced(tracing, answer), metrics)
   return {
     async close() {
       await listener.drain(grace)
@@ -152,34 +157,4 @@ async function openShards({ flags, log, stopping }: FrontProxySetup, externalUrl
     await Promise.all([root, ...clients.values()].map(client => client.close()))
   }
   return { index, clientOf, close }
-}
-
-interface FixedEndpoints {
-  readonly checks: readonly HealthCheck[]
-  readonly metrics: Metrics
-  readonly review: Reviewer
-  readonly authenticator: Authenticator
-}
-
-/** The endpoints that the proxy answers itself (kcp pkg/proxy/server.go); `/healthz` is forwarded by the mappings. */
-const fixedFrontEndpoints =
-  (own: FixedEndpoints, otherwise: Handler): Handler =>
-  async exchange => {
-    const { path, query } = exchange.incoming
-    if (/^\/(readyz|livez)(\/|$)/.test(path)) return healthAnswer(own.checks, path, query)
-    return path === '/metrics' ? metrics(own, exchange) : otherwise(exchange)
-  }
-
-/** `/metrics`, for users who may read it in the logical cluster `root`. */
-async function metrics(
-  { authenticator, metrics, review }: FixedEndpoints,
-  exchange: Exchange,
-): Promise<Answer> {
-  const user = await userOf(authenticator, exchange)
-  if (user === anonymous) throw unauthorized()
-  const action = { cluster: 'root', path: '/metrics', verb: 'get' }
-  if (!(await review(user, action, exchange.lifetime.signal)))
-    throw forbiddenTo(user, { isResource: false, verb: 'get', path: '/metrics' })
-  const { contentType, body } = await metrics.text()
-  return { status: 200, contentType, body: Buffer.from(body) }
 }

@@ -31,6 +31,9 @@ interface Position {
   readonly isSampled: () => boolean
 }
 
+const contextOf = (position: Position): string =>
+  formatTraceParent({ ...position, isSampled: position.isSampled() })
+
 /** The most spans of one request; watches and retries may have more. */
 const most = 200
 
@@ -100,12 +103,14 @@ export class Tracing {
   /** Sends a request to another server, with the header that passes the context on. */
   hop<T>(name: string, work: (headers: Readonly<Record<string, string>>) => Promise<T>): Awaitable<T> {
     return this.#within(name, 'client', position =>
-      work(
-        position === undefined
-          ? {}
-          : { traceparent: formatTraceParent({ ...position, isSampled: position.isSampled() }) },
-      ),
+      work(position === undefined ? {} : { traceparent: contextOf(position) }),
     )
+  }
+
+  /** The header that passes the context of the request in progress on; none outside of a request. */
+  headers(): Readonly<Record<string, string>> {
+    const position = this.#positions.getStore()
+    return position === undefined ? {} : { traceparent: contextOf(position) }
   }
 
   #within<T>(name: string, kind: Span['kind'], work: (position?: Position) => Awaitable<T>): Awaitable<T> {

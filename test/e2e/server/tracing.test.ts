@@ -13,6 +13,7 @@ import {
   run,
   startOriel,
 } from '../../support/oriel.ts'
+import { startFrontProxy, writeProxyAuthority } from '../../support/servers/frontproxy.ts'
 import { startStandalone } from '../../support/servers/standalone.ts'
 
 interface Attribute {
@@ -134,6 +135,34 @@ describe('tracing', function () {
     const hop = spans.find(each => each.spanId === found?.parentSpanId) ?? assert.fail()
     assert.equal(hop.traceId, found?.traceId)
     assert.match(hop.name, /^(GET|POST) to the shard$/)
+    server.close()
+  })
+
+  it('passes the context on from a front proxy to its shard', async () => {
+    const { server, spans, port } = await startReceiver()
+    const fields = { endpoint: `127.0.0.1:${port}`, samplingRatePerMillion: 1_000_000 }
+    const args = await configuration('both', fields)
+    oriel = await startOriel({ args: [...(await writeProxyAuthority(folder)), ...args] })
+    const proxy = await startFrontProxy({ folder, name: 'proxy', shards: [oriel], args })
+    await proxy.kubectl(['-s', `${proxy.url}/clusters/root`, 'get', 'configmaps'])
+    const parentOf = ({ parentSpanId }: SentSpan) => spans.find(({ spanId }) => spanId === parentSpanId)
+    const isPassed = (span: SentSpan) => span.name === 'list configmaps' && parentOf(span) !== undefined
+    const found = await eventually(
+      async () => spans.find(isPassed),
+      span => span !== undefined,
+    )
+    const parent = found && parentOf(found)
+    assert.deepEqual([parent?.kind, parent?.name, parent?.traceId], [2, 'GET', found?.traceId])
+    const profile = ['get', '--raw', '/debug/pprof/profile?seconds=0']
+    const heap = ['get', '--raw', '/debug/pprof/heap']
+    assert.match(await proxy.kubectl(profile), /"nodes"/)
+    assert.match(
+      (await proxy.kubectl.try(heap)).stderr,
+      /heap snapshot is for members of system:masters only/,
+    )
+    for (const asked of [profile, heap])
+      assert.match((await proxy.kubectl.try(['--token', 'nobody-token', ...asked])).stderr, /Forbidden/)
+    await proxy.stop()
     server.close()
   })
 
