@@ -44,4 +44,5 @@ export {
   requestAllowance,
   type ViewExpression,
 } from './views/expression.ts'
+export { type ExpressionParams, paramProblems } from './views/params.ts'
 export type { ClusterFacts, UserFacts } from './views/variables.ts'

@@ -82,6 +82,20 @@ describe('expressions of Views', () => {
     it(`are refused with the position: ${source}`, () =>
       assert.ok(problemOf(source).includes(problem), problemOf(source)))
 
+  it('have their variables for a kind that is called like a variable, too', () => {
+    for (const name of ['Cluster', 'User', 'Params']) {
+      const source = "cluster.path != '' && user.name != '' && object.spec.color == params.color"
+      const expression = compileViewExpression(
+        source,
+        { ...kind, kind: name, params: { color: 'red' } },
+        'bool',
+      )
+      assert.ok('reads' in expression, JSON.stringify(expression))
+      const subject = { item: widget({ color: 'red' }), cluster, user }
+      assert.deepEqual(expression.evaluate(subject, requestAllowance()), { value: true })
+    }
+  })
+
   it('fail without values of the object in the reason', () => {
     const item = widget({ color: 'secret', keys: {} })
     assert.deepEqual(evaluate("object.spec.keys[object.spec.color] == 'x'", item), { failure: 'no such key' })

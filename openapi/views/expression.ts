@@ -12,6 +12,9 @@ import type { Item } from '../../framework/contract/item.ts'
 import { canonicalJson } from '../../framework/json/json.ts'
 import { type KeptResult, KeptResults } from '../../framework/lens/keptresults.ts'
 import { apiVersionOf, type KubeObject } from '../../framework/meta/object.ts'
+import type { LabelRequirement } from '../../framework/selectors/selectors.ts'
+import { labelsOf } from './labels.ts'
+import type { ExpressionParams } from './params.ts'
 import { type ExpressionReads, readsOf } from './reads.ts'
 import {
   type ClusterFacts,
@@ -28,6 +31,8 @@ export interface ExpressionKind {
   readonly version: string
   readonly kind: string
   readonly openapi: Readonly<Record<string, unknown>>
+  /** The variable `params`, which the View has values for. */
+  readonly params?: ExpressionParams
 }
 
 /** What an expression is evaluated for. */
@@ -54,6 +59,8 @@ export type ExpressionResult =
 /** An expression of a View that has been checked against the schema of a kind. */
 export interface ViewExpression {
   readonly reads: ExpressionReads
+  /** Labels of all objects for which it is true. */
+  readonly labels: readonly LabelRequirement[]
   /** The result, which is kept with the item if it does not depend on the user. */
   evaluate(subject: ExpressionSubject, allowance: ExpressionAllowance): ExpressionResult
 }
@@ -100,8 +107,8 @@ function expressionCache(max: number, keeps: boolean): ExpressionCompiler {
     return hash
   }
   return (source, kind, use, allowance) => {
-    const { group, version, kind: name, openapi } = kind
-    const key = JSON.stringify([group, version, name, hashOf(openapi), use, source])
+    const { group, version, kind: name, openapi, params } = kind
+    const key = JSON.stringify([group, version, name, hashOf(openapi), params, use, source])
     const known = compiled.get(key)
     if (known !== undefined) return known
     if (allowance !== undefined) allowance.left -= compilationCost
@@ -127,14 +134,15 @@ interface CompileOptions {
 }
 
 function compile(source: string, { kind, use, kept }: CompileOptions): CompiledOrProblem {
-  const { environment, object } = viewVariables(kind.openapi, kind.kind)
+  const { environment, ...values } = viewVariables(kind)
   const result = check(source, environment)
   if ('issues' in result) return { problem: problemOf(result.issues) }
   if (!types[use].includes(result.type.kind))
     return { problem: `must be of type ${nameOf[use]}, but is of type ${typeText(result.type)}` }
   const program = build(result.checked)
   if (typeof program === 'string') return { problem: program }
-  return new Compiled({ program, use, object, kind, kept, reads: readsOf(result.checked.expr) })
+  const { expr } = result.checked
+  return new Compiled({ program, use, ...values, kind, kept, reads: readsOf(expr), labels: labelsOf(expr) })
 }
 
 const nameOf = { bool: 'bool', string: 'string', cell: 'string, number or bool' } as const
@@ -179,8 +187,10 @@ interface Parts {
   readonly program: CelProgram
   readonly use: ExpressionUse
   readonly object: (object: KubeObject) => CelValue
+  readonly params: CelValue | undefined
   readonly kind: ExpressionKind
   readonly reads: ExpressionReads
+  readonly labels: readonly LabelRequirement[]
   /** undefined: results are not kept. */
   readonly kept: KeptResults<Kept> | undefined
 }
@@ -192,10 +202,12 @@ interface Kept extends KeptResult {
 
 class Compiled implements ViewExpression {
   readonly reads: ExpressionReads
+  readonly labels: readonly LabelRequirement[]
   readonly #parts: Parts
 
   constructor(parts: Parts) {
     this.reads = parts.reads
+    this.labels = parts.labels
     this.#parts = parts
   }
 
@@ -231,10 +243,10 @@ class Compiled implements ViewExpression {
     }
   }
 
-  #variables({ item, cluster, user }: ExpressionSubject): readonly CelValue[] {
-    const { object, kind } = this.#parts
+  #variables({ item, cluster, user }: ExpressionSubject): readonly (CelValue | undefined)[] {
+    const { object, params, kind } = this.#parts
     const raw = this.reads.body ? item.object : metadataOnly(item, kind)
-    return [object(raw), clusterValue(cluster), userValue(user)]
+    return [object(raw), clusterValue(cluster), userValue(user), params]
   }
 }
 

@@ -6,6 +6,7 @@ import type { CelValue, TypeAdapter } from '../../cel/values/value.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { wholeSchema } from '../../framework/meta/objectmeta.ts'
+import { type ExpressionParams, paramsSchema } from './params.ts'
 
 type Texts = Readonly<Record<string, string>>
 
@@ -43,34 +44,47 @@ function declared(schema: JSONSchemaProps, name: string): RootDeclaration {
   return declaration
 }
 
+// Kinds cannot have these names of types.
 const cluster = declared(
   struct({ name: text, path: text, labels: mapOf(text), annotations: mapOf(text) }),
-  'Cluster',
+  '$cluster',
 )
-const user = declared(struct({ name: text, uid: text, groups: texts, extra: mapOf(texts) }), 'User')
+const user = declared(struct({ name: text, uid: text, groups: texts, extra: mapOf(texts) }), '$user')
 
 /** The variables of the expressions of a View, in the order of `names`, and the types of one kind. */
 export interface ViewVariables {
   readonly environment: Environment
   /** The value of `object`. Its labels and annotations are never absent. */
   readonly object: (object: KubeObject) => CelValue
+  /** undefined: there is no variable `params`. */
+  readonly params: CelValue | undefined
 }
 
-export const variableNames = ['object', 'cluster', 'user'] as const
+export const variableNames = ['object', 'cluster', 'user', 'params'] as const
 
 export const clusterValue = (facts: ClusterFacts): CelValue => cluster.adapt(facts)
 export const userValue = (facts: UserFacts): CelValue => user.adapt(facts)
 
-/** The variables for objects of a kind. `openapi`: the schema of the kind. */
-export function viewVariables(openapi: Readonly<Record<string, unknown>>, kind: string): ViewVariables {
+/** What the variables are declared for. `openapi`: the schema of the kind. */
+interface DeclaredFor {
+  readonly openapi: Readonly<Record<string, unknown>>
+  readonly kind: string
+  readonly params?: ExpressionParams
+}
+
+/** The variables for objects of a kind. */
+export function viewVariables({ openapi, kind, params }: DeclaredFor): ViewVariables {
   const object = declarationOf(wholeSchema(openapi) as JSONSchemaProps, false, kind)
   const adapt: TypeAdapter = object?.adapt ?? adaptDynamic
+  const given = params && declared(paramsSchema(params), '$params')
+  const types = { object: object?.type ?? dynType, cluster: cluster.type, user: user.type }
   return {
     environment: environment(
-      { object: object?.type ?? dynType, cluster: cluster.type, user: user.type },
-      name => object?.struct(name) ?? cluster.struct(name) ?? user.struct(name),
+      { ...types, ...(given && { params: given.type }) },
+      name => cluster.struct(name) ?? user.struct(name) ?? given?.struct(name) ?? object?.struct(name),
     ),
     object: raw => adapt(withMaps(raw)),
+    params: given?.adapt(params),
   }
 }
 

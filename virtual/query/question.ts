@@ -1,5 +1,6 @@
 import type { ApiResource, Item, Selection, UserInfo } from '../../framework/index.ts'
 import { badRequest } from '../../framework/meta/errors.ts'
+import type { LabelRequirement } from '../../framework/selectors/selectors.ts'
 import {
   compileQueryExpression,
   type ExpressionAllowance,
@@ -53,6 +54,12 @@ export class QueryQuestion {
     for (const [name, found] of [['where', where] as const, ['orderBy', orderBy] as const])
       if (found !== undefined && 'problem' in found) return `${name}: ${found.problem}`
     return undefined
+  }
+
+  /** Labels of all objects that it selects. Throws `CostSpent`. */
+  labelsFor(resource: ApiResource): readonly LabelRequirement[] {
+    const { where } = this.#of(resource)
+    return where !== undefined && 'labels' in where ? where.labels : []
   }
 
   /** Whether the item is selected; it is not when the expression fails. Throws `CostSpent`. */

@@ -1,5 +1,6 @@
 import { Pace } from '../../framework/async/awaitable.ts'
 import type { Item, ListQuery, RequestContext } from '../../framework/index.ts'
+import type { QueryListing } from './listing.ts'
 import { contextFor, type Unit } from './units.ts'
 
 /** Where a page begins: behind an object of a unit. */
@@ -24,7 +25,7 @@ export interface PageQuery {
 
 /** The items behind the start, in the order of units and names; not yet selected by the expression. */
 export async function* scan(
-  { units }: { readonly units: readonly Unit[] },
+  { units, question }: Pick<QueryListing, 'units' | 'question'>,
   ctx: RequestContext,
   { query, start }: PageQuery,
 ): AsyncGenerator<Found, void> {
@@ -33,10 +34,12 @@ export async function* scan(
   for (const unit of units) {
     const order = start.unit === undefined ? 1 : compareTexts([unit.cluster, unit.namespace], start.unit)
     if (order < 0) continue
+    const own = question.labelsFor(unit.resource)
+    const requirements = [...(labels?.requirements ?? []), ...own]
     const list = unit.resource.storage.list(contextFor(ctx, unit), {
       cluster: unit.cluster,
       ...(unit.namespace !== '' && { namespace: unit.namespace }),
-      ...(labels && { labels }),
+      ...(requirements.length > 0 && { labels: { requirements } }),
       ...(fields && { fields }),
       ...{ resourceVersion: start.revision, match: 'Exact' },
     })

@@ -224,13 +224,14 @@ class QueryWatch {
     const count = before.size
     const sent = new Map<string, Item>()
     const events: ItemEvent[] = []
+    const { question } = this.#watching
     const { labels, fields } = this.#query
     const query = { cluster, ...(labels && { labels }), ...(fields && { fields }) }
-    for await (const { item, unit } of scan({ units }, this.#ctx, {
+    for await (const { item, unit } of scan({ units, question }, this.#ctx, {
       query,
       start: { revision: this.#position },
     })) {
-      if (!this.#watching.question.selects(item, unit.resource)) continue
+      if (!question.selects(item, unit.resource)) continue
       sent.set(idOf(item), item)
       this.#watching.sent.check(this.#ctx.user, sent.size)
       const old = before.get(idOf(item))

@@ -16,6 +16,7 @@ import { Failures } from './failures.ts'
 import type { FieldSteps } from './fields/path.ts'
 import { planOf, type ResourcePlan, type ViewPlan } from './plan.ts'
 import { newShownItems, Presenter } from './presenter.ts'
+import { labelledBy } from './selectors.ts'
 import { viewStorage } from './storage.ts'
 import type { ViewObject, ViewParams } from './types.ts'
 
@@ -125,7 +126,10 @@ export class ViewApis {
     }
     const served = plan.resources.map(resource => {
       const presenter = new Presenter(resource, failures, this.#shown)
-      return servedBy(resource, viewStorage({ ...shared, plan: resource, presenter }))
+      return servedBy(
+        resource,
+        viewStorage({ ...shared, plan: resource, presenter, labelled: labelledBy(resource) }),
+      )
     })
     const aggregates = this.#aggregates(params, { plan, failures, signal: changed.signal }, served)
     return { params, plan, set: apiSetOf([...served, ...aggregates]), failures, state, source, changed }

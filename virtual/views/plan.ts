@@ -1,5 +1,10 @@
 import type { ApiResource, ApiSet, TableColumn } from '../../framework/index.ts'
-import type { JSONSchemaProps, ViewExpression } from '../../openapi/index.ts'
+import {
+  type ExpressionParams,
+  type JSONSchemaProps,
+  paramProblems,
+  type ViewExpression,
+} from '../../openapi/index.ts'
 import { planAggregate } from './aggregateplan.ts'
 import type { AggregatePlan } from './aggregates/types.ts'
 import { type ColumnParts, columnsFor } from './columns.ts'
@@ -43,6 +48,12 @@ export interface ViewPlan {
 
 /** Compiles a View. A resource with a problem is not served. */
 export function planOf({ spec }: ViewObject, source: ApiSet, factsOf: ColumnParts['factsOf']): ViewPlan {
+  const params = spec?.params
+  const wrong = paramProblems(params ?? {}).map(({ name, problem }) => ({
+    ...{ about: 'expression' as const, message: problem },
+    field: name === '' ? 'spec.params' : `spec.params[${name}]`,
+  }))
+  if (wrong.length > 0) return { resources: [], aggregates: [], problems: wrong }
   const plans = (spec?.resources ?? []).map((resource, i) => {
     const problems = collectProblems()
     const isPersonal = spec?.source?.workspaces !== undefined
@@ -53,6 +64,7 @@ export function planOf({ spec }: ViewObject, source: ApiSet, factsOf: ColumnPart
       columns: spec?.columns,
       factsOf,
       isPersonal,
+      params,
     }
     const plan = planResource(planning, problems)
     return { resources: plan === undefined || problems.all.length > 0 ? [] : [plan], problems: problems.all }
@@ -61,7 +73,8 @@ export function planOf({ spec }: ViewObject, source: ApiSet, factsOf: ColumnPart
   const aggregates = (spec?.aggregate ?? []).map((aggregate, i) => {
     const problems = collectProblems()
     const of = resources.find(({ source: { group, names } }) => isOf(aggregate, group, names.plural))
-    const compile = of === undefined ? () => undefined : problems.compilerFor(kindOf(of.source, of.openapi))
+    const compile =
+      of === undefined ? () => undefined : problems.compilerFor(kindOf(of.source, of.openapi, params))
     const plan = planAggregate({ aggregate, field: `spec.aggregate[${i}]`, of, compile }, problems)
     return { plans: plan === undefined || problems.all.length > 0 ? [] : [plan], problems: problems.all }
   })
@@ -83,10 +96,11 @@ interface Planning {
   readonly factsOf: ColumnParts['factsOf']
   /** The source shows each user other objects. */
   readonly isPersonal: boolean
+  readonly params: ExpressionParams | undefined
 }
 
 function planResource(planning: Planning, problems: Problems): ResourcePlan | undefined {
-  const { resource, field } = planning
+  const { resource, field, params } = planning
   const source = sourceOf(resource, planning.source.resources)
   if (source === undefined) {
     problems.add('source', field, `the source does not have the resource ${named(resource)}`)
@@ -95,8 +109,8 @@ function planResource(planning: Planning, problems: Problems): ResourcePlan | un
   const whole = source.openapi as JSONSchemaProps
   const hide = hiddenPaths(resource, source, field, problems)
   const openapi = hide.length === 0 ? whole : withoutHidden(whole, hide)
-  const where = problems.compilerFor(kindOf(source, whole))(`${field}.where`, resource.where, 'bool')
-  const compile = problems.compilerFor(kindOf(source, openapi))
+  const where = problems.compilerFor(kindOf(source, whole, params))(`${field}.where`, resource.where, 'bool')
+  const compile = problems.compilerFor(kindOf(source, openapi, params))
   const annotate = plannedAnnotations(planning, compile, problems)
   const writable = writablePaths(resource, field, problems)
   const { columns, factsOf } = planning
@@ -111,8 +125,13 @@ function planResource(planning: Planning, problems: Problems): ResourcePlan | un
   }
 }
 
-const kindOf = ({ group, version, names }: ApiResource, openapi: JSONSchemaProps) => ({
+const kindOf = (
+  { group, version, names }: ApiResource,
+  openapi: JSONSchemaProps,
+  params: ExpressionParams | undefined,
+) => ({
   ...{ group, version, kind: names.kind },
+  ...(params && { params }),
   openapi: openapi as Readonly<Record<string, unknown>>,
 })
 

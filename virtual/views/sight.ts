@@ -16,6 +16,8 @@ export interface ViewSightParts {
   readonly clusters: ClusterIndex
   readonly failures: Failures
   readonly presenter: Presenter
+  /** Whether an object with these labels can be selected by the expression. */
+  readonly labelled: (labels: Item['meta']['labels']) => boolean
 }
 
 /** What one request sees of the objects of the source. */
@@ -48,6 +50,8 @@ export class ViewSight {
   isSelected(item: Item, cluster: ClusterFacts = this.#parts.clusters.of(item.key.cluster)): boolean {
     const { plan, failures } = this.#parts
     if (plan.where === undefined) return true
+    // As in lists and watches, where the source selects: an object without the label is not a failure.
+    if (!this.#parts.labelled(item.meta.labels)) return false
     const result = plan.where.evaluate({ item, cluster, user: this.#user }, this.allowance)
     if ('value' in result) return result.value === true
     failures.refused(`${plan.field}.where`, result, item)

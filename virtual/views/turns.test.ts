@@ -49,7 +49,7 @@ function slowView() {
       state: '',
       since: 0,
       changed: new AbortController().signal,
-      clusters: { of: () => facts },
+      ...{ clusters: { of: () => facts }, labelled: () => true },
     },
   } as unknown as ViewStorage
   return { storage: viewStorage(view), most: () => most }

@@ -1,5 +1,6 @@
 import type { KubeObject } from '../../framework/index.ts'
 import type { Condition } from '../../kcp/index.ts'
+import type { ExpressionParams } from '../../openapi/index.ts'
 
 /** One entry of `spec.resources` of a View. */
 export interface ViewResource {
@@ -45,6 +46,7 @@ export interface ExpressionFailure {
 export interface ViewObject extends KubeObject {
   readonly spec?: {
     readonly source?: { readonly apiExport?: string; readonly cluster?: '.'; readonly workspaces?: '.' }
+    readonly params?: ExpressionParams
     readonly resources?: readonly ViewResource[]
     readonly columns?: readonly ViewColumn[]
     readonly aggregate?: readonly ViewAggregate[]

@@ -52,7 +52,7 @@ const resource = object(
       { minItems: 1, maxItems: 8 },
     ),
     where: expression(
-      'CEL expression that is true for the objects of the View. Variables: object, cluster (name, path, labels and annotations of its workspace) and user (name, uid, groups, extra). An object for which the expression fails is hidden. Selects all objects if unset.',
+      'CEL expression that is true for the objects of the View. Variables: object, cluster (name, path, labels and annotations of its workspace), user (name, uid, groups, extra), and params. An object for which the expression fails is hidden. Selects all objects if unset.',
     ),
     hide: list(
       'Paths of fields that the View does not have: "spec.token", "metadata.annotations[example.com/internal]", "spec.items[*].secret". They cannot be read, selected or written.',
@@ -148,6 +148,11 @@ export const view: KindDefinition = {
             'Desired state.',
             {
               source,
+              params: map(
+                'Values of the variable params in the expressions, by name: strings, numbers, Booleans, or lists of one of them. The expressions are checked against their types.',
+                { 'x-kubernetes-preserve-unknown-fields': true },
+                { maxProperties: 32 },
+              ),
               resources: listMap('Resources of the View.', ['group', 'resource'], resource, {
                 minItems: 1,
                 maxItems: 32,

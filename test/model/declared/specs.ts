@@ -19,6 +19,9 @@ interface Filter {
   readonly holds: (widget: Widget, tier: Tier, user: string) => boolean
 }
 
+/** The parameters of all Views. */
+export const params = { least: 1, tiers: ['gold', 'silver'] }
+
 const filters: readonly Filter[] = [
   { where: 'true', holds: () => true },
   { where: "object.spec.color == 'red'", holds: ({ color }) => color === 'red' },
@@ -35,6 +38,14 @@ const filters: readonly Filter[] = [
   {
     where: "cluster.path.endsWith('1') && (!has(object.spec.color) || object.spec.color != 'blue')",
     holds: ({ cluster, color }) => cluster.endsWith('1') && color !== 'blue',
+  },
+  {
+    where: "object.metadata.labels['team'] == 'ops' && object.spec.size > params.least",
+    holds: ({ team, size }) => team === 'ops' && size > params.least,
+  },
+  {
+    where: "object.metadata.labels['team'] in ['ada', 'ops'] && cluster.labels['tier'] in params.tiers",
+    holds: ({ team }, tier) => team !== 'bob' && params.tiers.includes(tier ?? ''),
   },
 ]
 

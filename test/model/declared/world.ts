@@ -9,7 +9,7 @@ import { claimsDecorator } from '../../../shard/claims/index.ts'
 import { openMemoryStore } from '../../../shard/store/memory.ts'
 import { type TestShard, testShard } from '../../../shard/testing/shard.ts'
 import { views } from '../../../virtual/views/index.ts'
-import { annotation, resourceOf, type Spec, type Tier, type Widget } from './specs.ts'
+import { annotation, params, resourceOf, type Spec, type Tier, type Widget } from './specs.ts'
 
 export const provider = 'provider'
 export const consumers = ['one1', 'two2', 'three1']
@@ -200,7 +200,7 @@ export class DeclaredWorld {
       apiVersion: 'views.oriel.dev/v1alpha1',
       kind: 'View',
       metadata: { name },
-      spec: { source: { apiExport: 'widgets' }, resources: [resourceOf(spec)] },
+      spec: { source: { apiExport: 'widgets' }, params, resources: [resourceOf(spec)] },
     }
     const found = this.shard.informers.for(resources.views).get(provider, '', name)
     if (found === undefined) await this.shard.client.create(resources.views, key, object)
