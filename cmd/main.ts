@@ -1,4 +1,3 @@
-import cluster from 'node:cluster'
 import { basename } from 'node:path'
 import { Command } from 'commander'
 import { completionCommand } from './completion/command.ts'
@@ -13,6 +12,7 @@ import { addStartFlags, type StartFlags } from './flags/start.ts'
 import { addVirtualWorkspacesFlags, type VirtualWorkspacesFlags } from './flags/virtualworkspaces.ts'
 import { newCommand } from './newview/command.ts'
 import { endWithReader, outliveReader } from './process/closedpipe.ts'
+import { isWorker } from './process/worker.ts'
 import { backupCommand, restoreCommand, storeCommand } from './store/command.ts'
 import { userCommand } from './users/command.ts'
 import { queryCommand, viewsCommand, watchCommand } from './viewtools/command.ts'
@@ -27,7 +27,7 @@ const program = new Command(isPlugin ? 'kubectl oriel' : 'oriel')
 
 program.commandsGroup('Servers:')
 addStartFlags(program.command('start')).action(async (flags: StartFlags & KcpFlags) => {
-  if (flags.replicas > 1 && cluster.isPrimary) {
+  if (flags.replicas > 1 && !isWorker()) {
     const { startReplicas } = await import('./start/replicas.ts')
     return startReplicas(withKcpFlags(flags))
   }

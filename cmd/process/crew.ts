@@ -1,21 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-
-/** What a worker process says to the process that started it. */
-export type WorkerSaid =
-  | { readonly kind: 'ready'; readonly banner: string }
-  /** A question for all workers, such as for their metrics. */
-  | { readonly kind: 'ask'; readonly id: number }
-  | { readonly kind: 'answer'; readonly id: number; readonly text: string }
-
-/** What a worker process gets: a question, and all answers to its own question. */
-export type WorkerTold =
-  | { readonly kind: 'asked'; readonly id: number }
-  | { readonly kind: 'answers'; readonly id: number; readonly texts: readonly string[] }
-
-/** The environment variable with the number of a worker, from 1 on. */
-export const workerNumber = 'ORIEL_REPLICA'
+import { type WorkerSaid, type WorkerTold, workerNumber } from './worker.ts'
 
 /** Milliseconds before a worker that failed is started again, and for its answer to a question. */
 const [pause, patience] = [1_000, 2_000]

@@ -54,6 +54,12 @@ export const oldestNode = '20.19'
 
 /** The error for a version of Node that is too old; undefined for supported versions. */
 export const versionError = (release: string): string | undefined =>
-  release.localeCompare(oldestNode, 'en', { numeric: true }) < 0
+  isOlder(release, oldestNode)
     ? `oriel: Node.js ${oldestNode} or newer is required, and this is ${release}: install a newer version.`
     : undefined
+
+function isOlder(release: string, than: string): boolean {
+  const [major = 0, minor = 0] = release.split('.').map(Number)
+  const [otherMajor = 0, otherMinor = 0] = than.split('.').map(Number)
+  return major < otherMajor || (major === otherMajor && minor < otherMinor)
+}

@@ -1,6 +1,6 @@
-import cluster from 'node:cluster'
-import { type WorkerSaid, type WorkerTold, workerNumber } from './crew.ts'
+import type { Cluster } from 'node:cluster'
 import { stopSignal } from './shutdown.ts'
+import { isWorker, type WorkerSaid, type WorkerTold, workerNumber } from './worker.ts'
 
 /** What differs between a server in one process, and one of several processes that share a port. */
 export interface ServerRole {
@@ -18,8 +18,8 @@ export interface ServerRole {
   collect?(own: () => Promise<string>): () => Promise<readonly string[]>
 }
 
-/** The role of this process: `node:cluster` starts workers. */
-export const serverRole = (): ServerRole => (cluster.isWorker ? new WorkerRole() : aloneRole)
+/** The role of this process. */
+export const serverRole = (): ServerRole => (isWorker() ? new WorkerRole() : aloneRole)
 
 const aloneRole: ServerRole = {
   isWorker: false,
@@ -50,7 +50,8 @@ class WorkerRole implements ServerRole {
   }
 
   end(): void {
-    cluster.worker?.disconnect()
+    const cluster: unknown = process.getBuiltinModule('node:cluster')
+    ;(cluster as Cluster).worker?.disconnect()
   }
 
   collect(own: () => Promise<string>): () => Promise<readonly string[]> {
