@@ -1,6 +1,6 @@
 import { formatJson } from '../../json/json.ts'
 import { envelope, type MessageField, type MessageFields, magic, messageFields, typeMeta } from './fields.ts'
-import { lengthDelimited, varint, varintField } from './wire.ts'
+import { MessageWriter } from './writer.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -22,78 +22,94 @@ export const enveloped = (type: EnvelopeType, raw: Buffer): Buffer =>
  * sorted map keys, and zero values of fields that are not pointers (rules.md 11.6, 11.7).
  */
 export function encodeMessage(fields: MessageFields, value: Members): Buffer {
-  const parts: Buffer[] = []
-  for (const [number, field] of fields) addField(parts, number, field, value)
-  return Buffer.concat(parts)
+  const to = new MessageWriter()
+  writeMessage(to, fields, value)
+  return to.end()
 }
 
-function addField(parts: Buffer[], number: number, field: MessageField, value: Members): void {
+function writeMessage(to: MessageWriter, fields: MessageFields, value: Members): void {
+  for (const [number, field] of [...fields].reverse()) writeField(to, number, field, value)
+}
+
+function writeField(to: MessageWriter, number: number, field: MessageField, value: Members): void {
   const { name, type, shape, mark } = field
   if (mark === '^') {
-    parts.push(encodeOne(number, type, value))
+    writeOne(to, number, type, value)
     return
   }
   const member = value[name]
-  if (shape === 'list') {
-    for (const item of (member ?? []) as readonly unknown[]) parts.push(encodeOne(number, type, item))
-  } else if (shape === 'map') {
-    const entries = Object.entries(membersOf(member)).sort(([one], [other]) => (one < other ? -1 : 1))
-    for (const [key, item] of entries)
-      parts.push(
-        lengthDelimited(number, Buffer.concat([encodeOne(1, 'text', key), encodeOne(2, type, item)])),
-      )
-  } else if (isWritten(field, member)) parts.push(encodeOne(number, type, member))
+  if (shape === 'list')
+    for (const item of ((member ?? []) as readonly unknown[]).toReversed()) writeOne(to, number, type, item)
+  else if (shape === 'map') writeMap(to, number, type, membersOf(member))
+  else if (isWritten(field, member)) writeOne(to, number, type, member)
+}
+
+function writeMap(to: MessageWriter, number: number, type: string, map: Members): void {
+  for (const key of Object.keys(map).sort().reverse())
+    to.delimited(number, () => {
+      writeOne(to, 2, type, map[key])
+      writeText(to, 1, key)
+    })
 }
 
 /** Absent pointers and bytes are omitted; other absent fields are written as zero. */
 const isWritten = ({ type, mark }: MessageField, member: unknown): boolean =>
   (member !== undefined && member !== null) || (mark !== '*' && type !== 'bytes')
 
-type Encode = (number: number, value: unknown) => Buffer
+type Write = (to: MessageWriter, number: number, value: unknown) => void
 
-const text = (number: number, value: unknown): Buffer =>
-  lengthDelimited(number, Buffer.from(typeof value === 'string' ? value : ''))
+function writeText(to: MessageWriter, number: number, value: unknown): void {
+  to.delimited(number, () => to.text(typeof value === 'string' ? value : ''))
+}
+
+function writeInteger(to: MessageWriter, number: number, value: number): void {
+  to.varint(value)
+  to.tag(number, 0)
+}
+
+/** Seconds and nanoseconds; nothing for the zero time. */
+function writeTime(to: MessageWriter, number: number, value: unknown): void {
+  to.delimited(number, () => {
+    if (typeof value !== 'string') return
+    const fraction = /\.(\d+)/.exec(value)?.[1] ?? ''
+    writeInteger(to, 2, Number(fraction.slice(0, 9).padEnd(9, '0')))
+    writeInteger(to, 1, Math.floor(Date.parse(value) / 1000))
+  })
+}
 
 /** Types with their own encoding, by name. */
-const special: Readonly<Record<string, Encode>> = {
-  text,
-  bytes: (number, value) => lengthDelimited(number, Buffer.from(String(value), 'base64')),
-  raw: (number, value) => lengthDelimited(number, value as Buffer),
-  int: (number, value) => varintField(number, BigInt(Math.trunc(Number(value ?? 0)))),
-  bool: (number, value) => varintField(number, value === true ? 1n : 0n),
-  double: (number, value) => {
-    const bytes = Buffer.alloc(8)
-    bytes.writeDoubleLE(Number(value))
-    return Buffer.concat([varint(BigInt((number << 3) | 1)), bytes])
+const special: Readonly<Record<string, Write>> = {
+  text: writeText,
+  bytes: (to, number, value) => to.delimited(number, () => to.bytes(Buffer.from(String(value), 'base64'))),
+  raw: (to, number, value) => to.delimited(number, () => to.bytes(value as Buffer)),
+  int: (to, number, value) => writeInteger(to, number, Math.trunc(Number(value ?? 0))),
+  bool: (to, number, value) => writeInteger(to, number, value === true ? 1 : 0),
+  double: (to, number, value) => {
+    to.double(Number(value))
+    to.tag(number, 1)
   },
-  Time: (number, value) => lengthDelimited(number, encodeTime(value)),
-  MicroTime: (number, value) => lengthDelimited(number, encodeTime(value)),
-  Json: (number, value) => lengthDelimited(number, lengthDelimited(1, Buffer.from(formatJson(value)))),
-  Quantity: (number, value) => lengthDelimited(number, text(1, value)),
-  TextList: (number, value) =>
-    lengthDelimited(number, Buffer.concat((value as readonly unknown[]).map(item => text(1, item)))),
-  TypeMeta: (number, value) => lengthDelimited(number, encodeMessage(typeMeta, membersOf(value))),
-  SchemaOrArray: (number, value) =>
-    encodeOne(number, 'SchemaItems', Array.isArray(value) ? { schemas: value } : { schema: value }),
-  SchemaOrBool: (number, value) =>
-    encodeOne(
+  Time: writeTime,
+  MicroTime: writeTime,
+  Json: (to, number, value) => to.delimited(number, () => writeText(to, 1, formatJson(value))),
+  Quantity: (to, number, value) => to.delimited(number, () => writeText(to, 1, value)),
+  TextList: (to, number, value) =>
+    to.delimited(number, () => {
+      for (const item of (value as readonly unknown[]).toReversed()) writeText(to, 1, item)
+    }),
+  TypeMeta: (to, number, value) => to.delimited(number, () => writeMessage(to, typeMeta, membersOf(value))),
+  SchemaOrArray: (to, number, value) =>
+    writeOne(to, number, 'SchemaItems', Array.isArray(value) ? { schemas: value } : { schema: value }),
+  SchemaOrBool: (to, number, value) =>
+    writeOne(
+      to,
       number,
       'SchemaAllowed',
       typeof value === 'boolean' ? { allows: value } : { allows: true, schema: value },
     ),
 }
 
-function encodeOne(number: number, type: string, value: unknown): Buffer {
+function writeOne(to: MessageWriter, number: number, type: string, value: unknown): void {
   const write = special[type]
-  if (write !== undefined) return write(number, value)
-  return lengthDelimited(number, encodeMessage(messageFields(type) ?? new Map(), membersOf(value)))
-}
-
-/** Seconds and nanoseconds; nothing for the zero time. */
-function encodeTime(value: unknown): Buffer {
-  if (typeof value !== 'string') return Buffer.alloc(0)
-  const seconds = Math.floor(Date.parse(value) / 1000)
-  const fraction = /\.(\d+)/.exec(value)?.[1] ?? ''
-  const nanos = Number(fraction.slice(0, 9).padEnd(9, '0'))
-  return Buffer.concat([varintField(1, BigInt(seconds)), varintField(2, BigInt(nanos))])
+  if (write !== undefined) write(to, number, value)
+  else to.delimited(number, () => writeMessage(to, messageFields(type) ?? new Map(), membersOf(value)))
 }
