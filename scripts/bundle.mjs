@@ -47,9 +47,9 @@ const asFunction = {
 /** Names stay, because stack traces show them, and lines, by which `cmd/process/stacktraces.ts` finds the sources. */
 const small = { minifyWhitespace: true, minifySyntax: true, lineLimit: 200 }
 
-function bundleOne(options) {
+/** Bundles entry points for Node. */
+export function bundleOne(options) {
   return build({
-    ...options,
     absWorkingDir: root,
     outExtension: { '.js': '.cjs' },
     bundle: true,
@@ -64,6 +64,7 @@ function bundleOne(options) {
     sourcesContent: false,
     logLevel: 'warning',
     logOverride: { 'require-resolve-not-external': 'silent' },
+    ...options,
   })
 }
 

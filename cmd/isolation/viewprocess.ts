@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { extname, join } from 'node:path'
+import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient, type HttpClient } from '../../framework/net/client.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
+import { invocation } from '../process/again.ts'
 import { type Isolation, newSecret } from './isolation.ts'
 import { announced, type IsolatedConfig, type PublishedUrls } from './messages.ts'
 import { identityHeaders } from './privateheaders.ts'
@@ -44,7 +44,8 @@ export class ViewProcess {
     this.socketPath = socketPath
     this.client = createClient({ socketPath })
     // Log lines go to the log of this process; what the plugin prints must not be in the output of this process.
-    this.#child = spawn(process.execPath, [...argumentsOf(memory)], { stdio: ['pipe', 2, 2, 'pipe'] })
+    const { args, env } = invocation(limitsOf(memory), ['isolated-view'])
+    this.#child = spawn(process.execPath, args, { env, stdio: ['pipe', 2, 2, 'pipe'] })
     this.pid = this.#child.pid ?? 0
     this.ended = this.#ending()
     const config = { view, options, fresh, socketPath, secret: this.#secret, shard, logLevel }
@@ -124,12 +125,7 @@ async function lineOf(stream: Readable): Promise<string> {
 /** The bytes of headers that a process accepts: the user may be in many groups. */
 const mostHeaders = 1 << 20
 
-/** The arguments with which Node runs this program again: the bundle, or its sources. */
-function argumentsOf(memory: number): readonly string[] {
-  const limits = [`--max-old-space-size=${memory}`, `--max-http-header-size=${mostHeaders}`]
-  const bundle = join(import.meta.dirname, 'oriel.cjs')
-  const extension = extname(import.meta.filename)
-  const loader = extension === '.ts' ? ['--import=tsx'] : []
-  const program = existsSync(bundle) ? bundle : join(import.meta.dirname, `../main${extension}`)
-  return [...limits, ...loader, program, 'isolated-view']
-}
+const limitsOf = (memory: number): readonly string[] => [
+  `--max-old-space-size=${memory}`,
+  `--max-http-header-size=${mostHeaders}`,
+]

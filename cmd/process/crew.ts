@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { workerSettings } from './again.ts'
 import { type WorkerSaid, type WorkerTold, workerNumber } from './worker.ts'
 
 /** Milliseconds before a worker that failed is started again, and for its answer to a question. */
@@ -29,6 +30,7 @@ export class Crew {
 
   /** Starts the first worker, and when it is ready the others. Rejects with the exit code of one that ends before. */
   async start(): Promise<void> {
+    cluster.setupPrimary(workerSettings())
     await this.#launch(1)
     await Promise.all(Array.from({ length: this.#options.count - 1 }, (_, i) => this.#launch(i + 2)))
   }

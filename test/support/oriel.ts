@@ -38,6 +38,8 @@ export interface OrielOptions {
   readonly cwd?: string
   /** Another copy of the program than that of this repository. */
   readonly program?: string
+  /** A single executable file, instead of Node and a program. */
+  readonly executable?: string
   /** Environment variables besides those of the tests. */
   readonly env?: Readonly<Record<string, string>>
 }
@@ -64,10 +66,11 @@ export async function startOriel(options: OrielOptions = {}): Promise<Oriel> {
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'oriel-')))
   const launch = (port: string): ChildProcess => {
     const more = withStore(directory, options.args ?? [])
-    const args = [program, 'start', '--data-directory', directory, '--port', port, ...more]
+    const own = options.executable === undefined ? [process.execPath, program] : [options.executable]
+    const line = [...own, 'start', '--data-directory', directory, '--port', port, ...more]
     const limit = options.largestFile
-    const shell = ['-c', `ulimit -f ${limit}; exec "$@"`, 'sh', process.execPath, ...args]
-    const [command, ...rest] = limit === undefined ? [process.execPath, ...args] : ['sh', ...shell]
+    const limited = ['sh', '-c', `ulimit -f ${limit}; exec "$@"`, 'sh', ...line]
+    const [command, ...rest] = limit === undefined ? line : limited
     const env = { ...process.env, ...options.env }
     return spawn(command as string, rest, { stdio: ['ignore', 'pipe', 'pipe'], env, ...(cwd && { cwd }) })
   }
