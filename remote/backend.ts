@@ -12,6 +12,7 @@ import type { ShardConnection } from './connection/connection.ts'
 import { Copies } from './copy/copies.ts'
 import { createDirectory } from './directory.ts'
 import { forward } from './forwarding.ts'
+import { informerStorage } from './informing.ts'
 import { otherShards } from './othershards.ts'
 import { ListCoalescer } from './reading/listcoalescer.ts'
 import { remoteStorage } from './storage.ts'
@@ -38,6 +39,16 @@ export interface RemoteShard {
 const idOf = ({ group, version, resource, subresource = '', identity = '' }: ResourceRef): string =>
   [group, version, resource, subresource, identity].join('/')
 
+/** One storage for each resource. */
+function memoized(make: Backend['storage']): Backend['storage'] {
+  const storages = new Map<string, ResourceStorage>()
+  return ref => {
+    const known = storages.get(idOf(ref)) ?? make(ref)
+    storages.set(idOf(ref), known)
+    return known
+  }
+}
+
 /** Logs warnings at debug level: the connection already reports once why the shard cannot be used. */
 const quiet = (log: Logger): Logger => ({
   debug: (fields, message) => log.debug(fields, message),
@@ -53,14 +64,13 @@ export function remoteShard(options: RemoteShardOptions): RemoteShard {
   const { connection, everywhere, cache = connection, log, signal } = options
   const copies = new Copies({ isGood: () => connection.reach.isGood(), log, signal })
   const clients = { copies, coalescer: new ListCoalescer() }
-  const storages = new Map<string, ResourceStorage>()
-  const storage = (ref: ResourceRef): ResourceStorage => {
-    const known = storages.get(idOf(ref)) ?? remoteStorage(connection, ref, clients)
-    storages.set(idOf(ref), known)
-    return known
-  }
+  const storage = memoized(ref => remoteStorage(connection, ref, clients))
   const common = commonApis(storage)
-  const informers = createInformers({ storage: ref => remoteStorage(connection, ref) }, quiet(log), signal)
+  const informers = createInformers(
+    { storage: memoized(ref => informerStorage(connection, ref)) },
+    quiet(log),
+    signal,
+  )
   const directory = createDirectory(informers)
   const connectionOf = (cluster: string): ShardConnection =>
     everywhere === undefined || directory.has(cluster) ? connection : everywhere

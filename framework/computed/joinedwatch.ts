@@ -1,4 +1,4 @@
-import { Wake } from '../async/wake.ts'
+import { valuesAndWakes, Wake } from '../async/wake.ts'
 import type { RequestContext } from '../contract/context.ts'
 import { fieldOf, type Item, type ItemEvent, initialEventsEnd } from '../contract/item.ts'
 import type { ItemWatch, WatchQuery } from '../contract/storage.ts'
@@ -61,27 +61,11 @@ export class JoinedWatch {
     // Bookmarks tell the position, also where the client wants none.
     const query = { ...this.#query, bookmarks: true, ...(resourceVersion !== '' && { resourceVersion }) }
     const inner = this.#sight.storage.watch(this.#ctx, query)
-    let next = inner.next()
-    next.catch(() => undefined)
     if (this.#changes.length > 0) this.#wake.ring()
-    try {
-      for (;;) {
-        const batch = await Promise.race([next, this.#wake.rung()])
-        if (batch === undefined) {
-          this.#wake.set()
-          yield* this.#joined()
-          continue
-        }
-        if (batch.done) return
-        const events = batch.value.flatMap(event => this.#own(event))
-        if (events.length > 0) yield events
-        yield* this.#joined()
-        next = inner.next()
-        next.catch(() => undefined)
-      }
-    } finally {
-      // A pending `next` ends with the signal, and `return` waits for it.
-      inner.return().catch(() => undefined)
+    for await (const batch of valuesAndWakes(inner, this.#wake)) {
+      const events = batch?.flatMap(event => this.#own(event)) ?? []
+      if (events.length > 0) yield events
+      yield* this.#joined()
     }
   }
 

@@ -48,30 +48,36 @@ function startInformer(source: Source): Informer {
 
 /** Milliseconds. */
 const pauses = { first: 100, longest: 30_000 }
+/** After a 404: no event reports that the definition of the kind was created. */
+const pausesUntilServed = { first: 100, longest: 2_000 }
 
 /** Lists and watches; continues the watch after its last event, and lists again if that revision has expired. */
 async function keepUp(source: Source, copy: LocalCopy, isSynced: () => void): Promise<void> {
   const { log, signal } = source
   let position: string | undefined
-  const backoff = new Backoff(pauses)
+  const [backoff, untilServed] = [new Backoff(pauses), new Backoff(pausesUntilServed)]
   while (!signal.aborted) {
+    let isServed = true
     try {
       position ??= await refill(source, copy)
       isSynced()
       for await (const moved of follow(source, copy, position)) {
         position = moved
         backoff.reset()
+        untilServed.reset()
       }
     } catch (error) {
-      if (isLost(error)) position = undefined
-      else if (!signal.aborted) log.warn({ error: String(error) }, 'informer failed, retrying')
+      isServed = !hasCode(error, 404)
+      if (!isServed || hasCode(error, 410)) position = undefined
+      if (!hasCode(error, 410) && !signal.aborted)
+        log.warn({ error: String(error) }, 'informer failed, retrying')
     }
     // Also after a watch that ended without an error: the backend may end all of them at once.
-    await backoff.pause(signal)
+    await (isServed ? backoff : untilServed).pause(signal)
   }
 }
 
-const isLost = (error: unknown): boolean => error instanceof StatusError && error.code === 410
+const hasCode = (error: unknown, code: number): boolean => error instanceof StatusError && error.code === code
 
 /** Lists all objects; returns the revision to watch from. */
 async function refill({ backend, resource, log, signal }: Source, copy: LocalCopy): Promise<string> {

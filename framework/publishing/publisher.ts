@@ -127,8 +127,10 @@ async function publishOne(
 ): Promise<void> {
   const views = publisher.views(item.object)
   if (views === undefined) return
-  const { own, current } = publishing.viewUrls
-  const bases = (publisher.isOnlyHere ? [own] : current()).map(base => base.replace(/\/+$/, ''))
+  const { viewUrls } = publishing
+  const bases = (publisher.isOnlyHere ? [viewUrls.own] : viewUrls.current()).map(base =>
+    base.replace(/\/+$/, ''),
+  )
   const urls = views.flatMap(params => bases.map(base => `${base}${workspace.path.format(params)}`))
   if (publisher.publish(item.object, urls) === item.object) return
   const { backend, log, signal } = publishing

@@ -213,11 +213,26 @@ const shuttingDown: Answer = {
   headers: { 'Retry-After': '5', 'X-Content-Type-Options': 'nosniff' },
 }
 
-function logRequest(log: Logger, { incoming, record, measured }: Exchange, code: number): void {
+function logRequest(log: Logger, exchange: Exchange, code: number): void {
   if (!log.isLevelEnabled('debug')) return
+  const { incoming, record, measured } = exchange
   const milliseconds = performance.now() - measured.since
   const { auditId: audit, method, path } = incoming
-  log.debug({ audit, method, path, code, milliseconds, ...record.annotations() }, 'request')
+  log.debug(
+    { audit, ...routeOf(exchange), method, path, code, milliseconds, ...record.annotations() },
+    'request',
+  )
+}
+
+/** The view, verb and logical cluster; nothing for a request that was refused before. */
+function routeOf({ target, ctx }: Exchange): object {
+  if (target === undefined) return {}
+  const { workspace, info, cluster } = target
+  return {
+    ...(workspace.name && { view: workspace.name }),
+    verb: info.verb,
+    cluster: ctx?.cluster ?? cluster,
+  }
 }
 
 /** The warnings and annotations of one request, for the response's headers and the log. */

@@ -1,5 +1,5 @@
 import { Pace } from '../../framework/async/awaitable.ts'
-import { Wake } from '../../framework/async/wake.ts'
+import { valuesAndWakes, Wake } from '../../framework/async/wake.ts'
 import {
   bookmark,
   expired,
@@ -126,30 +126,17 @@ class QueryWatch {
     for (const batch of [await this.#started(first)]) if (initialEvents && batch.length > 0) yield batch
     if (initialEvents && bookmarks) yield [bookmark(this.#watching.kind, Number(this.#position), true)]
     const inner = this.#watching.anywhere.watch(this.#ctx, from)
-    let next = inner.next()
-    next.catch(() => undefined)
     const pace = new Pace()
-    try {
-      for (;;) {
-        const batch = await Promise.race([next, wake.rung()])
-        wake.set()
-        await this.#watching.costs.renew(this.#watching.question.allowance, this.#ctx)
-        const reviewed = await this.#reviewed()
-        if (reviewed.length > 0) yield reviewed
-        if (batch === undefined) continue
-        if (batch.done) return
-        for (const event of batch.value) {
-          await pace.due()
-          const shown = await this.#through(event)
-          this.#position = event.item.meta.resourceVersion
-          if (shown !== undefined) yield [shown]
-        }
-        next = inner.next()
-        next.catch(() => undefined)
+    for await (const batch of valuesAndWakes(inner, wake)) {
+      await this.#watching.costs.renew(this.#watching.question.allowance, this.#ctx)
+      const reviewed = await this.#reviewed()
+      if (reviewed.length > 0) yield reviewed
+      for (const event of batch ?? []) {
+        await pace.due()
+        const shown = await this.#through(event)
+        this.#position = event.item.meta.resourceVersion
+        if (shown !== undefined) yield [shown]
       }
-    } finally {
-      // A pending `next` ends with the signal, and `return` waits for it.
-      inner.return().catch(() => undefined)
     }
   }
 

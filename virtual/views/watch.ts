@@ -1,5 +1,5 @@
 import { pacedMap } from '../../framework/async/awaitable.ts'
-import { Wake } from '../../framework/async/wake.ts'
+import { valuesAndWakes, Wake } from '../../framework/async/wake.ts'
 import {
   bookmark,
   expired,
@@ -106,26 +106,14 @@ class ShownWatch {
     // Bookmarks of the source end overlaps, also where clients want none.
     const from = { ...rest, bookmarks: true, initialEvents: false, resourceVersion: String(this.#position) }
     const inner = this.#watching.storage.watch(this.#ctx, from)
-    let next = inner.next()
-    next.catch(() => undefined)
-    try {
-      for (;;) {
-        const batch = await Promise.race([next, wake.rung()])
-        wake.set()
-        await this.#watching.renew()
-        this.#refuseChanged()
-        yield* this.#switched()
-        if (batch === undefined) continue
-        if (batch.done) return
-        const events = await pacedMap(batch.value, event => this.#through(event))
-        this.#advance(batch.value)
-        if (events.length > 0) yield events
-        next = inner.next()
-        next.catch(() => undefined)
-      }
-    } finally {
-      // A pending `next` ends with the signal, and `return` waits for it.
-      inner.return().catch(() => undefined)
+    for await (const batch of valuesAndWakes(inner, wake)) {
+      await this.#watching.renew()
+      this.#refuseChanged()
+      yield* this.#switched()
+      if (batch === undefined) continue
+      const events = await pacedMap(batch, event => this.#through(event))
+      this.#advance(batch)
+      if (events.length > 0) yield events
     }
   }
 

@@ -16,6 +16,8 @@ import { deployment, deployments, syncTarget, syncTargets } from '../../support/
 import { configAt, userAt } from '../../support/watcher.ts'
 
 const examples = ['clusterinfo', 'namereview', 'rest', 'table', 'syncer', 'owned']
+/** The names of their views. */
+const views = ['clusterinfo', 'namereview', 'stations', 'books', 'syncer', 'owned']
 
 /** The file of `--views` with the examples that `viewplugins.test.ts` does not have. */
 const listOf = (options: object, isolate: boolean): string =>
@@ -23,11 +25,24 @@ const listOf = (options: object, isolate: boolean): string =>
     views: examples.map(name => ({ view: join(root, `dist/examples/views/${name}.js`), options, isolate })),
   })
 
+/** Whether the statement was executed: the file is locked while the view reads it. */
+async function isWritten(
+  database: InstanceType<typeof sqlite.Database>,
+  statement: string,
+): Promise<boolean> {
+  try {
+    database.exec(statement)
+    return true
+  } catch {
+    return false
+  }
+}
+
 const merge = { 'content-type': 'application/merge-patch+json' }
 
 type Start = (views: readonly string[], tokens: readonly string[]) => Promise<Oriel>
 
-const flows = (start: Start, { isolate, isRemote }: { isolate: boolean; isRemote: boolean }) =>
+const flows = (start: Start, isolate: boolean) =>
   function (this: Mocha.Suite): void {
     this.timeout(180_000)
     let oriel: Oriel
@@ -71,6 +86,12 @@ const flows = (start: Start, { isolate, isRemote }: { isolate: boolean; isRemote
       boss = await clientOf(configAt(oriel, oriel.viewsUrl, 'shard-base'))
       shard = await clientOf(configAt(oriel, oriel.url, 'shard-base'))
       syncer = await clientOf(userAt(oriel, oriel.viewsUrl, 'syncer-token'))
+      // Views in processes of their own are ready later than the server.
+      for (const view of views)
+        await eventually(
+          () => boss(`/readyz/${view}`),
+          ({ status }) => status === 200,
+        )
     })
     after(async () => {
       await discard(oriel)
@@ -98,7 +119,10 @@ const flows = (start: Start, { isolate, isRemote }: { isolate: boolean; isRemote
       const path = own('books', 'root', 'library.example.com/v1/books')
       const watch = await contractUser(boss).watch(path)
       await watch.until(events => events.length === 1)
-      database.exec("INSERT INTO books VALUES ('2', 'Ulysses', 7)")
+      await eventually(
+        () => isWritten(database, "INSERT INTO books VALUES ('2', 'Ulysses', 7)"),
+        written => written,
+      )
       const [, added] = await watch.until(events => events.length === 2)
       watch.close()
       assert.deepEqual([added?.type, added?.object.title], ['ADDED', 'Ulysses'])
@@ -162,8 +186,6 @@ const flows = (start: Start, { isolate, isRemote }: { isolate: boolean; isRemote
         await shard(`${below}/apps/v1/namespaces/default/deployments/web`)
       ).json<KubeObject>()
       assert.deepEqual(status, { replicas: 3, targets: { east: { replicas: 3 } } })
-      if (isRemote) return
-      // In front of a shard the kind has to be served before the process of the view starts.
       const target = await eventually(
         async () =>
           (await shard(`${below}/workload.example.com/v1alpha1/synctargets/east`)).json<KubeObject>(),
@@ -173,21 +195,8 @@ const flows = (start: Start, { isolate, isRemote }: { isolate: boolean; isRemote
     })
   }
 
-describe(
-  'the examples of views',
-  flows((views, tokens) => startOriel({ args: [...views, ...tokens, '--store', 'memory:'] }), {
-    isolate: false,
-    isRemote: false,
-  }),
-)
-describe(
-  'the examples of views in front of a shard',
-  flows((views, tokens) => startStandalone(views, tokens), { isolate: false, isRemote: true }),
-)
-describe(
-  'the examples of views, isolated',
-  flows((views, tokens) => startOriel({ args: [...views, ...tokens, '--store', 'memory:'] }), {
-    isolate: true,
-    isRemote: true,
-  }),
-)
+const started: Start = (views, tokens) => startOriel({ args: [...views, ...tokens, '--store', 'memory:'] })
+
+describe('the examples of views', flows(started, false))
+describe('the examples of views in front of a shard', flows(startStandalone, false))
+describe('the examples of views, isolated', flows(started, true))

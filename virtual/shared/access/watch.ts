@@ -1,4 +1,4 @@
-import { Wake } from '../../../framework/async/wake.ts'
+import { valuesAndWakes, Wake } from '../../../framework/async/wake.ts'
 import {
   expired,
   type ItemEvent,
@@ -87,22 +87,11 @@ class VisibleWatch {
     this.#refuseOld()
     const { storage } = this.#watching
     const inner = storage.watch(this.#ctx, this.#query)
-    try {
-      if (!this.#query.initialEvents) yield* nonEmpty(await this.#started())
-      let next = inner.next()
-      for (;;) {
-        const batch = await Promise.race([next, this.#wake.rung()])
-        this.#wake.set()
-        if (this.#isLate) throw changedSince(this.#query)
-        yield* nonEmpty(await this.#sent.reviewed())
-        if (batch === undefined) continue
-        if (batch.done) return
-        yield* nonEmpty(await this.#sent.filtered(batch.value))
-        next = inner.next()
-      }
-    } finally {
-      // A pending `next` ends with the signal, and `return` waits for it.
-      inner.return().catch(() => undefined)
+    if (!this.#query.initialEvents) yield* nonEmpty(await this.#started())
+    for await (const batch of valuesAndWakes(inner, this.#wake)) {
+      if (this.#isLate) throw changedSince(this.#query)
+      yield* nonEmpty(await this.#sent.reviewed())
+      if (batch !== undefined) yield* nonEmpty(await this.#sent.filtered(batch))
     }
   }
 
