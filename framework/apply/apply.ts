@@ -37,9 +37,10 @@ export interface Applied {
 /**
  * Merges a configuration into the live object and removes the fields that the manager no longer applies
  * (`merge.Updater.Apply` of structured-merge-diff; rules.md 5.50). Throws a `ConflictError` for fields that other
- * managers own with other values, a `TypedError` for values that do not fit the schema.
+ * managers own with other values, a `TypedError` for values that do not fit the schema. Yields between steps that take
+ * long for objects with many fields.
  */
-export function apply(managed: Managed, request: ConfigurationApply): Applied {
+export function* apply(managed: Managed, request: ConfigurationApply): Generator<void, Applied> {
   const { live, config, type, versions, filter, by } = request
   const identity = identityOf(by)
   const known = reconciled(managed, versions)
@@ -47,11 +48,16 @@ export function apply(managed: Managed, request: ConfigurationApply): Applied {
   const fields = sharing(filter(toFieldSet(type, config)), last?.fields ?? noFields)
   const own: ManagedEntry = { ...timeOf(last), ...by, fields }
   const entries = new Map(known).set(identity, own)
-  const next = prune({ merged: merge(type, live, config), managed: entries, versions }, last)
+  yield
+  const merged = merge(type, live, config)
+  yield
+  const next = prune({ merged, managed: entries, versions }, last)
   const object = isMembers(next) ? next : {}
+  yield
   const differenceAt = differencesOf({ live, next: object, versions, filter })
   const others = [...entries.values()].filter(entry => identityOf(entry) !== identity)
   const kept = request.force ? others : unconflicted(others, differenceAt)
+  yield
   return {
     object: equals(live, object) ? undefined : object,
     managed: managedFrom([

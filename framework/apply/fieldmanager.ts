@@ -136,17 +136,19 @@ const isReset = (sent: readonly unknown[]): boolean =>
 /**
  * The live object with the configuration applied, before pruning and defaulting (`fieldmanager.Apply`; rules.md 5.50).
  * Throws 400 for another kind and for `metadata.managedFields`, 409 for conflicts, 500 for values that do not fit the
- * schema.
+ * schema. Yields between steps that take long for objects with many fields.
  */
-export function applyConfiguration(
+export function* applyConfiguration(
   endpoint: ManagedEndpoint,
   writer: Applier,
   config: Members,
   live: KubeObject | undefined,
-): KubeObject {
+): Generator<void, KubeObject> {
   checkConfiguration(endpoint, config)
+  yield
   const request = applyRequestOf(endpoint, writer, config, live ?? endpoint.zero)
-  const { object, managed } = refusingAsStatus(() => applied(startOfApply(endpoint, writer, live), request))
+  const { object, managed } = yield* refusingAsStatus(startOfApply(endpoint, writer, live), request)
+  yield
   const result = (object ?? request.live) as KubeObject
   const timed = object === undefined ? managed : withTime(managed, request.by, writer.time)
   const final = withManaged({ ...result, metadata: result.metadata ?? {} }, timed)
@@ -208,19 +210,19 @@ function startOfApply(endpoint: ManagedEndpoint, { time }: Writer, live: KubeObj
 }
 
 /** kubectl takes over the fields of its client-side applies (rules.md 5.55). */
-function applied(managed: Managed, request: ConfigurationApply): Applied {
+function* applied(managed: Managed, request: ConfigurationApply): Generator<void, Applied> {
   try {
-    return apply(managed, request)
+    return yield* apply(managed, request)
   } catch (error) {
     if (!(error instanceof ConflictError) || request.by.manager !== kubectl) throw error
     checkLastApplied(error, request.live, request.type)
-    return apply(managed, { ...request, force: true })
   }
+  return yield* apply(managed, { ...request, force: true })
 }
 
-function refusingAsStatus<T>(run: () => T): T {
+function* refusingAsStatus(managed: Managed, request: ConfigurationApply): Generator<void, Applied> {
   try {
-    return run()
+    return yield* applied(managed, request)
   } catch (error) {
     if (error instanceof ConflictError) throw conflictStatus(error.conflicts)
     if (error instanceof TypedError) throw new StatusError(500, '', error.message)

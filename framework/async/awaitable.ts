@@ -105,6 +105,15 @@ export class Pace {
   }
 }
 
+/** The result of work in steps; other requests have their turns between two of them. */
+export async function inTurns<T>(steps: Generator<void, T>, pace: Pace): Promise<T> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    await pace.due()
+  }
+}
+
 /** The results of `work` for the items, without those that are undefined; other requests have their turns in between. */
 export async function pacedMap<T, R>(
   items: Iterable<T>,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { applyConfiguration, type ManagedEndpoint } from '../apply/fieldmanager.ts'
-import { Pace } from '../async/awaitable.ts'
+import { inTurns, Pace } from '../async/awaitable.ts'
 import type { Item } from '../contract/item.ts'
 import { badRequest, type StatusError, unsupportedMediaType } from '../meta/errors.ts'
 import { type KubeObject, type ObjectKey, timestamp } from '../meta/object.ts'
@@ -105,7 +105,7 @@ async function applied(call: Call, applying: Applying, live?: KubeObject): Promi
   const { endpoint, key, config, duplicates, force, write, fieldValidation } = applying
   const writer = { manager: write.fieldManager, time: timestamp(), force }
   const pace = new Pace()
-  const merged = applyConfiguration(endpoint, writer, config, live)
+  const merged = await inTurns(applyConfiguration(endpoint, writer, config, live), pace)
   await pace.due()
   const { object } = decoded(call, merged)
   await pace.due()

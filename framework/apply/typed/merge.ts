@@ -52,10 +52,12 @@ function withMembers(
   members: Members,
   changed: readonly (readonly [string, unknown])[],
 ): Members | undefined {
-  const merged = { ...members, ...Object.fromEntries(changed) }
-  if (changed.every(([, value]) => value !== undefined)) return merged
-  const kept = Object.entries(merged).filter(([, value]) => value !== undefined)
-  return kept.length === 0 ? undefined : Object.fromEntries(kept)
+  const merged = new Map(Object.entries(members))
+  for (const [key, value] of changed) {
+    if (value === undefined) merged.delete(key)
+    else merged.set(key, value)
+  }
+  return merged.size === 0 ? undefined : Object.fromEntries(merged)
 }
 
 function mergeMember(map: MapType, key: string, live: unknown, config: unknown): unknown {
