@@ -77,6 +77,29 @@ describe('listAnswer', () => {
     await assert.rejects(bodyOf(answer), StatusError)
   })
 
+  it('gives others their turns while it encodes a list whose length is first', async () => {
+    const slow = (item: Item): Buffer => {
+      for (const end = performance.now() + 1; performance.now() < end; );
+      return item.bytes
+    }
+    let [turns, isWaiting] = [0, true]
+    const count = (): void => {
+      turns++
+      if (isWaiting) setImmediate(count)
+    }
+    setImmediate(count)
+    const items = Array.from({ length: 30 }, () => itemOf(widget('a'), 'one'))
+    const whole = { element: slow, encode: (elements: readonly Buffer[]) => Buffer.concat(elements) }
+    const { body } = await listAnswer(listOf([items]), { head: '', whole }, plain)
+    isWaiting = false
+    assert.ok(turns > 2, `${turns} turns`)
+    assert.ok(Buffer.isBuffer(body))
+    assert.equal(
+      body.length,
+      items.reduce((sum, { bytes }) => sum + bytes.length, 0),
+    )
+  })
+
   it('ends the list when the client does not read', async () => {
     let isOpen = true
     async function* list(): ItemList {

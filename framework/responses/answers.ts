@@ -5,7 +5,7 @@ import { parseJson } from '../json/json.ts'
 import type { Answer } from '../request/response.ts'
 import { yamlParts } from '../wire/yamlparts.ts'
 import { encodeValue } from './documentanswer.ts'
-import type { ListForm, ObjectForm } from './forms.ts'
+import type { ListForm, ObjectForm, WholeList } from './forms.ts'
 import { listText } from './listtext.ts'
 import { contentTypeOf, type Negotiated } from './negotiation.ts'
 
@@ -71,11 +71,16 @@ export async function listAnswer(list: ItemList, form: ListForm, how: Negotiated
   return { status: 200, contentType, body: bodyOf(resumed(begun, next, chunks), () => chunks.return()) }
 }
 
-async function wholeList(list: ItemList, encode: NonNullable<ListForm['whole']>): Promise<Buffer> {
-  const items: Item[] = []
+async function wholeList(list: ItemList, { element, encode }: WholeList): Promise<Buffer> {
+  const elements: Buffer[] = []
+  const pace = new Pace()
   let next = await list.next()
-  for (; !next.done; next = await list.next()) items.push(...next.value)
-  return encode(items, next.value)
+  for (; !next.done; next = await list.next())
+    for (const item of next.value) {
+      elements.push(element(item))
+      await pace.due()
+    }
+  return encode(elements, next.value)
 }
 
 type Chunk = IteratorResult<Buffer, void>

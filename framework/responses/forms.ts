@@ -144,12 +144,20 @@ export function protobufList(served: Served, transform: Transform | undefined): 
     transform === undefined
       ? { apiVersion: apiVersionOf(group, version), kind: resource.names.listKind }
       : { apiVersion: `meta.k8s.io/${transform.version}`, kind: `${partial}List` }
-  const whole = (items: readonly Item[], meta: ListMeta): Buffer => {
-    const head = lengthDelimited(1, encodeMessage(listMetaFields, { ...meta }))
-    const messages = items.map(({ object }) => lengthDelimited(2, encodeMessage(fields, object)))
-    return enveloped(type, Buffer.concat([head, ...messages]))
+  const whole: WholeList = {
+    element: ({ object }) => lengthDelimited(2, encodeMessage(fields, object)),
+    encode(elements, meta) {
+      const first = lengthDelimited(1, encodeMessage(listMetaFields, { ...meta }))
+      return enveloped(type, Buffer.concat([first, ...elements]))
+    },
   }
   return { head: '', whole }
+}
+
+/** How a list is written of which all elements have to be known first. */
+export interface WholeList {
+  readonly element: (item: Item) => Buffer
+  readonly encode: (elements: readonly Buffer[], meta: ListMeta) => Buffer
 }
 
 /** How a list is written: `head`, elements with commas between them, `],"metadata":{…}}`. */
@@ -160,8 +168,8 @@ export interface ListForm {
   readonly element?: (item: Item) => Buffer
   /** Writes one element to a buffer that has room for the item, like `element`, and returns the number of bytes. */
   readonly copy?: (item: Item, target: Buffer, start: number) => number
-  /** Writes the whole list, for formats that begin with a length; `head` and `element` are then unused. */
-  readonly whole?: (items: readonly Item[], meta: ListMeta) => Buffer
+  /** For formats that begin with a length; `head` and `element` are then unused. */
+  readonly whole?: WholeList
 }
 
 /** Writes one object, in a response or in an event. */
