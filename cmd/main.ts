@@ -27,6 +27,10 @@ const program = new Command(isPlugin ? 'kubectl oriel' : 'oriel')
 
 program.commandsGroup('Servers:')
 addStartFlags(program.command('start')).action(async (flags: StartFlags & KcpFlags) => {
+  if (flags.shards > 1) {
+    const { startShards } = await import('./shards/shards.ts')
+    return startShards(withKcpFlags(flags))
+  }
   if (flags.replicas > 1 && !isWorker()) {
     const { startReplicas } = await import('./start/replicas.ts')
     return startReplicas(withKcpFlags(flags))
@@ -50,6 +54,11 @@ program.command('isolated-view', { hidden: true }).action(async () => {
   await serveIsolated()
 })
 
+program.command('member', { hidden: true }).action(async () => {
+  const { runMember } = await import('./shards/member.ts')
+  await runMember()
+})
+
 program.commandsGroup('Tools:').helpCommand('help [command]', 'Print the help of a command.')
 doctorCommand(program.command('doctor'))
 explainCommand(program.command('explain'))
@@ -69,7 +78,7 @@ viewsCommand(program.command('views'))
 watchCommand(program.command('watch'))
 completionCommand(program.command('completion'), program)
 
-const servers: ReadonlySet<string> = new Set(['start', 'front-proxy', 'virtual-workspaces'])
+const servers: ReadonlySet<string> = new Set(['start', 'front-proxy', 'virtual-workspaces', 'member'])
 program.hook('preAction', (_program, command) => {
   if (servers.has(command.name())) outliveReader(process.stdout)
   else endWithReader(process.stdout)

@@ -27,15 +27,15 @@ export async function prepareAdmins(
 ): Promise<Admins> {
   const { kcpAdminToken, shardAdminToken } = shared ?? (await ownAdminTokens(directory, kubeconfig))
   if (shared !== undefined) await writePrivately(storeIn(directory), sha256(shardAdminToken))
-  return {
-    kcpAdminToken,
-    shardAdminToken,
-    users: [
-      tokenUser('kcp-admin', 'system:kcp:admin', kcpAdminToken),
-      tokenUser('shard-admin', systemMasters, shardAdminToken),
-    ],
-  }
+  const tokens = { kcpAdminToken, shardAdminToken }
+  return { ...tokens, users: adminUsers(tokens) }
 }
+
+/** The administrators with these tokens. */
+export const adminUsers = ({ kcpAdminToken, shardAdminToken }: AdminTokens): readonly TokenUser[] => [
+  tokenUser('kcp-admin', 'system:kcp:admin', kcpAdminToken),
+  tokenUser('shard-admin', systemMasters, shardAdminToken),
+]
 
 const storeIn = (directory: string): string => join(directory, '.admin-token-store')
 

@@ -49,16 +49,25 @@ export function issueAuthority(): KeyPair {
 }
 
 /** A serving certificate for host names and addresses, signed by an authority, valid for a year. */
-export function issueServing(authority: KeyPair, hosts: readonly string[]): KeyPair {
+export const issueServing = (authority: KeyPair, hosts: readonly string[]): KeyPair =>
+  issue(authority, 'oriel', [
+    extension('2.5.29.37', sequence(objectIdentifier(serverAuthentication))),
+    extension('2.5.29.17', sequence(...hosts.map(alternativeName))),
+  ])
+
+/** A client certificate with a common name, signed by an authority, valid for a year. */
+export const issueClient = (authority: KeyPair, commonName: string): KeyPair =>
+  issue(authority, commonName, [extension('2.5.29.37', sequence(objectIdentifier(clientAuthentication)))])
+
+function issue(authority: KeyPair, commonName: string, purposes: readonly Buffer[]): KeyPair {
   const issuer = new X509Certificate(authority.certificate)
   const { publicKey, privateKey } = newKeys()
   const certificate = certify(createPrivateKey(authority.key), {
-    ...{ subject: nameOf('oriel'), issuer: subjectOf(issuer), publicKey, days: 365 },
+    ...{ subject: nameOf(commonName), issuer: subjectOf(issuer), publicKey, days: 365 },
     extensions: [
       critical('2.5.29.19', sequence()),
       critical('2.5.29.15', bitString(Buffer.of(usages.digitalSignature), 7)),
-      extension('2.5.29.37', sequence(objectIdentifier(serverAuthentication))),
-      extension('2.5.29.17', sequence(...hosts.map(alternativeName))),
+      ...purposes,
       extension('2.5.29.35', sequence(der(0x80, keyIdentifier(issuer.publicKey)))),
     ],
   })
@@ -130,6 +139,7 @@ const critical = (id: string, value: Buffer): Buffer =>
 
 const usages = { digitalSignature: 0x80, certSign: 0x04, crlSign: 0x02 } as const
 const serverAuthentication = '1.3.6.1.5.5.7.3.1'
+const clientAuthentication = '1.3.6.1.5.5.7.3.2'
 
 const alternativeName = (host: string): Buffer =>
   isIP(host) === 0 ? der(0x82, Buffer.from(host)) : der(0x87, Buffer.from(addressBytes(host)))

@@ -5,21 +5,25 @@ export interface KubeconfigOptions {
   readonly ca: string
   readonly kcpAdminToken: string
   readonly shardAdminToken: string
+  /** The root shard, where `server` is a front proxy; default: `server`. */
+  readonly rootShard?: string
 }
 
 /** The administrators' kubeconfig as YAML (kcp `pkg/server/options/authentication.go`, AdminAuthentication). */
-export function adminKubeconfig({ server, ca, kcpAdminToken, shardAdminToken }: KubeconfigOptions): string {
+export function adminKubeconfig(options: KubeconfigOptions): string {
+  const { server, ca, kcpAdminToken, shardAdminToken, rootShard } = options
   return [
     head,
     'clusters:\n',
     cluster('base', server, ca),
     cluster('root', `${server}/clusters/root`, ca),
-    cluster('system:admin', `${server}/clusters/system:admin`, ca),
+    cluster('system:admin', `${rootShard ?? server}/clusters/system:admin`, ca),
+    ...(rootShard === undefined ? [] : [cluster('shard-base', rootShard, ca)]),
     'contexts:\n',
     context('root', 'root', 'kcp-admin'),
     context('base', 'base', 'kcp-admin'),
     context('system:admin', 'system:admin', 'shard-admin'),
-    context('shard-base', 'base', 'shard-admin'),
+    context('shard-base', rootShard === undefined ? 'base' : 'shard-base', 'shard-admin'),
     'users:\n',
     user('kcp-admin', kcpAdminToken),
     user('shard-admin', shardAdminToken),

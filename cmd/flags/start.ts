@@ -37,6 +37,8 @@ export interface StartFlags
   readonly dataDirectory: string
   /** Processes that share the port. */
   readonly replicas: number
+  /** Shards of one workspace tree, behind a front proxy if there is more than one. */
+  readonly shards: number
   /**
    * `memory:`, `etcd://host:port,host:port`, or the directory of an LMDB environment; default: `store` in the data
    * directory.
@@ -76,7 +78,13 @@ export function addStartFlags(command: Command): Command {
     .option(
       '--replicas <number>',
       'processes that share the port, for several cores; needs a store in etcd',
-      replicas,
+      upTo(64),
+      1,
+    )
+    .option(
+      '--shards <number>',
+      'shards, each in a process, behind a front proxy; for development',
+      upTo(16),
       1,
     )
   addViewFlags(addCertificateFlags(addServingFlags(command, 6443)))
@@ -87,11 +95,13 @@ export function addStartFlags(command: Command): Command {
   return addIgnoredFlags(ignoredByStart, addKcpFlags(command))
 }
 
-function replicas(text: string): number {
-  const number = count(text)
-  if (number < 1 || number > 64) throw new InvalidArgumentError('Give a number from 1 to 64.')
-  return number
-}
+const upTo =
+  (most: number) =>
+  (text: string): number => {
+    const number = count(text)
+    if (number < 1 || number > most) throw new InvalidArgumentError(`Give a number from 1 to ${most}.`)
+    return number
+  }
 
 const addCertificateFlags = (command: Command): Command =>
   command

@@ -1,4 +1,4 @@
-import { isIdentityHeader } from '../../framework/authn/index.ts'
+import { type BearerTokenReader, isIdentityHeader, tokenUsers } from '../../framework/authn/index.ts'
 import { createLogger, type Logger } from '../../framework/contract/log.ts'
 import { createFairness } from '../../framework/fairness/fairness.ts'
 import { createMetrics, type Metrics } from '../../framework/metrics/metrics.ts'
@@ -14,8 +14,10 @@ import { proxyMeasures } from '../../proxy/measures.ts'
 import { createShardClient, type ShardClient } from '../../proxy/shardclient.ts'
 import { followShards, type ShardAddress, type ShardIndex } from '../../proxy/shardindex.ts'
 import { shardTokens } from '../../proxy/shardtokens.ts'
+import { adminUsers } from '../authentication/admins.ts'
 import { audience, type PreparedIdentities, prepareIdentities } from '../authentication/authentication.ts'
 import { watchIdentities } from '../authentication/identitywatch.ts'
+import { followUsers } from '../authentication/users.ts'
 import { allAuthorities } from '../certificates/authorities.ts'
 import { watchCertificate } from '../certificates/certificatewatch.ts'
 import { prepareServing } from '../certificates/servingfiles.ts'
@@ -24,7 +26,8 @@ import { readServerAccess } from '../files/kubeconfigfile.ts'
 import type { FrontProxyFlags } from '../flags/frontproxy.ts'
 import { connectionLimit, fairnessLimits } from '../flags/limits.ts'
 import { listenError, publicUrl, servingHosts, withPort } from '../flags/serving.ts'
-import { stopSignal } from '../process/shutdown.ts'
+import { serverRole } from '../process/role.ts'
+import type { Membership } from '../start/membership.ts'
 import { openOutbound } from '../start/outbound.ts'
 import { prepareTracing } from '../tracing/tracing.ts'
 import { frontEndpoints } from './endpoints.ts'
@@ -34,11 +37,15 @@ import { type FollowedRoutes, followRoutes } from './routes.ts'
 const grace = 10_000
 
 /** `oriel front-proxy`: serves until SIGINT or SIGTERM. Throws `StartError` on invalid flags and files. */
-export async function startFrontProxy(given: FrontProxyFlags): Promise<void> {
+export async function startFrontProxy(
+  given: FrontProxyFlags,
+  member: Membership = { role: serverRole() },
+): Promise<void> {
+  const { role } = member
   const log = createLogger(given.logLevel)
   const stopping = new AbortController()
   const { signal } = stopping
-  const identities = await prepareIdentities(given, [audience])
+  const identities = await prepareIdentities(given, [audience], ...(await usersOf(member, log, signal)))
   const isIdentity = isIdentityHeader(identities.identityHeaders)
   const routes = await followRoutes({ file: given.mappingFile, isIdentity, log, signal })
   const directory = await openDataDirectory(given.dataDirectory)
@@ -49,12 +56,29 @@ export async function startFrontProxy(given: FrontProxyFlags): Promise<void> {
     ...(tracing && { tracing }),
   }
   const proxy = await openFrontProxy(setup)
-  process.stdout.write(`Serving on ${publicUrl(flags)}, certificate authority: ${directory.path}/ca.crt\n`)
-  await stopSignal()
+  const url = publicUrl(flags)
+  const stopped = role.stopped()
+  role.ready(`Serving on ${url}, certificate authority: ${directory.path}/ca.crt\n`, url)
+  await stopped
   stopping.abort()
   await proxy.close()
   await tracing?.close()
   await directory.release()
+  role.end()
+}
+
+/** The users of the installation, besides those of the flags. */
+async function usersOf(
+  { admins, usersDirectory }: Membership,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<readonly BearerTokenReader[]> {
+  return [
+    ...(admins === undefined ? [] : [tokenUsers(adminUsers(admins))]),
+    ...(usersDirectory === undefined
+      ? []
+      : [await followUsers({ dataDirectory: usersDirectory, log, signal })]),
+  ]
 }
 
 interface FrontProxySetup {

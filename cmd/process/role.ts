@@ -8,8 +8,8 @@ export interface ServerRole {
   readonly isWorker: boolean
   /** Whether this process keeps the files that all processes share. */
   readonly isFirst: boolean
-  /** The server answers; `banner`: for the user. */
-  ready(banner: string): void
+  /** The server answers at `url`; `banner`: for the user. */
+  ready(banner: string, url: string): void
   /** Resolves when the server is to stop. */
   stopped(): Promise<unknown>
   /** Called at the end. */

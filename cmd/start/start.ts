@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type BearerTokenReader, tokenUsers } from '../../framework/authn/index.ts'
 import { createLogger, type Logger } from '../../framework/contract/log.ts'
@@ -30,6 +31,7 @@ import type { ServedIsolation } from '../isolation/isolation.ts'
 import { withProgress } from '../process/progress.ts'
 import { type ServerRole, serverRole } from '../process/role.ts'
 import { endAtLatest, endDespitePlugins } from '../process/shutdown.ts'
+import type { Membership } from './membership.ts'
 import { openServing } from './serving.ts'
 import { prepareSharedKeys } from './sharedkeys.ts'
 
@@ -39,15 +41,17 @@ const grace = 10_000
 const longestStop = 15_000
 
 /** `oriel start`: serves until SIGINT or SIGTERM. Throws `StartError` on invalid flags and files. */
-export async function start(given: StartFlags): Promise<void> {
-  const [log, role] = [loggerFor(given), serverRole()]
+export async function start(given: StartFlags, member: Membership = { role: serverRole() }): Promise<void> {
+  const [log, { role }] = [loggerFor(given), member]
   const directory = await openDataDirectory(given.dataDirectory, role)
+  refuseShards(directory.path)
   const places = placesOf(given, directory.path)
   const { where, kubeconfig } = places
-  const { admins, keys } = await prepareKeys(given, places)
+  const { admins, keys } = await prepareKeys(given, places, member)
   const [stopping, leading] = [new AbortController(), new AbortController()]
   const { signal } = stopping
-  const users = await followUsers({ dataDirectory: directory.path, log, signal })
+  const { usersDirectory = directory.path } = member
+  const users = await followUsers({ dataDirectory: usersDirectory, log, signal })
   const { isolation, tokens } = await prepareIsolation(given, [tokenUsers(admins.users), users])
   const authentication = await prepareAuthentication(given, tokens, accountKeys(given, keys))
   const { files: serving, follow } = await openServing(given, directory.path, servingHosts(given))
@@ -62,7 +66,7 @@ export async function start(given: StartFlags): Promise<void> {
   ).catch(asStartError)
   // Installed before the banner: a supervisor may send a signal as soon as it reads the banner.
   const stopped = role.stopped()
-  role.ready(banner({ url, kubeconfig, store: where, startedIn: performance.now() }))
+  role.ready(banner({ url, kubeconfig, store: where, startedIn: performance.now() }), url)
   const controllers = shard.run(leading.signal)
   follow(server, { log, signal })
   watchIdentities({ options, authentication, server, log, signal })
@@ -86,6 +90,14 @@ async function prepareIsolation(given: StartFlags, tokens: readonly BearerTokenR
   const { isolationOfServer } = await import('../isolation/isolation.ts')
   const isolation = (await hasIsolated(given)) ? await isolationOfServer(given.logLevel) : undefined
   return { isolation, tokens: isolation === undefined ? tokens : [...tokens, isolation.tokens] }
+}
+
+/** Throws `StartError` for a directory of `oriel start --shards`. */
+function refuseShards(directory: string): void {
+  if (existsSync(join(directory, 'root', 'store')))
+    throw new StartError(
+      `${directory} has the objects of several shards: add --shards, or choose another --data-directory.`,
+    )
 }
 
 interface Places {
@@ -116,11 +128,15 @@ const placesOf = ({ kubeconfigPath = 'admin.kubeconfig', store }: StartFlags, di
 })
 
 /** The administrators and the keys of service account tokens, which the servers of an etcd share. */
-async function prepareKeys(given: StartFlags, { directory, where, kubeconfig }: Places) {
+async function prepareKeys(
+  given: StartFlags,
+  { directory, where, kubeconfig }: Places,
+  { admins: known }: Membership,
+) {
   const { serviceAccountKeyFile } = given
   const ownTokens = () => ownAdminTokens(directory, kubeconfig)
   const sharing = { directory, where, flags: given, serviceAccountKeyFile, ownTokens }
-  const shared = await prepareSharedKeys(sharing).catch(asStartError)
+  const shared = known ?? (await prepareSharedKeys(sharing).catch(asStartError))
   const admins = await prepareAdmins(directory, kubeconfig, shared)
   return { admins, keys: await prepareServiceAccountKeys(directory, serviceAccountKeyFile) }
 }

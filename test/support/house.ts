@@ -83,6 +83,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'views',
     'isolatedview start',
     'frontproxy',
+    'shards',
     '.',
   ],
 }

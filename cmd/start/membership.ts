@@ -1,0 +1,11 @@
+import type { AdminTokens } from '../authentication/admins.ts'
+import type { ServerRole } from '../process/role.ts'
+
+/** What a server has in common with the others of one installation. */
+export interface Membership {
+  readonly role: ServerRole
+  /** Absent: the administrators of the data directory. */
+  readonly admins?: AdminTokens
+  /** The directory of the users that `oriel user` manages; absent: the data directory. */
+  readonly usersDirectory?: string
+}
