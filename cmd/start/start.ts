@@ -16,7 +16,7 @@ import { followUsers } from '../authentication/users.ts'
 import { allAuthorities } from '../certificates/authorities.ts'
 import { prepareServiceAccountKeys } from '../certificates/serviceaccountkey.ts'
 import type { ServingFiles } from '../certificates/servingfiles.ts'
-import { openDataDirectory } from '../files/directory.ts'
+import { type DataDirectory, openDataDirectory } from '../files/directory.ts'
 import { type Disk, followDisk, noDisk } from '../files/disk.ts'
 import { isEtcd } from '../files/etcdaccess.ts'
 import { writePrivately } from '../files/files.ts'
@@ -43,8 +43,7 @@ const longestStop = 15_000
 /** `oriel start`: serves until SIGINT or SIGTERM. Throws `StartError` on invalid flags and files. */
 export async function start(given: StartFlags, member: Membership = { role: serverRole() }): Promise<void> {
   const [log, { role }] = [loggerFor(given), member]
-  const directory = await openDataDirectory(given.dataDirectory, role)
-  refuseShards(directory.path)
+  const directory = await openDirectory(given, role)
   const places = placesOf(given, directory.path)
   const { where, kubeconfig } = places
   const { admins, keys } = await prepareKeys(given, places, member)
@@ -93,11 +92,12 @@ async function prepareIsolation(given: StartFlags, tokens: readonly BearerTokenR
 }
 
 /** Throws `StartError` for a directory of `oriel start --shards`. */
-function refuseShards(directory: string): void {
-  if (existsSync(join(directory, 'root', 'store')))
-    throw new StartError(
-      `${directory} has the objects of several shards: add --shards, or choose another --data-directory.`,
-    )
+async function openDirectory({ dataDirectory }: StartFlags, role: ServerRole): Promise<DataDirectory> {
+  const directory = await openDataDirectory(dataDirectory, role)
+  if (!existsSync(join(directory.path, 'root', 'store'))) return directory
+  throw new StartError(
+    `${directory.path} has the objects of several shards: add --shards, or choose another --data-directory.`,
+  )
 }
 
 interface Places {
