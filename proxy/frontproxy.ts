@@ -99,9 +99,9 @@ function withContext({ traceHeaders }: FrontProxyOptions, exchange: Exchange): E
   return { ...exchange, incoming: { ...incoming, credentials: { ...credentials, headers } } }
 }
 
-const personalPath = /^(\/services\/(?:workspaces|namespaces)\/clusters\/)([^/]+)(\/.*|)$/
+const personalPath = /^(\/services\/(?:(?:workspaces|namespaces|query)\/clusters|views)\/)([^/]+)(\/.*|)$/
 
-/** The parts of a URL of the views `workspaces` and `namespaces` in one logical cluster. */
+/** The parts of a URL of the views `workspaces`, `namespaces` and `query` in one logical cluster, or of a declared View in it. */
 interface PersonalView {
   readonly prefix: string
   readonly cluster: string
@@ -111,7 +111,7 @@ interface PersonalView {
 /** undefined for other URLs, and where the mapping file names a server for this view. */
 function personalView({ exchange }: ProxiedRequest, { mapping }: Match): PersonalView | undefined {
   const [, prefix, cluster, rest] = personalPath.exec(exchange.incoming.path) ?? []
-  const isOwn = /^\/services\/(workspaces|namespaces)/.test(mapping.path)
+  const isOwn = /^\/services\/(workspaces|namespaces|query|views)/.test(mapping.path)
   if (prefix === undefined || cluster === undefined || cluster === '*' || isOwn) return undefined
   return { prefix, cluster, rest: rest ?? '' }
 }

@@ -17,6 +17,14 @@ export const servedText = `Serves ${listed(everywhere)}. Not ${Object.entries(on
   .map(([name, why]) => `${name} (${why})`)
   .join(', ')}: oriel start serves them.`
 
+/** What clients read that ask `oriel virtual-workspaces` for one of them. */
+export const sentenceFor: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(onlyOfStart).map(([name, why]) => [
+    name,
+    `ask the server of the workspaces, because ${why}`,
+  ]),
+)
+
 function listed(names: readonly string[]): string {
   return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }

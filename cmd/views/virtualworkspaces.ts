@@ -19,7 +19,7 @@ import { allAuthorities } from '../certificates/authorities.ts'
 import { build } from '../files/build.ts'
 import { ignoredByViews, warningsAbout } from '../flags/ignored.ts'
 import { connectionLimit, fairnessLimits } from '../flags/limits.ts'
-import { servedText } from '../flags/servedviews.ts'
+import { sentenceFor, servedText } from '../flags/servedviews.ts'
 import { listenError, publicUrl, withPort } from '../flags/serving.ts'
 import type { VirtualWorkspacesFlags } from '../flags/virtualworkspaces.ts'
 import { isolationOfViews } from '../isolation/isolation.ts'
@@ -124,7 +124,7 @@ async function serve({ flags, log, tracing }: ViewSetup, parts: Parts): Promise<
       host: listening.bindAddress,
       port: listening.port,
       tls: { ...serving.current, ...(clientCA && { clientCA }) },
-      workspaces: served,
+      ...{ workspaces: served, elsewhere: sentenceFor },
       ...shard,
       authenticator: authentication.authenticator,
       isIdentityHeader: isIdentityHeader(authentication.identityHeaders),

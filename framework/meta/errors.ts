@@ -126,9 +126,9 @@ export function forbidden(
  */
 export const notFound = (about: About): StatusError =>
   new StatusError(404, 'NotFound', `${gr(about)} "${about.name ?? ''}" not found`, detailsOf(about))
-/** 404 `NotFound` for unknown paths and resources. */
-export const notServed = (): StatusError =>
-  new StatusError(404, 'NotFound', 'the server could not find the requested resource', {})
+/** 404 `NotFound` for unknown paths and resources. `hint`: what to request instead, after a colon. */
+export const notServed = (hint = ''): StatusError =>
+  new StatusError(404, 'NotFound', `the server could not find the requested resource${hint}`, {})
 /** 405 `MethodNotAllowed` for a verb that the resource does not support. */
 export const methodNotSupported = (about: About, verb: string): StatusError =>
   new StatusError(

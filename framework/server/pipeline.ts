@@ -249,7 +249,7 @@ function timeoutIn(query: URLSearchParams): number {
 /** 404 for privileged users, 403 for others (kcp pkg/virtual/framework/rootapiserver). */
 const unresolved = (user: UserInfo, { info, hint }: Unresolved): Error =>
   isPrivileged(user)
-    ? notServed()
+    ? notServed(hint)
     : forbiddenTo(user, info, `Path not resolved to a valid virtual workspace${hint}`)
 
 function refuseBareUrl({ target, user }: Routed): void {

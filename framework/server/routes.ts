@@ -19,12 +19,15 @@ import { clusterNameKey, isServiceAccount, type UserInfo } from '../request/user
 /** Finds the view of a URL and parses the rest. Throws a 4xx `StatusError` for malformed URLs. */
 export type Routes = (incoming: Pick<Incoming, 'method' | 'path' | 'search' | 'query'>) => Target | Unresolved
 
+/** Where views are served that this program does not serve, by name: a sentence for clients. */
+export type Elsewhere = Readonly<Record<string, string>>
+
 /** The number of cached URLs for each method. */
 const most = 500
 const longestKept = 512
 
 /** Routes with a cache, because the result depends on method and URL only. */
-export function createRoutes(workspaces: readonly VirtualWorkspace[]): Routes {
+export function createRoutes(workspaces: readonly VirtualWorkspace[], elsewhere: Elsewhere = {}): Routes {
   const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
   const known = new Map(methods.map(m => [m, new LRUCache<string, Target | Unresolved>({ max: most })]))
   return incoming => {
@@ -33,7 +36,7 @@ export function createRoutes(workspaces: readonly VirtualWorkspace[]): Routes {
     const ofMethod = known.get(method)
     const found = ofMethod?.get(url)
     if (found !== undefined) return found
-    const read = resolveUrl(workspaces, incoming)
+    const read = resolveUrl(workspaces, incoming, elsewhere)
     if (url.length <= longestKept) ofMethod?.set(url, read)
     return read
   }
@@ -76,7 +79,11 @@ export function checkViews(workspaces: readonly VirtualWorkspace[]): void {
 }
 
 /** Finds the view of a URL and parses the rest. Throws a 4xx `StatusError` for malformed URLs. */
-export function resolveUrl(workspaces: readonly VirtualWorkspace[], url: KubernetesUrl): Target | Unresolved {
+export function resolveUrl(
+  workspaces: readonly VirtualWorkspace[],
+  url: KubernetesUrl,
+  elsewhere: Elsewhere = {},
+): Target | Unresolved {
   const { method, query } = url
   for (const workspace of workspaces) {
     const found = workspace.path.parse(url.path)
@@ -96,8 +103,19 @@ export function resolveUrl(workspaces: readonly VirtualWorkspace[], url: Kuberne
   const plain = workspaces.find(workspace => workspace.path.pattern === '')
   const isForeign = /^\/(clusters|services)(\/|$)/.test(info.path)
   if (plain === undefined || isForeign)
-    return Object.freeze({ workspace: undefined, info, hint: hintFor(workspaces, url.path) })
+    return Object.freeze({
+      workspace: undefined,
+      info,
+      hint: hintOf(elsewhere, url.path) || hintFor(workspaces, url.path),
+    })
   return target({ workspace: plain, params: {}, cluster: undefined, scope: undefined, info, place: '/' })
+}
+
+/** For views that this program does not serve. */
+function hintOf(elsewhere: Elsewhere, path: string): string {
+  const [, name = ''] = /^\/services\/([^/]+)/.exec(path) ?? []
+  if (!Object.hasOwn(elsewhere, name)) return ''
+  return `: this program does not serve the view ${JSON.stringify(name)}: ${elsewhere[name]}`
 }
 
 /** For URLs of views without a cluster, or with a workspace path where a view takes a cluster. */

@@ -24,7 +24,7 @@ import { type Listener, type ListenOptions, openPort, type Port } from './listen
 import { answerRequest } from './pipeline.ts'
 import { meterViews, runViews } from './readiness.ts'
 import { createSlices } from './respond.ts'
-import { checkViews, createRoutes } from './routes.ts'
+import { checkViews, createRoutes, type Elsewhere } from './routes.ts'
 import { answeringWith, type Handler } from './serve.ts'
 import type { StaticFiles } from './staticfiles.ts'
 import { traced } from './traced.ts'
@@ -33,6 +33,8 @@ import { traced } from './traced.ts'
 export interface ServerOptions {
   /** The views. That with an empty pattern is the `/clusters/…` endpoint. */
   readonly workspaces: readonly VirtualWorkspace[]
+  /** Views that only other programs serve. */
+  readonly elsewhere?: Elsewhere
   readonly backend: Backend
   /** For publishers of URLs. */
   readonly informers: Informers
@@ -103,7 +105,7 @@ export function serveOn(port: Port, options: ServerOptions): Server {
   const pipeline = {
     ...options,
     ownUrls: [options.publicUrl ?? url, viewUrls.own],
-    routes: createRoutes(options.workspaces),
+    routes: createRoutes(options.workspaces, options.elsewhere),
     requestTimeout,
     fairness: createFairness(options.limits ?? defaultLimits, options.metrics),
     tokens: new TokenSeal(options.tokenSecret),

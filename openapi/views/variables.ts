@@ -15,8 +15,9 @@ export interface ClusterFacts {
   readonly name: string
   /** `root:org:team`; '' if it is unknown. */
   readonly path: string
-  readonly labels: Texts
-  readonly annotations: Texts
+  /** undefined: the workspace is not known, such as one of another shard. Expressions that read them fail. */
+  readonly labels?: Texts
+  readonly annotations?: Texts
 }
 
 /** The variable `user`: the user of the request. */

@@ -4,6 +4,7 @@ import { Follower } from './declared/follower.ts'
 import { randomSpec, type Spec, shownBy, type Tier, type Widget } from './declared/specs.ts'
 import { consumers, DeclaredWorld, readOf } from './declared/world.ts'
 import { writeThrough } from './declared/writes.ts'
+import { savedProgress, saveProgress } from './progress.ts'
 import { type Random, randomFrom } from './random.ts'
 import { decisions, firstSeed } from './running.ts'
 
@@ -210,13 +211,17 @@ describe('Views, against a model', function () {
   const worlds = Math.max(1, Math.ceil(decisions / 40_000))
 
   it('show the objects, pages and watch histories of a plain model', async () => {
-    const counts: Record<string, number> = {}
-    for (let seed = firstSeed; seed < firstSeed + worlds; seed++) {
+    const { seed: first, counts } = savedProgress(firstSeed) ?? { seed: firstSeed, counts: {} }
+    const isContinued = savedProgress(firstSeed) !== undefined
+    const isDone = (seed: number): boolean =>
+      isContinued ? (counts.compared ?? 0) >= decisions : seed >= first + worlds
+    for (let seed = first; !isDone(seed); seed++) {
       try {
         await play(seed, counts)
       } catch (error) {
         throw new Error(`seed ${seed}: ${error instanceof Error ? error.stack : error}`)
       }
+      saveProgress({ seed: seed + 1, counts })
     }
     if (worlds > 10) process.stdout.write(`    ${JSON.stringify(counts)}\n`)
     for (const what of ['compared', 'written', 'events', 'expired', 'resumed'])

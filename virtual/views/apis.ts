@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import {
   type ApiResource,
   type ApiSet,
@@ -116,6 +117,8 @@ export class ViewApis {
     const object = item.object as ViewObject
     const plan = planOf(object, source, cluster => clusters.of(cluster))
     const changed = new AbortController()
+    // Every watch of the View listens to it.
+    setMaxListeners(0, changed.signal)
     const failures = new Failures(() => failed(params))
     const state = stateOf(item)
     const shared = {

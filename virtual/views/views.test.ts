@@ -37,4 +37,15 @@ describe('a View', () => {
     assert.deepEqual(events[2]?.object.data, { color: 'red' })
     watch.close()
   })
+
+  it('has many watches without a warning of Node.js about listeners', async () => {
+    const warnings: string[] = []
+    const note = ({ name }: Error): void => void warnings.push(name)
+    process.on('warning', note)
+    const watches = await Promise.all(Array.from({ length: 12 }, () => scene.admin.watch(mapsOf('red'))))
+    await Promise.all(watches.map(watch => watch.until(events => events.length > 0)))
+    for (const watch of watches) watch.close()
+    process.off('warning', note)
+    assert.deepEqual(warnings, [])
+  })
 })

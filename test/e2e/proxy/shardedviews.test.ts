@@ -79,6 +79,68 @@ describe('views of two shards', function () {
       assert.ok(finished(waiting).endsWith(` at ${url}`), finished(waiting))
     })
 
+  describe('of declared Views, and of queries', () => {
+    const note = (name: string, color: string): KubeObject => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name, namespace: 'default' },
+      data: { color },
+    })
+    const view: KubeObject = {
+      apiVersion: 'views.oriel.dev/v1alpha1',
+      kind: 'View',
+      metadata: { name: 'red' },
+      spec: {
+        source: { cluster: '.' },
+        resources: [
+          { resource: 'configmaps', verbs: ['get', 'list'], where: "object.data['color'] == 'red'" },
+        ],
+      },
+    }
+
+    for (const shard of ['root', 'beta'])
+      it(`are served by the shard of their workspace (${shard})`, async () => {
+        await apply(root, workspace(`notes-${shard}`, shard))
+        await ready(root, `notes-${shard}`)
+        const inside = proxy.kubectl.at(`/clusters/root:notes-${shard}`)
+        await apply(inside, note('a', 'red'), note('b', 'blue'), view)
+        await inside(['wait', '--for=condition=Ready', 'view/red'])
+        const { spec } = await root.json<KubeObject & { spec: { cluster: string } }>([
+          ...['get', 'workspace', `notes-${shard}`],
+        ])
+        const admin = await proxy.client('admin-token')
+        const where = encodeURIComponent("object.data['color'] == 'red'")
+        for (const path of [
+          `/services/views/${spec.cluster}/red/clusters/*/api/v1/configmaps`,
+          `/services/query/clusters/${spec.cluster}/api/v1/configmaps?where=${where}`,
+          `/services/query/clusters/root:notes-${shard}/api/v1/configmaps?where=${where}`,
+        ]) {
+          const { json, status, text } = await admin(path)
+          assert.equal(status, 200, text)
+          const names = (json().items ?? []).map(({ metadata }) => metadata.name)
+          assert.deepEqual(names, ['a'], path)
+        }
+        admin.close()
+      })
+
+    it('hide objects of a workspace whose labels its shard does not know', async () => {
+      const inside = proxy.kubectl.at('/clusters/root:notes-beta')
+      const open = { ...view, metadata: { name: 'open' } }
+      const where = "!('private' in cluster.labels)"
+      const resources = [{ resource: 'configmaps', verbs: ['get', 'list'], where }]
+      await root(['label', 'workspace', 'notes-beta', 'private=yes'])
+      await apply(inside, { ...open, spec: { source: { cluster: '.' }, resources } })
+      await inside(['wait', '--for=condition=Ready', 'view/open'])
+      const { spec } = await root.json<KubeObject & { spec: { cluster: string } }>([
+        ...['get', 'workspace', 'notes-beta'],
+      ])
+      const admin = await proxy.client('admin-token')
+      const { json, text } = await admin(`/services/views/${spec.cluster}/open/clusters/*/api/v1/configmaps`)
+      assert.deepEqual(json().items, [], text)
+      admin.close()
+    })
+  })
+
   describe('of personal workspaces', () => {
     const personal = '/services/workspaces/clusters'
     const namesFor = async (client: Client, parent: string): Promise<readonly string[]> => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { clientOf } from '../../support/client.ts'
 import { certificates } from '../../support/crds.ts'
 import { discard, eventually } from '../../support/oriel.ts'
 import { type Standalone, startStandalone } from '../../support/servers/standalone.ts'
@@ -23,6 +24,20 @@ describe('a watch in front of a shard', function () {
     standalone = await startStandalone()
   })
   after(() => discard(standalone))
+
+  it('refuses Views and queries with a sentence, and names the server of the workspaces', async () => {
+    const client = await clientOf(configAt(standalone, standalone.viewsUrl))
+    for (const [path, name] of [
+      ['/services/query/clusters/*/api/v1/configmaps', 'query'],
+      ['/services/views/root/v/clusters/*/api/v1/configmaps', 'views'],
+    ] as const) {
+      const { status, text } = await client(path)
+      assert.equal(status, 403, text)
+      const sentence = `this program does not serve the view \\"${name}\\": ask the server of the workspaces, because `
+      assert.ok(text.includes(sentence), text)
+    }
+    client.close()
+  })
 
   it('continues when the shard was killed and restarted: no event is lost or repeated', async () => {
     const [provider, consumer] = (await createWorkspaces(standalone, ['provider', 'consumer'])) as [

@@ -45,7 +45,7 @@ const filters: readonly Filter[] = [
   },
   {
     where: "object.metadata.labels['team'] in ['ada', 'ops'] && cluster.labels['tier'] in params.tiers",
-    holds: ({ team }, tier) => team !== 'bob' && params.tiers.includes(tier ?? ''),
+    holds: ({ team }, tier) => ['ada', 'ops'].includes(team) && params.tiers.includes(tier ?? ''),
   },
 ]
 

@@ -68,14 +68,10 @@ export class ClusterIndex {
     const { type, item, previous } = event
     const cluster = clusterOf(item)
     if (type === 'BOOKMARK' || cluster === '') return
-    if (!this.#isReplayed) {
-      this.#record(cluster, item)
-      return
-    }
     const before = this.#known.get(cluster)
     if (before === undefined) {
       const isSame = type === 'MODIFIED' && previous !== undefined && sameWorkspace(previous, item)
-      if (!isSame) this.#record(cluster, item)
+      if (!isSame || !this.#isReplayed) this.#record(cluster, item)
       return
     }
     const after = this.#factsOf(cluster)
@@ -93,13 +89,11 @@ export class ClusterIndex {
 
   #factsOf(name: string): ClusterFacts {
     const found = this.#logicalClusters.get(name, '', 'cluster')
+    const path = found?.meta.annotations[pathAnnotation] ?? ''
     const workspace = found && this.#workspaceOf(name, found)
-    return {
-      name,
-      path: found?.meta.annotations[pathAnnotation] ?? '',
-      labels: own(workspace?.meta.labels),
-      annotations: own(workspace?.meta.annotations),
-    }
+    // The workspace of another shard is not known here: "no labels" would be wrong.
+    if (found !== undefined && workspace === undefined && hasOwner(found)) return { name, path }
+    return { name, path, labels: own(workspace?.meta.labels), annotations: own(workspace?.meta.annotations) }
   }
 
   /** The owner, which the LogicalCluster names: a workspace cannot claim another logical cluster. */
@@ -112,6 +106,8 @@ export class ClusterIndex {
     return isOwner ? workspace : undefined
   }
 }
+
+const hasOwner = ({ object }: Item): boolean => !!(object as LogicalCluster).spec?.owner?.cluster
 
 /** Keys of kcp and Kubernetes: Views can neither add nor read them. */
 export const isSystemKey = (key: string): boolean =>
@@ -127,7 +123,8 @@ const sameWorkspace = (a: Item, b: Item): boolean =>
   sameTexts(own(a.meta.labels), own(b.meta.labels)) &&
   sameTexts(own(a.meta.annotations), own(b.meta.annotations))
 
-function sameTexts(a: Texts, b: Texts): boolean {
+function sameTexts(a: Texts | undefined, b: Texts | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b
   const keys = Object.keys(a)
   return (
     keys.length === Object.keys(b).length && keys.every(key => Object.hasOwn(b, key) && a[key] === b[key])
