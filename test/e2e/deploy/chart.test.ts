@@ -1,82 +1,19 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
-import { parseAllDocuments } from 'yaml'
 import { notRun } from '../../support/notrun.ts'
 import { compiled, run } from '../../support/oriel.ts'
-import { root } from '../../support/source.ts'
 import { problemsOf } from './kubernetesobjects.ts'
-
-interface Container {
-  readonly args: readonly string[]
-  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[]
-}
-
-interface Rendered {
-  readonly kind: string
-  readonly spec: {
-    readonly template: {
-      readonly spec: {
-        readonly containers: readonly Container[]
-        readonly volumes?: readonly { readonly name: string }[]
-      }
-    }
-    readonly [field: string]: unknown
-  }
-}
-
-const chart = join(root, 'deploy/chart')
-const version = ['--kube-version', '1.34.0']
-
-/** `a.b=c` as arguments of helm. */
-const sets = (...values: readonly string[]): readonly string[] => values.flatMap(each => ['--set', each])
-
-const template = (...args: readonly string[]) =>
-  run('helm', ['template', 'demo', chart, '--namespace', 'oriel', ...version, ...args])
-
-async function render(...values: readonly string[]): Promise<readonly Rendered[]> {
-  const { code, stdout, stderr } = await template(...sets(...values))
-  assert.equal(code, 0, stderr)
-  return parseAllDocuments(stdout).flatMap(document => (document.toJS() as Rendered | null) ?? [])
-}
-
-/** The values of all roles with everything switched on. */
-const common = [
-  'serviceMonitor.enabled=true',
-  'prometheusRule.enabled=true',
-  'dashboard.enabled=true',
-  'serviceMonitor.tokenSecret.name=prometheus',
-  'authentication.clientCASecret=client-ca',
-  'authentication.requestHeaderCASecret=proxy-ca',
-  'authentication.requestHeaderAllowedNames={kcp-front-proxy,other}',
-  'networkPolicy.from[0].namespaceSelector.matchLabels.team=a',
-  'image.pullSecrets[0].name=registry',
-  'podAnnotations.a=b',
-  'service.annotations.a=b',
-]
-const certManager = [
-  'certificate.certManager.enabled=true',
-  'certificate.certManager.issuerRef.name=ca',
-  'certificate.certManager.dnsNames={oriel.example.com}',
-]
-const roles: Readonly<Record<string, readonly string[]>> = {
-  'server with generated files': [],
-  server: [
-    ...common,
-    ...certManager,
-    'authentication.tokenSecret=tokens',
-    'persistence.storageClassName=fast',
-  ],
-  replicas: [
-    ...common,
-    'role=replicas',
-    'etcd.endpoints={etcd-0:2379,etcd-1:2379}',
-    'etcd.tlsSecret=etcd',
-    'serviceAccountKeySecret=sa',
-    'certificate.secretName=serving',
-  ],
-  views: [...common, ...certManager, 'role=views', 'shard.kubeconfigSecret=shard', 'shard.context=base'],
-}
+import {
+  type Container,
+  chart,
+  hasHelm,
+  noHelm,
+  type Rendered,
+  render,
+  roles,
+  sets,
+  template,
+  version,
+} from './rendered.ts'
 
 const workloadOf = (objects: readonly Rendered[]): Rendered => {
   const found = objects.find(({ kind }) => kind === 'StatefulSet' || kind === 'Deployment')
@@ -95,12 +32,7 @@ function unmounted({ args, volumeMounts }: Container): readonly string[] {
 
 describe('the chart', function () {
   this.timeout(120_000)
-  const isThere = (process.env.PATH ?? '').split(delimiter).some(each => existsSync(join(each, 'helm')))
-  if (!isThere)
-    return notRun(
-      'is rendered',
-      'there is no helm; with Go: GOBIN="$PWD/.tools" go install helm.sh/helm/v3/cmd/helm@v3.19.0',
-    )
+  if (!hasHelm) return notRun('is rendered', noHelm)
 
   it('passes helm lint', async () => {
     const { code, stdout } = await run('helm', ['lint', '--strict', chart, ...version])
