@@ -54,26 +54,42 @@ describe('a bundled program', () => {
     assert.equal(imported, 'imported')
   })
 
-  it('has stack traces that name its sources', async () => {
+  /** What a program prints to stderr that is bundled with its source map and ends with an error. */
+  async function printed(...lines: readonly string[]): Promise<string> {
     const source = join(folder, 'fail.ts')
-    const lines = [
-      `import { mapStackTraces } from ${JSON.stringify(beside(import.meta, 'stacktraces').at(-1))}`,
-      'interface Nothing { gone: true }',
-      'mapStackTraces(__filename)',
-      "const fail = (_: Nothing): never => { throw new TypeError('no') }",
-      'fail({ gone: true })',
-    ]
-    await writeFile(source, lines.join('\n'))
+    const stackTraces = JSON.stringify(beside(import.meta, 'stacktraces').at(-1))
+    const head = [`import { mapStackTraces } from ${stackTraces}`, 'mapStackTraces(__filename)']
+    await writeFile(source, [...head, ...lines].join('\n'))
     const bundle = join(folder, 'fail.cjs')
     const format = { bundle: true, platform: 'node', format: 'cjs', sourcemap: 'external' } as const
     await build({ entryPoints: [source], outfile: bundle, ...format })
-    await assert.rejects(
-      promisify(execFile)(process.execPath, [bundle]),
-      ({ stderr }: { stderr: string }) => {
-        assert.match(stderr, /^TypeError: no\n +at fail \(.*\/fail\.ts:4:45\)\n +at .*\/fail\.ts:5:1\)?\n/m)
-        return true
-      },
+    return promisify(execFile)(process.execPath, [bundle]).then(
+      () => assert.fail('it ended without an error'),
+      (error: { stderr: string }) => error.stderr,
     )
+  }
+
+  it('has stack traces that name its sources', async () => {
+    const stderr = await printed(
+      'interface Nothing { gone: true }',
+      "const fail = (_: Nothing): never => { throw new TypeError('no') }",
+      'fail({ gone: true })',
+    )
+    assert.match(stderr, /^TypeError: no\n +at fail \(.*\/fail\.ts:4:45\)\n +at .*\/fail\.ts:5:1\)?\n/m)
+  })
+
+  it('does not read its source map for errors that end streams', async () => {
+    const stderr = await printed(
+      "import { PassThrough } from 'node:stream'",
+      "import { rmSync } from 'node:fs'",
+      "rmSync(__filename + '.map')",
+      'const aborted = new AbortController()',
+      'aborted.abort()',
+      "for (const error of [aborted.signal.reason, Object.assign(new Error('cut'), { code: 'ECONNRESET' })])",
+      "  new PassThrough().on('error', () => undefined).destroy(error)",
+      "throw Object.assign(new Error('done'), { code: 'DONE' })",
+    )
+    assert.match(stderr, /^Error: done\n +at .*fail\.cjs:/m)
   })
 })
 

@@ -9,6 +9,8 @@ interface SourceMap {
 /**
  * Makes stack traces name the sources of a bundle, by the source map in the same directory. The map is read when a stack
  * is formatted, and only the positions found are kept; Node's `--enable-source-maps` keeps the whole map in memory.
+ * Errors that end streams and requests name the bundle: Node formats the stack of each one when it destroys a stream
+ * (`lib/internal/streams/destroy.js`, checkError), nothing prints them, and to read the map takes 100 ms.
  */
 export function mapStackTraces(bundle: string): void {
   const known = new Map<string, string>()
@@ -20,12 +22,18 @@ export function mapStackTraces(bundle: string): void {
       : `${site}`
   }
   Error.prepareStackTrace = (error, sites) => {
-    const missing = sites.filter(site => isInBundle(site) && !known.has(positionOf(site)))
+    const isUnknown = (site: NodeJS.CallSite): boolean => isInBundle(site) && !known.has(positionOf(site))
+    const missing = endsStreams(error) ? [] : sites.filter(isUnknown)
     if (missing.length > 0)
       for (const [position, source] of sourcesOf(bundle, missing)) known.set(position, source)
     return [`${error}`, ...sites.map(site => `    at ${describe(site)}`)].join('\n')
   }
 }
+
+/** An aborted request, a lost connection, or a Status: errors with a code. Node's TypeErrors and RangeErrors have one, too. */
+const endsStreams = (error: Error): boolean =>
+  error.name === 'AbortError' ||
+  ('code' in error && !(error instanceof TypeError || error instanceof RangeError))
 
 const positionOf = (site: NodeJS.CallSite): string => `${site.getLineNumber()}:${site.getColumnNumber()}`
 
