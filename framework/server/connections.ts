@@ -1,55 +1,9 @@
-import type { EventEmitter } from 'node:events'
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http'
-import type { Http2SecureServer, Http2ServerRequest } from 'node:http2'
+import type { Http2SecureServer } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Logger } from '../contract/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { HttpRequest } from '../request/incoming.ts'
-
-interface ParseError extends Error {
-  readonly code?: string
-}
-
-const statuses: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
-  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
-}
-
-/** Refuses malformed requests with Node's status, and logs them. */
-export function refuseBroken(server: EventEmitter, log: Logger): void {
-  server.on('request', begin)
-  server.on('clientError', (error: ParseError, socket: Socket) => {
-    const { code = '' } = error
-    log.debug({ error: code || error.message, from: socket.remoteAddress }, 'not a request')
-    // During a response, clients would take a second one for a part of it.
-    if (!socket.writable || running.get(socket)?.count) socket.destroy(error)
-    else socket.end(`HTTP/1.1 ${statuses[code] ?? '400 Bad Request'}\r\nConnection: close\r\n\r\n`)
-  })
-}
-
-/** Responses in progress on one connection. */
-interface InProgress {
-  count: number
-}
-
-/** Kept per connection, because an entry per response is slower. */
-const running = new WeakMap<Socket, InProgress>()
-
-function begin(request: IncomingMessage | Http2ServerRequest, response: ServerResponse): void {
-  // An error of an HTTP/2 stream does not concern the connection.
-  if ('stream' in request) return
-  const { socket } = request
-  const known = running.get(socket)
-  if (known === undefined) running.set(socket, { count: 1 })
-  else known.count++
-  response.on('close', end)
-}
-
-function end(this: ServerResponse): void {
-  const known = running.get(this.req.socket)
-  if (known !== undefined) known.count--
-}
 
 export type NodeServer = HttpServer | Http2SecureServer
 
@@ -185,6 +139,11 @@ export class ConnectionLimit {
     this.#leave(connection)
     connection.account = account
     if (this.#byPeer.get(connection.peer) === connection) this.#membersOf(account).add(connection)
+  }
+
+  /** Whether a request of HTTP/1.1 is in progress on the connection. */
+  isBusy(socket: Socket): boolean {
+    return (this.#byPeer.get(peerOf(socket) ?? '')?.running ?? 0) > 0
   }
 
   #connectionOf(request: HttpRequest): Connection | undefined {

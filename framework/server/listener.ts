@@ -10,14 +10,9 @@ import type { Socket } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
 import type { Logger } from '../contract/log.ts'
 import type { Upgrade } from '../contract/upstream.ts'
-import {
-  type ConnectionLimit,
-  limitConnections,
-  type NodeServer,
-  refuseBroken,
-  trackRequests,
-} from './connections.ts'
+import { ConnectionLimit, limitConnections, type NodeServer, trackRequests } from './connections.ts'
 import { drain, trackConnections } from './drain.ts'
+import { refuseMalformed } from './malformed.ts'
 
 /** The certificates of a port. */
 export interface TlsOptions {
@@ -110,9 +105,9 @@ function portOf(server: NodeServer): number {
   return typeof address === 'object' && address !== null ? address.port : 0
 }
 
-function guard(server: NodeServer, { log, connections }: ListenOptions): void {
-  if (log !== undefined) refuseBroken(server, log)
-  if (connections !== undefined) limitConnections(server, connections)
+function guard(server: NodeServer, { log, connections = new ConnectionLimit(0) }: ListenOptions): void {
+  limitConnections(server, connections)
+  if (log !== undefined) refuseMalformed(server, connections, log)
 }
 
 /** Longer than the idle timeout of Go's clients, so that the client closes idle connections. */

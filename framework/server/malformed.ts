@@ -1,0 +1,28 @@
+import type { Socket } from 'node:net'
+import type { Logger } from '../contract/log.ts'
+import type { ConnectionLimit, NodeServer } from './connections.ts'
+
+interface ParseError extends Error {
+  readonly code?: string
+}
+
+const statuses: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+}
+
+/** Refuses malformed requests with Node's status, and logs them. */
+export function refuseMalformed(
+  server: NodeServer,
+  connections: Pick<ConnectionLimit, 'isBusy'>,
+  log: Logger,
+): void {
+  server.on('clientError', (error: ParseError, socket: Socket) => {
+    const { code = '' } = error
+    log.debug({ error: code || error.message, from: socket.remoteAddress }, 'not a request')
+    // During a response, clients would take a second one for a part of it.
+    if (!socket.writable || connections.isBusy(socket)) socket.destroy(error)
+    else socket.end(`HTTP/1.1 ${statuses[code] ?? '400 Bad Request'}\r\nConnection: close\r\n\r\n`)
+  })
+}
