@@ -7,6 +7,7 @@ import { authorization } from './authorization.ts'
 import { cel } from './cel.ts'
 import { lifecycle } from './lifecycle.ts'
 import { list } from './list.ts'
+import { guard } from './outside/guard.ts'
 import { outside } from './outside.ts'
 import { plugins } from './plugins.ts'
 import { point } from './point.ts'
@@ -43,6 +44,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   plugins,
   replicas,
   outside,
+  guard,
   soak,
   views: declaredViews,
 }

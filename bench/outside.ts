@@ -1,18 +1,10 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { Loader } from './outside/loader.ts'
 import { type Measured, measureOutside, type Outside } from './outside/measures.ts'
-import { userToken } from './tools/connection.ts'
+import { thisCheckout, withOriel } from './outside/server.ts'
 import { withKcp } from './tools/kcp.ts'
-import { freePort } from './tools/ports.ts'
 import type { Benchmark, Row } from './tools/result.ts'
 import { withScratch } from './tools/scratch.ts'
 import type { Side } from './tools/sides.ts'
-
-const compiled = import.meta.dirname.endsWith(join('dist', 'bench'))
-const program = join(import.meta.dirname, compiled ? '..' : '../dist', 'bundle/oriel.cjs')
 
 /** A server, and the seconds from its start until `/readyz` responds. */
 interface Started {
@@ -27,28 +19,6 @@ const names: Readonly<Record<string, string>> = {
   'get-http2': 'GET over HTTP/2, 64 connections',
   list: 'LIST of 120 objects, 64 connections',
   'list-all': 'LIST of 12,000 objects over *, 4 connections',
-}
-
-/** `oriel start` with its embedded store, as users run it. */
-async function withOriel<T>(directory: string, work: (oriel: Side) => Promise<T>): Promise<T> {
-  const port = await freePort()
-  const tokens = join(directory, 'oriel-tokens.csv')
-  await writeFile(tokens, `${userToken},bench,bench,"system:masters"\n`)
-  const data = join(directory, 'oriel')
-  const args = ['start', '--data-directory', data, '--port', String(port), '--token-auth-file', tokens]
-  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
-  try {
-    // The banner is printed when the server is ready.
-    await Promise.race([
-      once(child.stdout, 'data'),
-      once(child, 'exit').then(([code]) => Promise.reject(new Error(`oriel start ended with ${code}`))),
-    ])
-    const ca = await readFile(join(data, 'ca.crt'), 'utf8')
-    return await work({ address: { port, ca }, pid: child.pid ?? 0 })
-  } finally {
-    child.kill()
-    if (child.exitCode === null) await once(child, 'exit')
-  }
 }
 
 function rowsOf(oriel: Started, kcp: Started | undefined): readonly Row[] {
@@ -95,7 +65,7 @@ export const outside: Benchmark = ({ progress }) =>
     const { KCP_BIN } = process.env
     const kcp =
       KCP_BIN === undefined ? undefined : await withKcp(KCP_BIN, directory, measure('kcp', performance.now()))
-    const oriel = await withOriel(directory, measure('Oriel', performance.now()))
+    const oriel = await withOriel(thisCheckout, directory, measure('Oriel', performance.now()))
     await loader.stop()
     return rowsOf(oriel, kcp)
   })

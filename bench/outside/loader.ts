@@ -15,7 +15,7 @@ export interface Target {
 
 /** Requests of `load.go`; `%d` in paths and in the body is the number of the request. */
 export interface Requests {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   readonly paths: readonly string[]
   readonly body?: string
   readonly contentType?: string

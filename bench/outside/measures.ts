@@ -29,7 +29,8 @@ export interface Outside {
   readonly processor: number
 }
 
-const workspace = (name: string): string =>
+/** A Workspace as JSON. */
+export const workspace = (name: string): string =>
   JSON.stringify({
     apiVersion: 'tenancy.kcp.io/v1alpha1',
     kind: 'Workspace',
@@ -37,7 +38,8 @@ const workspace = (name: string): string =>
     spec: { type: { name: 'universal', path: 'root' } },
   })
 
-const configMap = (name: string): string =>
+/** A ConfigMap of 1 KiB as JSON. */
+export const configMap = (name: string): string =>
   JSON.stringify({
     apiVersion: 'v1',
     kind: 'ConfigMap',
