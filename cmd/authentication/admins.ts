@@ -4,11 +4,7 @@ import { sha256, type TokenUser } from '../../framework/authn/index.ts'
 import { systemMasters } from '../../framework/request/user.ts'
 import { readIfThere, writePrivately } from '../files/files.ts'
 import { StartError } from '../files/starterror.ts'
-
-export interface AdminTokens {
-  readonly kcpAdminToken: string
-  readonly shardAdminToken: string
-}
+import type { AdminTokens } from '../process/worker.ts'
 
 /** The built-in administrators with their tokens (kcp `pkg/server/options/authentication.go`, AdminAuthentication). */
 export interface Admins extends AdminTokens {

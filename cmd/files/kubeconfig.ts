@@ -1,3 +1,5 @@
+import { resolve } from 'node:path'
+
 export interface KubeconfigOptions {
   /** `https://host:port` */
   readonly server: string
@@ -8,6 +10,12 @@ export interface KubeconfigOptions {
   /** The root shard, where `server` is a front proxy; default: `server`. */
   readonly rootShard?: string
 }
+
+/** The path of the administrators' kubeconfig: relative ones are in the data directory. */
+export const kubeconfigPlace = (
+  { kubeconfigPath = 'admin.kubeconfig' }: { readonly kubeconfigPath?: string },
+  dataDirectory: string,
+): string => resolve(dataDirectory, kubeconfigPath)
 
 /** The administrators' kubeconfig as YAML (kcp `pkg/server/options/authentication.go`, AdminAuthentication). */
 export function adminKubeconfig(options: KubeconfigOptions): string {

@@ -15,6 +15,10 @@ export interface StoreAccess extends EtcdAccessFlags {
   readonly dataDirectory?: string
 }
 
+/** The value of `--store`, or its default. */
+export const storePlace = (store: string | undefined, dataDirectory: string): string =>
+  store ?? join(dataDirectory, 'store')
+
 /**
  * Opens the store of `--store`: `memory:`, the addresses of an etcd, or the directory of a durable store. Loads only the code
  * of that store.

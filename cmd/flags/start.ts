@@ -75,12 +75,7 @@ export function addStartFlags(command: Command): Command {
         'where objects are stored: a directory, "memory:", or etcd://host:2379,... (default: "store" in the data directory)',
       ),
     )
-    .option(
-      '--replicas <number>',
-      'processes that share the port, for several cores; needs a store in etcd',
-      upTo(64),
-      1,
-    )
+    .option('--replicas <number>', 'processes that share the port, for several cores', upTo(64), 1)
     .option(
       '--shards <number>',
       'shards, each in a process, behind a front proxy; for development',

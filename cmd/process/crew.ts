@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { workerSettings } from './again.ts'
-import { type WorkerSaid, type WorkerTold, workerNumber } from './worker.ts'
+import { type AdminTokens, type WorkerSaid, type WorkerTold, workerNumber } from './worker.ts'
 
 /** Milliseconds before a worker that failed is started again, and for its answer to a question. */
 const [pause, patience] = [1_000, 2_000]
@@ -11,7 +11,11 @@ const longestStop = 20_000
 
 interface CrewOptions {
   readonly count: number
+  /** A worker was started; called before its first message arrives. */
+  readonly launched: (worker: Worker) => void
   readonly ready: (banner: string) => void
+  /** The tokens of the administrators in all workers; undefined: they find them in their store. */
+  readonly admins: AdminTokens | undefined
   /** A worker ended, and is started again. */
   readonly failed: (number: number, code: number) => void
 }
@@ -30,7 +34,8 @@ export class Crew {
 
   /** Starts the first worker, and when it is ready the others. Rejects with the exit code of one that ends before. */
   async start(): Promise<void> {
-    cluster.setupPrimary(workerSettings())
+    // Messages have values of stores, which are bytes.
+    cluster.setupPrimary({ ...workerSettings(), serialization: 'advanced' })
     await this.#launch(1)
     await Promise.all(Array.from({ length: this.#options.count - 1 }, (_, i) => this.#launch(i + 2)))
   }
@@ -52,6 +57,7 @@ export class Crew {
   #launch(number: number): Promise<void> {
     const worker = cluster.fork({ [workerNumber]: String(number) })
     this.#workers.set(number, worker)
+    this.#options.launched(worker)
     return new Promise((resolve, reject) => {
       let isReady = false
       worker.on('message', (said: WorkerSaid) => {
@@ -77,7 +83,9 @@ export class Crew {
 
   #hear(worker: Worker, said: Exclude<WorkerSaid, { readonly kind: 'ready' }>): void {
     if (said.kind === 'ask') this.#ask(worker, said.id)
-    else this.#questions.get(said.id)?.answer(worker, said.text)
+    else if (said.kind === 'answer') this.#questions.get(said.id)?.answer(worker, said.text)
+    else if (said.kind === 'askAdmins')
+      worker.send({ kind: 'admins', tokens: this.#options.admins } satisfies WorkerTold)
   }
 
   #ask(by: Worker, id: number): void {

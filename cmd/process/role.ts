@@ -1,6 +1,8 @@
 import type { Cluster } from 'node:cluster'
+import type { Store } from '../../shard/store/store.ts'
 import { stopSignal } from './shutdown.ts'
-import { isWorker, type WorkerSaid, type WorkerTold, workerNumber } from './worker.ts'
+import { lineToParent } from './storeline.ts'
+import { type AdminTokens, isWorker, type WorkerSaid, type WorkerTold, workerNumber } from './worker.ts'
 
 /** What differs between a server in one process, and one of several processes that share a port. */
 export interface ServerRole {
@@ -16,6 +18,10 @@ export interface ServerRole {
   end(): void
   /** The texts of all processes; `own`: returns that of this one. */
   collect?(own: () => Promise<string>): () => Promise<readonly string[]>
+  /** The tokens of the administrators that the process which started this one gives to all; undefined: over etcd. */
+  adminTokens?(): Promise<AdminTokens | undefined>
+  /** Opens the store that the process which started this one has opened. */
+  openParentsStore?(): Promise<Store>
 }
 
 /** The role of this process. */
@@ -54,10 +60,27 @@ class WorkerRole implements ServerRole {
     ;(cluster as Cluster).worker?.disconnect()
   }
 
+  adminTokens(): Promise<AdminTokens | undefined> {
+    return new Promise(resolve => {
+      const hear = (told: WorkerTold): void => {
+        if (told.kind !== 'admins') return
+        process.off('message', hear)
+        resolve(told.tokens)
+      }
+      process.on('message', hear)
+      say({ kind: 'askAdmins' })
+    })
+  }
+
+  async openParentsStore(): Promise<Store> {
+    const { openRelayedStore } = await import('../../shard/store/relayed/relayedstore.ts')
+    return openRelayedStore(lineToParent())
+  }
+
   collect(own: () => Promise<string>): () => Promise<readonly string[]> {
     process.on('message', (told: WorkerTold) => {
       if (told.kind === 'asked') void own().then(text => say({ kind: 'answer', id: told.id, text }))
-      else this.#waiting.get(told.id)?.(told.texts)
+      else if (told.kind === 'answers') this.#waiting.get(told.id)?.(told.texts)
     })
     return () =>
       new Promise(resolve => {

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { type AdminTokens, ownAdminTokens } from '../authentication/admins.ts'
+import { ownAdminTokens } from '../authentication/admins.ts'
 import { issueAuthority, issueClient } from '../certificates/certificates.ts'
 import { prepareServiceAccountKeys } from '../certificates/serviceaccountkey.ts'
 import { prepareServing, servingPaths } from '../certificates/servingfiles.ts'
@@ -9,6 +9,7 @@ import { adminKubeconfig, userKubeconfig } from '../files/kubeconfig.ts'
 import { StartError } from '../files/starterror.ts'
 import { servingHosts } from '../flags/serving.ts'
 import type { StartFlags } from '../flags/start.ts'
+import type { AdminTokens } from '../process/worker.ts'
 import { memberDirectory } from './layout.ts'
 
 /** The common name of the certificate by which shards know the front proxy. */

@@ -1,5 +1,5 @@
-import type { AdminTokens } from '../authentication/admins.ts'
 import type { ServerRole } from '../process/role.ts'
+import type { AdminTokens } from '../process/worker.ts'
 
 /** What a server has in common with the others of one installation. */
 export interface Membership {

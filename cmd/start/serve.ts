@@ -18,6 +18,7 @@ import type { AuthorizationParts } from '../authorization/authorization.ts'
 import { build } from '../files/build.ts'
 import { consoleFiles } from '../files/console.ts'
 import type { Disk } from '../files/disk.ts'
+import { isEtcd } from '../files/etcdaccess.ts'
 import { plain } from '../files/plain.ts'
 import { fairnessLimits } from '../flags/limits.ts'
 import { publicUrl } from '../flags/serving.ts'
@@ -71,7 +72,7 @@ export async function serve(given: ServeOptions): Promise<Server> {
     version,
     log,
     metrics,
-    checks: store.isShared ? [etcdCheck(store)] : [],
+    checks: store.isShared ? [storeCheck(store, options)] : [],
     authorizesHealth: true,
     pages: openIdPages(serviceAccounts, publicUrl(options)),
     files: consoleFiles(),
@@ -99,10 +100,10 @@ function joinedMetrics(own: Metrics, role: ServerRole): Metrics {
 }
 
 /** Milliseconds. */
-const etcdPatience = 2_000
+const storePatience = 2_000
 
-/** Whether etcd answers, as `/readyz/etcd` of kube-apiserver. */
-const etcdCheck = (store: Store): HealthCheck => ({
-  name: 'etcd',
-  healthy: () => Promise.race([store.latest().then(() => true), sleep(etcdPatience, false, { ref: false })]),
+/** Whether the store answers: `/readyz/etcd`, as that of kube-apiserver, or `/readyz/store`. */
+const storeCheck = (store: Store, { store: where = '' }: Pick<StartFlags, 'store'>): HealthCheck => ({
+  name: isEtcd(where) ? 'etcd' : 'store',
+  healthy: () => Promise.race([store.latest().then(() => true), sleep(storePatience, false, { ref: false })]),
 })

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import type { SharedFiles } from '../../shard/store/etcd/sharedfiles.ts'
-import type { AdminTokens } from '../authentication/admins.ts'
 import { issueAuthority } from '../certificates/certificates.ts'
 import { newServiceAccountKey } from '../certificates/serviceaccountkey.ts'
 import { isUsableAuthority, servingPaths } from '../certificates/servingfiles.ts'
@@ -9,6 +8,7 @@ import { readIfThere, writePrivately } from '../files/files.ts'
 import { StartError } from '../files/starterror.ts'
 import { etcdOptions } from '../files/store.ts'
 import type { EtcdFlags } from '../flags/etcd.ts'
+import type { AdminTokens } from '../process/worker.ts'
 
 export interface SharedKeysOptions {
   /** The data directory. */

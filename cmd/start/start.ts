@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { type BearerTokenReader, tokenUsers } from '../../framework/authn/index.ts'
 import { createLogger, type Logger } from '../../framework/contract/log.ts'
-import { StatusError } from '../../framework/meta/errors.ts'
 import { openPort, type Port } from '../../framework/server/listener.ts'
-import { StoreError } from '../../shard/store/store.ts'
+import type { Store } from '../../shard/store/store.ts'
 import { ownAdminTokens, prepareAdmins } from '../authentication/admins.ts'
 import {
   accountKeys,
@@ -20,9 +19,9 @@ import { type DataDirectory, openDataDirectory } from '../files/directory.ts'
 import { type Disk, followDisk, noDisk } from '../files/disk.ts'
 import { isEtcd } from '../files/etcdaccess.ts'
 import { writePrivately } from '../files/files.ts'
-import { adminKubeconfig } from '../files/kubeconfig.ts'
+import { adminKubeconfig, kubeconfigPlace } from '../files/kubeconfig.ts'
 import { StartError } from '../files/starterror.ts'
-import { openStore } from '../files/store.ts'
+import { openStore, storePlace } from '../files/store.ts'
 import { ignoredByStart, warningsAbout } from '../flags/ignored.ts'
 import { connectionLimit, type LimitFlags, quotaLimits } from '../flags/limits.ts'
 import { type Listening, listenError, publicUrl, servingHosts } from '../flags/serving.ts'
@@ -34,6 +33,7 @@ import { endAtLatest, endDespitePlugins } from '../process/shutdown.ts'
 import type { Membership } from './membership.ts'
 import { openServing } from './serving.ts'
 import { prepareSharedKeys } from './sharedkeys.ts'
+import { asStartError, endBecause } from './storeerrors.ts'
 
 /** Milliseconds that requests in progress may take to end after SIGTERM. */
 const grace = 10_000
@@ -121,22 +121,23 @@ function endProcess(flags: StartFlags, role: ServerRole): void {
   endDespitePlugins(flags)
 }
 
-const placesOf = ({ kubeconfigPath = 'admin.kubeconfig', store }: StartFlags, directory: string): Places => ({
+const placesOf = (flags: StartFlags, directory: string): Places => ({
   directory,
-  where: store ?? join(directory, 'store'),
-  kubeconfig: resolve(directory, kubeconfigPath),
+  where: storePlace(flags.store, directory),
+  kubeconfig: kubeconfigPlace(flags, directory),
 })
 
-/** The administrators and the keys of service account tokens, which the servers of an etcd share. */
+/** The administrators and the keys of service account tokens, which the servers of an etcd share, and replicas over a directory. */
 async function prepareKeys(
   given: StartFlags,
   { directory, where, kubeconfig }: Places,
-  { admins: known }: Membership,
+  { admins: known, role }: Membership,
 ) {
   const { serviceAccountKeyFile } = given
   const ownTokens = () => ownAdminTokens(directory, kubeconfig)
   const sharing = { directory, where, flags: given, serviceAccountKeyFile, ownTokens }
-  const shared = known ?? (await prepareSharedKeys(sharing).catch(asStartError))
+  const shared =
+    known ?? (await prepareSharedKeys(sharing).catch(asStartError)) ?? (await role.adminTokens?.())
   const admins = await prepareAdmins(directory, kubeconfig, shared)
   return { admins, keys: await prepareServiceAccountKeys(directory, serviceAccountKeyFile) }
 }
@@ -146,21 +147,6 @@ function loggerFor(flags: StartFlags): Logger {
   const log = createLogger(flags.logLevel)
   for (const warning of warningsAbout(ignoredByStart, flags)) log.warn({}, warning)
   return log
-}
-
-/** Errors of the store are one sentence, also those that requests get. */
-function asStartError(error: unknown): never {
-  if (error instanceof StatusError)
-    throw new StartError(
-      `The server could not start: ${error.message}. Start it again when the store answers.`,
-    )
-  throw error instanceof StoreError ? new StartError(error.message) : error
-}
-
-/** After a failed write the state of the store is unknown; the next start reads all acknowledged writes. */
-function endBecause({ message }: Error): never {
-  process.stderr.write(`oriel: ${message}\n`)
-  process.exit(1)
 }
 
 interface Starting {
@@ -181,7 +167,7 @@ interface Starting {
 
 /** Opens the store and the shard, and answers the requests at the port. */
 async function bringUp(starting: Starting) {
-  const { options, role, port, where, authentication, rootCA, loading, log, signal } = starting
+  const { options, role, port, authentication, rootCA, loading, log, signal } = starting
   const [
     store,
     { prepareSharding },
@@ -192,7 +178,7 @@ async function bringUp(starting: Starting) {
     { loadViews },
     { openOutbound },
   ] = await Promise.all([
-    openStore(where, storeFlags(starting)),
+    storeOf(starting),
     import('./sharding.ts'),
     import('./shard.ts'),
     import('./serve.ts'),
@@ -217,6 +203,13 @@ async function bringUp(starting: Starting) {
   const served = { options, role, store, authentication, authorization, port, views, outbound, disk, log }
   const server = await serve({ ...served, host: shard, ...(auditor && { auditor }) })
   return { shard, server, store, audit, disk }
+}
+
+/** Over etcd, each process opens the store; another store is open in the process that started the replicas. */
+const storeOf = (starting: Starting): Promise<Store> => {
+  const { role, where } = starting
+  if (role.openParentsStore && !isEtcd(where)) return role.openParentsStore()
+  return openStore(where, storeFlags(starting))
 }
 
 /** One process of a data directory notes what it has seen of etcd. */

@@ -1,15 +1,12 @@
 import { writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { Client } from '../support/client.ts'
-import { eventually } from '../support/oriel.ts'
 import { type CutReplicas, startCutReplicas } from '../support/servers/replicas.ts'
-import { type Crowd, createObjects, readAll, useObjects, watchObjects } from './clients.ts'
-import { checkHistory, History } from './history.ts'
+import type { History } from './history.ts'
+import { observe } from './observed.ts'
 
 const servers = 3
 const members = 3
-const crowdSize = 6
 
 /** Something goes wrong for at most `longest` milliseconds, and ends. */
 type Fault = (replicas: CutReplicas, longest: number) => Promise<void>
@@ -70,31 +67,9 @@ async function disturb(replicas: CutReplicas, { kills: count, every, longest }: 
  */
 export async function disturbReplicas(disturbance: Disturbance): Promise<History> {
   const replicas = await startCutReplicas(servers, members)
-  const { clients } = replicas
-  const [client] = clients as readonly [Client, ...Client[]]
-  const history = new History()
-  const [stop, unwatch] = [new AbortController(), new AbortController()]
-  const crowd: Crowd = { clients, history, stop: stop.signal }
   try {
-    const namespace = () => client('/clusters/root/api/v1/namespaces/default')
-    await eventually(namespace, ({ status }) => status === 200)
-    const version = await createObjects(client)
-    const watching = { ...crowd, stop: unwatch.signal }
-    const watches = Promise.all(clients.map((_, first) => watchObjects(watching, version, first)))
-    const uses = Promise.all(Array.from({ length: crowdSize }, (_, i) => useObjects(crowd, i)))
-    await Promise.race([disturb(replicas, disturbance), uses, watches])
-    stop.abort()
-    await uses
-    await readAll(crowd)
-    const haveAll = async () => history.watches.every(watch => (watch.at(-1)?.version ?? 0) >= history.newest)
-    await Promise.race([watches, eventually(haveAll, all => all)])
-    unwatch.abort()
-    await watches
-    checkHistory(history)
-    return history
+    return await observe(replicas.clients, () => disturb(replicas, disturbance))
   } finally {
-    stop.abort()
-    unwatch.abort()
     await replicas.close()
   }
 }

@@ -59,7 +59,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   authz: ['rbac', 'chain', 'explain', 'reviews', '.'],
   shard: [
     'admission store webhook',
-    'cache store/etcd',
+    'cache store/etcd store/relayed',
     'registry',
     'conversion',
     'apis',

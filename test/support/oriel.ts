@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join, sep } from 'node:path'
 import { root } from './source.ts'
 
 /** A running `oriel start`: the built program in a separate process. */
@@ -48,15 +48,18 @@ export interface OrielOptions {
 export const compiled = join(root, 'dist/bundle/oriel.cjs')
 
 /**
- * With `TEST_ETCD=127.0.0.1:2379`, servers without `--store` have their objects in that etcd; with `TEST_REPLICAS=3`, too, each
- * is three processes on one port. With `TEST_STORE=memory:` they have their objects in memory.
+ * With `TEST_ETCD=127.0.0.1:2379`, servers without `--store` have their objects in that etcd, and with `TEST_STORE=memory:` in
+ * memory. With `TEST_REPLICAS=3` each is three processes on one port, whatever its store.
  */
 function withStore(directory: string, args: readonly string[]): readonly string[] {
   const { TEST_ETCD, TEST_REPLICAS, TEST_STORE } = process.env
   if (args.includes('--store')) return args
-  if (TEST_ETCD === undefined) return TEST_STORE === undefined ? args : [...args, '--store', TEST_STORE]
-  const replicas = TEST_REPLICAS === undefined ? [] : ['--replicas', TEST_REPLICAS]
-  return [...args, '--store', `etcd://${TEST_ETCD}`, '--etcd-prefix', `/${basename(directory)}`, ...replicas]
+  const replicas =
+    TEST_REPLICAS === undefined || args.includes('--watch') ? [] : ['--replicas', TEST_REPLICAS]
+  const store = TEST_STORE === undefined ? [] : ['--store', TEST_STORE]
+  if (TEST_ETCD === undefined) return [...args, ...store, ...replicas]
+  const prefix = directory.replaceAll(sep, '-').replace(/^-?/, '/')
+  return [...args, '--store', `etcd://${TEST_ETCD}`, '--etcd-prefix', prefix, ...replicas]
 }
 
 /** Starts the server on a free port and waits until it is ready. */

@@ -1,5 +1,5 @@
+import { JoinedRead } from '../joinedread.ts'
 import type { EtcdConnection } from './connection.ts'
-import { JoinedRead } from './joinedread.ts'
 import type { Layout } from './layout.ts'
 import { decodeTxn, encodeTxn } from './messages.ts'
 

@@ -1,3 +1,4 @@
+import { JoinedRead } from '../joinedread.ts'
 import {
   Compacted,
   intact,
@@ -12,7 +13,6 @@ import { EtcdFailure, failureOf, isCompacted, readError, writeError } from './fa
 import { EtcdCompacted, followKeys } from './following.ts'
 import { EpochEnded, type EtcdTarget, headOf } from './head.ts'
 import { type EtcdInstallation, readInstallation } from './installation.ts'
-import { JoinedRead } from './joinedread.ts'
 import { storedValue } from './layout.ts'
 import {
   decodeNothing,

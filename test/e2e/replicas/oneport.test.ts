@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Client, clientOf } from '../../support/client.ts'
 import { notRun, skip } from '../../support/notrun.ts'
 import { compiled, discard, eventually, type Oriel, run, startOriel } from '../../support/oriel.ts'
@@ -10,21 +11,27 @@ import { configAt } from '../../support/watcher.ts'
 const configMaps = '/clusters/root/api/v1/namespaces/default/configmaps'
 
 describe('oriel start --replicas', () => {
-  it('needs a store in etcd', async () => {
-    const args = [
-      compiled,
-      'start',
-      '--replicas',
-      '2',
-      '--data-directory',
-      await temporaryDirectory('replicas'),
-    ]
-    assert.deepEqual(await run(process.execPath, args), {
-      code: 1,
-      stdout: '',
-      stderr:
-        'oriel: --replicas needs a store in etcd, because one process at a time writes a directory: add --store etcd://host:2379, or remove --replicas.\n',
-    })
+  it('refuses a directory that another server uses', async () => {
+    const oriel = await startOriel()
+    try {
+      const store = join(oriel.directory, 'store')
+      const args = [
+        '--replicas',
+        '2',
+        '--data-directory',
+        await temporaryDirectory('replicas'),
+        '--store',
+        store,
+      ]
+      const { code, stdout, stderr } = await run(process.execPath, [compiled, 'start', ...args])
+      assert.deepEqual([code, stdout], [1, ''])
+      assert.match(
+        stderr,
+        /^oriel: the store in \S+ is in use by process \d+: only one process may open it\n$/,
+      )
+    } finally {
+      await discard(oriel)
+    }
   })
 
   it('ends with the reason of the first replica that cannot start', async () => {
@@ -42,16 +49,14 @@ describe('oriel start --replicas', () => {
   })
 })
 
-if (etcdProgram() === undefined) notRun('replicas on one port', noEtcd)
-else
-  describe('two replicas on one port', function () {
-    this.timeout(60_000)
-    let etcd: Etcd
+/** What two replicas do, whatever their store. */
+function onOnePort(where: string, storeArgs: () => Promise<readonly string[]>): void {
+  describe(`two replicas on one port, with objects in ${where}`, function () {
+    this.timeout(120_000)
     let oriel: Oriel
     let client: Client
     before(async () => {
-      etcd = await startEtcd()
-      oriel = await startOriel({ args: ['--replicas', '2', '--store', `etcd://${etcd.endpoint}`] })
+      oriel = await startOriel({ args: ['--replicas', '2', ...(await storeArgs())] })
       client = await clientOf(configAt(oriel, oriel.url))
       const namespace = () => client('/clusters/root/api/v1/namespaces/default')
       await eventually(namespace, ({ status }) => status === 200)
@@ -59,7 +64,6 @@ else
     after(async () => {
       client.close()
       await discard(oriel)
-      await etcd.stop()
     })
 
     /** A request on a new connection, which any replica accepts. */
@@ -117,9 +121,23 @@ else
 
     it('end together', async () => {
       assert.equal(await oriel.stop(), 0)
+      assert.doesNotMatch(oriel.output(), /^oriel: /m)
       if (existsSync('/proc/self/environ')) assert.deepEqual(workers(), [])
     })
   })
+}
+
+onOnePort('memory', async () => ['--store', 'memory:'])
+onOnePort('a directory', async () => ['--store', join(await temporaryDirectory('replicas'), 'store')])
+if (etcdProgram() === undefined) notRun('replicas on one port over etcd', noEtcd)
+else {
+  let etcd: Etcd
+  onOnePort('etcd', async () => {
+    etcd = await startEtcd()
+    return ['--store', `etcd://${etcd.endpoint}`]
+  })
+  after(() => etcd.stop())
+}
 
 const readOf = (path: string): string => {
   try {
