@@ -21,6 +21,7 @@ import { showProgress } from './tools/progress.ts'
 import { type Baseline, baselineFrom, table } from './tools/report.ts'
 import type { Benchmark, Row } from './tools/result.ts'
 import { declaredViews } from './views.ts'
+import { viewsBeside } from './viewsbeside.ts'
 import { watch } from './watch.ts'
 import { watchMemory } from './watchmemory.ts'
 import { workspaces } from './workspaces.ts'
@@ -47,6 +48,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   guard,
   soak,
   views: declaredViews,
+  'views-beside': viewsBeside,
 }
 
 const usage = `npm run bench -- [--save] [${Object.keys(benchmarks).join('|')} …]`

@@ -77,10 +77,10 @@ export class Presenter {
 
   /** undefined when an annotation fails. Throws 500 when the expressions of the request cost too much. */
   presented(item: Item, how: PresentedFor): Item | undefined {
-    const { hide, annotate, readsUser } = this.#plan
+    const { hide, annotate, readsUser, readsClusters } = this.#plan
     if (hide.length === 0 && annotate.length === 0) return item
     const kept = this.#kept.get(this, item)
-    if (kept?.cluster === how.cluster) return kept.shown
+    if (kept !== undefined && (!readsClusters || kept.cluster === how.cluster)) return kept.shown
     const shown = this.#annotated(item, this.masked(item), how)
     if (shown !== undefined && !readsUser)
       this.#kept.set(this, item, { cluster: how.cluster, shown, size: this.#sizeOf(shown) })
