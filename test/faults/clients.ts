@@ -16,6 +16,9 @@ export interface Crowd {
 const anyOf = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)] as T
 const valueIn = (object: object): string => (object as { data?: { n?: string } }).data?.n ?? ''
 
+/** The server does not know or did not try: 429 is for requests after SIGTERM (`WithRetryAfter` of kube-apiserver). */
+const isNoAnswer = (status: number): boolean => status === 429 || status >= 500
+
 /** undefined: the server was killed, or the connection was cut. */
 async function attempt<T>(ask: () => Promise<T>): Promise<T | undefined> {
   try {
@@ -52,7 +55,7 @@ async function write({ clients, history }: Crowd, client: number, value: string)
   const reply = await attempt(() => anyOf(clients)(`${path}/${key}`, sent))
   const written = { client, kind: 'write', key, value, begun } as const
   if (reply?.status !== 200) {
-    assert.ok(reply === undefined || reply.status >= 500, reply?.text)
+    assert.ok(reply === undefined || isNoAnswer(reply.status), reply?.text)
     history.operations.push(written)
     return
   }
@@ -66,7 +69,7 @@ async function read({ clients, history }: Crowd, client: number): Promise<void> 
   const begun = performance.now()
   const reply = await attempt(() => anyOf(clients)(`${path}/${key}`))
   if (reply?.status !== 200) {
-    assert.ok(reply === undefined || reply.status >= 500, reply?.text)
+    assert.ok(reply === undefined || isNoAnswer(reply.status), reply?.text)
     return
   }
   const object = reply.json()
@@ -89,7 +92,7 @@ export async function watchObjects(
     const stream = await attempt(() => (clients[turn % clients.length] as Client).watch(path + query))
     if (stream === undefined) continue
     if (stream.status !== 200) {
-      assert.ok(stream.status >= 500, `the watch after ${last} got ${stream.status}`)
+      assert.ok(isNoAnswer(stream.status), `the watch after ${last} got ${stream.status}`)
       await sleep(20)
       continue
     }
