@@ -1,10 +1,10 @@
-import { Loader } from './outside/loader.ts'
-import { type Measured, measureOutside, type Outside } from './outside/measures.ts'
-import { thisCheckout, withOriel } from './outside/server.ts'
-import { withKcp } from './tools/kcp.ts'
-import type { Benchmark, Row } from './tools/result.ts'
-import { withScratch } from './tools/scratch.ts'
-import type { Side } from './tools/sides.ts'
+import { withKcp } from '../tools/kcp.ts'
+import type { Benchmark, Row } from '../tools/result.ts'
+import { withScratch } from '../tools/scratch.ts'
+import type { Side } from '../tools/sides.ts'
+import { Loader } from './loader.ts'
+import { type Measured, measureOutside, type Outside } from './measures.ts'
+import { thisCheckout, withOriel } from './server.ts'
 
 /** A server, and the seconds from its start until `/readyz` responds. */
 interface Started {
