@@ -10,7 +10,7 @@ const linkTargets = (page: string): readonly string[] =>
   [...page.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(([, target]) => target ?? '')
 
 describe('the package', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let project: PackedProject
   before(async () => {
     project = await installPacked()
@@ -60,21 +60,36 @@ describe('the package', function () {
     assert.equal(stdout, 'ERR_PACKAGE_PATH_NOT_EXPORTED\n'.repeat(internal.length), stderr)
   })
 
-  it('serves a view that is an installed package', async () => {
-    const view = join(project.folder, 'node_modules/words-view')
-    await mkdir(view)
-    const manifest = { name: 'words-view', version: '1.0.0', type: 'module', exports: './words.ts' }
-    await writeFile(join(view, 'package.json'), JSON.stringify(manifest))
-    await writeFile(join(view, 'words.ts'), words)
-    const program = join(project.folder, 'node_modules/oriel/dist/bundle/oriel.cjs')
-    const args = ['--store', 'memory:', '--view', 'words-view']
-    const oriel = await startOriel({ args, program, cwd: project.folder })
-    try {
-      const found = await kubectlFor(oriel, 'base')(['get', '--raw', '/services/words/clusters/root/api/v1'])
-      assert.match(found, /"configmaps"/)
-    } finally {
-      await discard(oriel)
-    }
+  describe('serves a view that is an installed package', () => {
+    before(async () => {
+      const view = join(project.folder, 'node_modules/words-view')
+      await mkdir(view)
+      const manifest = { name: 'words-view', version: '1.0.0', type: 'module', exports: './words.ts' }
+      await writeFile(join(view, 'package.json'), JSON.stringify(manifest))
+      await writeFile(join(view, 'words.ts'), words)
+      const listed = 'views:\n- view: words-view\n  options:\n    kind: secrets\n'
+      await writeFile(join(project.folder, 'views.yaml'), listed)
+    })
+
+    for (const [way, flags, kind] of [
+      ['by --view', ['--view', 'words-view'], 'configmaps'],
+      ['in the file of --views, with options', ['--views', 'views.yaml'], 'secrets'],
+    ] as const)
+      it(way, async () => {
+        const program = join(project.folder, 'node_modules/oriel/dist/bundle/oriel.cjs')
+        const args = ['--store', 'memory:', ...flags]
+        const oriel = await startOriel({ args, program, cwd: project.folder })
+        try {
+          const path = '/services/words/clusters/root/api/v1'
+          const { resources } = JSON.parse(await kubectlFor(oriel, 'base')(['get', '--raw', path]))
+          assert.deepEqual(
+            (resources as readonly { readonly name: string }[]).map(({ name }) => name),
+            [kind],
+          )
+        } finally {
+          await discard(oriel)
+        }
+      })
   })
 
   it('refuses a view that is not installed, with one sentence', async () => {
@@ -129,9 +144,9 @@ describe('the package', function () {
 const words = `
 import type { ViewPlugin } from 'oriel/plugin'
 export const apiVersion: number = 1
-const plugin: ViewPlugin = ({ allow, apiSetOf, defineVirtualWorkspace, loopback }) =>
+const plugin: ViewPlugin = ({ allow, apiSetOf, defineVirtualWorkspace, loopback }, { kind = 'configmaps' }) =>
   defineVirtualWorkspace('words', '/services/words', ({ backend }) => {
-    const apis = apiSetOf([backend.apis('*')!.find('', 'v1', 'configmaps')!])
+    const apis = apiSetOf([backend.apis('*')!.find('', 'v1', String(kind))!])
     return { apis: () => apis, authorize: async () => allow('a test'), actAs: () => loopback }
   })
 export default plugin

@@ -2,16 +2,19 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Lens, ResourceStorage } from '../framework/index.ts'
-import type { ViewPlugin } from '../framework/plugin.ts'
-import { discard, startOriel } from '../test/support/oriel.ts'
-import { type Installation, startInstallation } from '../testing/index.ts'
-import type { Benchmark, Row } from './tools/result.ts'
-import { alternate, median } from './tools/statistics.ts'
+import type { Lens, ResourceStorage } from '../../framework/index.ts'
+import { copyJson } from '../../framework/lens/privatecopy.ts'
+import type { ViewPlugin } from '../../framework/plugin.ts'
+import { discard, startOriel } from '../../test/support/oriel.ts'
+import { type Installation, startInstallation } from '../../testing/index.ts'
+import type { Benchmark, Row } from '../tools/result.ts'
+import { alternate, median } from '../tools/statistics.ts'
+import { isolation } from './isolation.ts'
 
-const objects = 2000
+const objects = Number(process.env.PLUGIN_OBJECTS ?? 2000)
 const rounds = 7
-const gets = 300
+const gets = Math.ceil(objects * 0.15)
+const copies = 20_000
 
 /** Lenses that do one thing to each object. */
 const lenses: Readonly<Record<string, Lens>> = {
@@ -115,6 +118,35 @@ async function points(read: Reader): Promise<Row> {
   return { id: 'plugins-get', measure: 'GET through a plugin', value: plugin / gets, unit: 'ms', against }
 }
 
+/** An object and all that it contains cannot be changed any more. */
+function freeze(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  for (const member of Object.values(value)) freeze(member)
+  return Object.freeze(value)
+}
+
+/** What the protection of an object costs that a lens gets: the private copy that lenses have, and freezing. */
+async function protections(): Promise<readonly Row[]> {
+  const text = JSON.stringify(configMap(1))
+  const decoding = (protect: (object: object) => unknown) => () =>
+    timed(async () => {
+      for (let i = 0; i < copies; i++) protect(JSON.parse(text))
+    })
+  const taken = await alternate(rounds, {
+    nothing: decoding(() => undefined),
+    copy: decoding(copyJson),
+    freeze: decoding(freeze),
+  })
+  const row = (name: 'copy' | 'freeze', measure: string): Row => ({
+    ...{ id: `plugins-${name}`, measure, value: (taken[name] * 1000) / copies, unit: 'µs' },
+    against: { what: 'decoding only', value: (taken.nothing * 1000) / copies },
+  })
+  return [
+    row('copy', 'decoding an object and copying it'),
+    row('freeze', 'decoding an object and freezing it'),
+  ]
+}
+
 async function starts(): Promise<Row> {
   const times: number[] = []
   for (let i = 0; i < rounds; i++) {
@@ -188,7 +220,7 @@ const answer = (url: string): Promise<string> =>
     asked.on('error', reject).end()
   })
 
-/** What plugins cost: their supervision, their lenses, an edit, and an installation for tests. */
+/** What plugins cost: their supervision, their lenses, their isolation, an edit, and an installation for tests. */
 export const plugins: Benchmark = async ({ progress }) => {
   progress('objects')
   const oriel = await startInstallation({ plugins: [views] })
@@ -200,5 +232,9 @@ export const plugins: Benchmark = async ({ progress }) => {
   const point = await points(read)
   await oriel.close()
   progress('starts and edits')
-  return [...listed, point, await starts(), await edits()]
+  const start = await starts()
+  const edit = await edits()
+  progress('isolation')
+  const isolated = await isolation({ objects, rounds, gets })
+  return [...listed, point, ...(await protections()), ...isolated, start, edit]
 }
