@@ -125,9 +125,16 @@ export class JoinedWatch {
     }
   }
 
-  async *#modified({ key, before, revision }: JoinedChange): ItemWatch {
+  /** Late objects that this watch knew have had their event. */
+  #concerned({ key, late }: JoinedChange): readonly Item[] {
+    if (late === undefined) return this.#objectsOf(key)
+    return this.#ahead.has(textOf(late.key)) ? [] : [late]
+  }
+
+  async *#modified(change: JoinedChange): ItemWatch {
+    const { before, revision } = change
     const events: ItemEvent[] = []
-    for (const object of this.#objectsOf(key)) {
+    for (const object of this.#concerned(change)) {
       const item = isWithin(this.#query, object.key)
         ? await this.#sight.seen(this.#ctx, object.key)
         : undefined

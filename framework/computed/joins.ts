@@ -23,6 +23,8 @@ export interface JoinedChange {
   readonly revision: number
   /** The highest revision that any watch had sent when the change became known: it may be higher. */
   readonly sent: number
+  /** The one object that the change is about: the informer of objects has learned it after the change. Absent: all. */
+  readonly late?: Item
 }
 
 /** The number of changes that are kept for watches that are opened again. */
@@ -37,6 +39,8 @@ export class Joins {
   readonly #followers = new Set<(change: JoinedChange) => void>()
   readonly #objectsOf: (key: string) => readonly Item[]
   #changes: JoinedChange[] = []
+  /** The last of the kept changes of each joined object. */
+  readonly #latest = new Map<string, JoinedChange>()
   #sent = 0
   /** The revision since which all changes are known; undefined: not yet determined. */
   #since: number | undefined
@@ -48,6 +52,7 @@ export class Joins {
       return key === undefined ? [] : [textOf(key)]
     })
     join.joined.onEvent(event => this.#note(event))
+    join.objects.onEvent(event => this.#noteLate(event))
   }
 
   /** Resolves when all objects are known. `newest` returns the newest revision; it is called once. */
@@ -117,12 +122,24 @@ export class Joins {
     if (!this.#differ(before, after)) return
     const change = { key: item.key, before, revision: Number(item.meta.resourceVersion), sent: this.#sent }
     this.#changes.push(change)
+    this.#latest.set(textOf(change.key), change)
     const [oldest] = this.#changes
     if (this.#changes.length > mostChanges && oldest !== undefined) {
       this.#changes = this.#changes.slice(1)
+      if (this.#latest.get(textOf(oldest.key)) === oldest) this.#latest.delete(textOf(oldest.key))
       this.#since = Math.max(this.#since ?? 0, oldest.revision, oldest.sent + 1)
     }
     for (const handler of this.#followers) handler(change)
+  }
+
+  /** An object whose joined object has changed since: `objectsOf` did not have it then. */
+  #noteLate({ type, item, previous }: ItemEvent): void {
+    const key = this.#since === undefined || type === 'DELETED' ? undefined : this.keyOf(item)
+    const change = key && this.#latest.get(textOf(key))
+    if (change === undefined || change.revision <= Number(item.meta.resourceVersion)) return
+    const before = previous && this.keyOf(previous)
+    if (before !== undefined && textOf(before) === textOf(change.key)) return
+    for (const handler of this.#followers) handler({ ...change, late: item })
   }
 
   #differ(before: Item | undefined, after: Item | undefined): boolean {
