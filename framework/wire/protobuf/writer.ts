@@ -1,3 +1,5 @@
+import { varint } from './wire.ts'
+
 const initialSize = 512
 const continued = 0x80
 
@@ -38,7 +40,7 @@ export class MessageWriter {
   /** Seven bits for each byte, the lowest first; negative integers take ten bytes. */
   varint(value: number): void {
     if (value < 0 || !Number.isSafeInteger(value)) {
-      this.#longVarint(BigInt.asUintN(64, BigInt(value)))
+      this.bytes(varint(BigInt.asUintN(64, BigInt(value))))
       return
     }
     let size = 1
@@ -49,13 +51,6 @@ export class MessageWriter {
       this.#bytes[at] = (rest % continued) | (at === this.#start + size - 1 ? 0 : continued)
       rest = Math.floor(rest / continued)
     }
-  }
-
-  #longVarint(value: bigint): void {
-    const bytes: number[] = []
-    let rest = value
-    for (; rest > 0x7fn; rest >>= 7n) bytes.push(Number(rest & 0x7fn) | continued)
-    this.bytes(Uint8Array.from([...bytes, Number(rest)]))
   }
 
   tag(number: number, wireType: number): void {
