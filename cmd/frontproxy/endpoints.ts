@@ -3,10 +3,10 @@ import { unauthorized } from '../../framework/meta/errors.ts'
 import type { Metrics } from '../../framework/metrics/metrics.ts'
 import type { Authenticator } from '../../framework/request/authenticator.ts'
 import type { Answer } from '../../framework/request/response.ts'
-import { anonymous, isPrivileged } from '../../framework/request/user.ts'
+import { anonymous } from '../../framework/request/user.ts'
 import { refuseImpersonation, userOf } from '../../framework/server/access.ts'
 import { type HealthCheck, healthAnswer } from '../../framework/server/health.ts'
-import { CpuProfiler, heapSnapshot } from '../../framework/server/profiling.ts'
+import { CpuProfiler, heapHandler, heapPath } from '../../framework/server/profiling.ts'
 import type { Exchange, Handler } from '../../framework/server/serve.ts'
 import type { Reviewer } from '../../proxy/access.ts'
 
@@ -25,7 +25,7 @@ export function frontEndpoints(own: FrontEndpoints, otherwise: Handler): Handler
   const handlers: Readonly<Record<string, Handler>> = {
     '/metrics': exchange => metrics(own, exchange),
     '/debug/pprof/profile': profileHandler(own, new CpuProfiler()),
-    '/debug/pprof/heap': exchange => heap(own, exchange),
+    [heapPath]: heapHandler(own.authenticator),
   }
   return exchange => {
     const { path, query } = exchange.incoming
@@ -57,12 +57,3 @@ const profileHandler =
     await authorizePath(own, exchange)
     return profiler.answer(exchange.incoming.query, exchange.lifetime)
   }
-
-/** No rule grants a snapshot: it has the credentials of requests in progress. */
-async function heap({ authenticator }: FrontEndpoints, exchange: Exchange): Promise<Answer> {
-  const user = await userOf(authenticator, exchange)
-  refuseImpersonation(exchange.incoming)
-  if (isPrivileged(user)) return heapSnapshot()
-  const info = { isResource: false, verb: 'get', path: exchange.incoming.path } as const
-  throw forbiddenTo(user, info, 'a heap snapshot is for members of system:masters only')
-}

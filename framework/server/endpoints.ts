@@ -12,7 +12,7 @@ import { text } from '../responses/textanswer.ts'
 import { refuseImpersonation, userOf } from './access.ts'
 import { healthAnswer } from './health.ts'
 import type { Pipeline } from './pipeline.ts'
-import { CpuProfiler, heapSnapshot } from './profiling.ts'
+import { CpuProfiler, heapHandler, heapPath } from './profiling.ts'
 import type { Exchange, Handler } from './serve.ts'
 
 /**
@@ -40,7 +40,7 @@ export function fixedEndpoints(pipeline: Pipeline, metrics: Metrics): ReadonlyMa
     ['/metrics', metricsHandler(pipeline, metrics)],
     [flowsPath, flowsHandler(pipeline)],
     [profilePath, profileHandler(pipeline, new CpuProfiler())],
-    [heapPath, heapHandler(pipeline)],
+    [heapPath, heapHandler(pipeline.authenticator)],
   ])
 }
 
@@ -91,19 +91,6 @@ const profileHandler =
   async (exchange): Promise<Answer> => {
     await authorizePath(pipeline, exchange, profilePath)
     return profiler.answer(exchange.incoming.query, exchange.lifetime)
-  }
-
-const heapPath = '/debug/pprof/heap'
-
-/** No rule grants a snapshot: it has the Secrets of all logical clusters. */
-const heapHandler =
-  ({ authenticator }: Pipeline): Handler =>
-  async (exchange): Promise<Answer> => {
-    const user = await userOf(authenticator, exchange)
-    refuseImpersonation(exchange.incoming)
-    if (isPrivileged(user)) return heapSnapshot()
-    const info = { isResource: false, verb: 'get', path: heapPath } as const
-    throw forbiddenTo(user, info, 'a heap snapshot is for members of system:masters only')
   }
 
 /** As in kube-apiserver (`k8s.io/apiserver/pkg/server/routes/flags.go`). */

@@ -2,8 +2,13 @@ import type { Session } from 'node:inspector'
 import { setTimeout as wait } from 'node:timers/promises'
 import { getHeapSnapshot } from 'node:v8'
 import type { Lifetime } from '../async/lifetime.ts'
+import { forbiddenTo } from '../contract/authorizer.ts'
 import { badRequest, StatusError } from '../meta/errors.ts'
+import type { Authenticator } from '../request/authenticator.ts'
 import type { Answer } from '../request/response.ts'
+import { isPrivileged } from '../request/user.ts'
+import { refuseImpersonation, userOf } from './access.ts'
+import type { Handler } from './serve.ts'
 
 /** The default of Go's `net/http/pprof`, and the longest duration, in seconds. */
 const usual = 30
@@ -67,7 +72,7 @@ const post = (session: Session, method: string): Promise<{ readonly profile?: ob
  * All objects in memory, with their content: Secrets and keys of all logical clusters. The process answers no other
  * request while V8 makes the snapshot, and needs twice its memory.
  */
-export const heapSnapshot = (): Answer => download('oriel.heapsnapshot', getHeapSnapshot())
+const heapSnapshot = (): Answer => download('oriel.heapsnapshot', getHeapSnapshot())
 
 const download = (name: string, body: Answer['body']): Answer => ({
   status: 200,
@@ -75,3 +80,16 @@ const download = (name: string, body: Answer['body']): Answer => ({
   headers: { 'Content-Disposition': `attachment; filename="${name}"`, 'X-Content-Type-Options': 'nosniff' },
   body,
 })
+
+export const heapPath = '/debug/pprof/heap'
+
+/** No rule grants a snapshot: it has Secrets, and the credentials of requests in progress. */
+export const heapHandler =
+  (authenticator: Authenticator): Handler =>
+  async exchange => {
+    const user = await userOf(authenticator, exchange)
+    refuseImpersonation(exchange.incoming)
+    if (isPrivileged(user)) return heapSnapshot()
+    const info = { isResource: false, verb: 'get', path: heapPath } as const
+    throw forbiddenTo(user, info, 'a heap snapshot is for members of system:masters only')
+  }
