@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { access, constants, mkdir, realpath, rm } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -23,6 +24,18 @@ export async function openDataDirectory(
   if (isWorker) return { path, release: () => Promise.resolve() }
   const lock = await takeLock(path)
   return { path, release: () => new Promise(done => void lock.close(() => done())) }
+}
+
+/** The same for one server. Throws `StartError` for a directory of `oriel start --shards`, too. */
+export async function openServerDirectory(
+  directory: string,
+  role?: { readonly isWorker: boolean },
+): Promise<DataDirectory> {
+  const opened = await openDataDirectory(directory, role)
+  if (!existsSync(join(opened.path, 'root', 'store'))) return opened
+  throw new StartError(
+    `${opened.path} has the objects of several shards: add --shards, or choose another --data-directory.`,
+  )
 }
 
 async function writable(directory: string): Promise<string> {

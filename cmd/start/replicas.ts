@@ -3,7 +3,7 @@ import { createLogger } from '../../framework/contract/log.ts'
 import { serveStore } from '../../shard/store/relayed/storeserver.ts'
 import type { Store } from '../../shard/store/store.ts'
 import { ownAdminTokens } from '../authentication/admins.ts'
-import { openDataDirectory } from '../files/directory.ts'
+import { openServerDirectory } from '../files/directory.ts'
 import { isEtcd } from '../files/etcdaccess.ts'
 import { kubeconfigPlace } from '../files/kubeconfig.ts'
 import { StartError } from '../files/starterror.ts'
@@ -21,7 +21,7 @@ import { asStartError, endBecause } from './storeerrors.ts'
 export async function startReplicas(flags: StartFlags): Promise<void> {
   checkFlags(flags)
   const log = createLogger(flags.logLevel)
-  const directory = await openDataDirectory(flags.dataDirectory)
+  const directory = await openServerDirectory(flags.dataDirectory)
   const store = await openOwnStore(flags, directory.path).catch(asStartError)
   const stopped = stopSignal()
   const crew = new Crew({

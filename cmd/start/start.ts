@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { type BearerTokenReader, tokenUsers } from '../../framework/authn/index.ts'
 import { createLogger, type Logger } from '../../framework/contract/log.ts'
 import { openPort, type Port } from '../../framework/server/listener.ts'
@@ -15,12 +13,11 @@ import { followUsers } from '../authentication/users.ts'
 import { allAuthorities } from '../certificates/authorities.ts'
 import { prepareServiceAccountKeys } from '../certificates/serviceaccountkey.ts'
 import type { ServingFiles } from '../certificates/servingfiles.ts'
-import { type DataDirectory, openDataDirectory } from '../files/directory.ts'
+import { openServerDirectory } from '../files/directory.ts'
 import { type Disk, followDisk, noDisk } from '../files/disk.ts'
 import { isEtcd } from '../files/etcdaccess.ts'
 import { writePrivately } from '../files/files.ts'
 import { adminKubeconfig, kubeconfigPlace } from '../files/kubeconfig.ts'
-import { StartError } from '../files/starterror.ts'
 import { openStore, storePlace } from '../files/store.ts'
 import { ignoredByStart, warningsAbout } from '../flags/ignored.ts'
 import { connectionLimit, type LimitFlags, quotaLimits } from '../flags/limits.ts'
@@ -43,7 +40,7 @@ const longestStop = 15_000
 /** `oriel start`: serves until SIGINT or SIGTERM. Throws `StartError` on invalid flags and files. */
 export async function start(given: StartFlags, member: Membership = { role: serverRole() }): Promise<void> {
   const [log, { role }] = [loggerFor(given), member]
-  const directory = await openDirectory(given, role)
+  const directory = await openServerDirectory(given.dataDirectory, role)
   const places = placesOf(given, directory.path)
   const { where, kubeconfig } = places
   const { admins, keys } = await prepareKeys(given, places, member)
@@ -89,15 +86,6 @@ async function prepareIsolation(given: StartFlags, tokens: readonly BearerTokenR
   const { isolationOfServer } = await import('../isolation/isolation.ts')
   const isolation = (await hasIsolated(given)) ? await isolationOfServer(given.logLevel) : undefined
   return { isolation, tokens: isolation === undefined ? tokens : [...tokens, isolation.tokens] }
-}
-
-/** Throws `StartError` for a directory of `oriel start --shards`. */
-async function openDirectory({ dataDirectory }: StartFlags, role: ServerRole): Promise<DataDirectory> {
-  const directory = await openDataDirectory(dataDirectory, role)
-  if (!existsSync(join(directory.path, 'root', 'store'))) return directory
-  throw new StartError(
-    `${directory.path} has the objects of several shards: add --shards, or choose another --data-directory.`,
-  )
 }
 
 interface Places {

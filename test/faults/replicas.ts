@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type CutReplicas, startCutReplicas } from '../support/servers/replicas.ts'
-import type { History } from './history.ts'
+import type { History, Operation } from './history.ts'
 import { observe } from './observed.ts'
 
 const servers = 3
@@ -74,14 +74,31 @@ export async function disturbReplicas(disturbance: Disturbance): Promise<History
   }
 }
 
-// `node --import tsx test/faults/replicas.ts 200 [history.json]`
+/** Kills of one installation; a longer run has several, so that each of its histories is checked soon. */
+const perRound = 50
+
+/** Keys of different rounds are different. */
+const ofRound = (round: number, { operations }: History): readonly Operation[] =>
+  operations.map(operation => ({ ...operation, key: `${round}/${operation.key}` }))
+
+async function disturbInRounds(kills: number, file: string | undefined): Promise<void> {
+  const operations: Operation[] = []
+  for (let done = 0; done < kills; ) {
+    const count = Math.min(perRound, kills - done)
+    const history = await disturbReplicas({ kills: count, every: 4, longest: 12_000 })
+    done += count
+    operations.push(...ofRound(done, history))
+    if (file !== undefined) await writeFile(file, JSON.stringify(operations))
+    const reads = history.operations.filter(({ kind }) => kind === 'read').length
+    process.stdout.write(
+      `${done} kills; in this round ${history.acknowledged.length} acknowledged writes, ${reads} reads, ${history.watches.length} watches: ` +
+        'none lost, no read went back, no event lost or repeated\n',
+    )
+  }
+}
+
+// `node --import tsx test/faults/replicas.ts 1000 [history.json]`
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [count = '200', file] = process.argv.slice(2)
-  const history = await disturbReplicas({ kills: Number(count), every: 4, longest: 12_000 })
-  if (file !== undefined) await writeFile(file, JSON.stringify(history.operations))
-  const reads = history.operations.filter(({ kind }) => kind === 'read').length
-  process.stdout.write(
-    `${count} kills, ${history.acknowledged.length} acknowledged writes, ${reads} reads, ${history.watches.length} watches: ` +
-      'none lost, no read went back, no event lost or repeated\n',
-  )
+  await disturbInRounds(Number(count), file)
 }

@@ -130,7 +130,8 @@ function listening(child: ChildProcess, output: () => string): Promise<string> {
       if (url !== undefined) resolve(url)
     }
     child.stdout?.on('data', look)
-    child.on('exit', code => reject(new Error(`oriel start ended with ${code}:\n${output()}`)))
+    // All output has arrived at `close`.
+    child.on('close', code => reject(new Error(`oriel start ended with ${code}:\n${output()}`)))
   })
 }
 

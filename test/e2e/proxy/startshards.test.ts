@@ -152,12 +152,14 @@ describe('oriel start --shards 2', function () {
     assert.match((await start('--shards', '2')).stderr, /^oriel: Another oriel runs on [^\n]*\n$/)
     running.child.kill('SIGKILL')
     await running.closed
-    const { code, stderr } = await start()
-    assert.equal(code, 1)
-    assert.equal(
-      stderr,
-      `oriel: ${directory} has the objects of several shards: add --shards, or choose another --data-directory.\n`,
-    )
+    for (const flags of [[], ['--replicas', '2']]) {
+      const { code, stderr } = await start(...flags)
+      assert.equal(code, 1)
+      assert.equal(
+        stderr,
+        `oriel: ${directory} has the objects of several shards: add --shards, or choose another --data-directory.\n`,
+      )
+    }
     running = await startShards(directory)
   })
 })
