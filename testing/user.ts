@@ -26,6 +26,8 @@ export interface TestReply {
   readonly object:
     | (KubeObject & { readonly items?: readonly KubeObject[]; readonly message?: string })
     | undefined
+  /** The header `Warning`; empty without warnings. */
+  readonly warning: string
 }
 
 /** An event of a watch. */
@@ -55,7 +57,8 @@ export class TestUser {
     })
     const text = await response.text()
     const isJson = response.headers.get('content-type')?.startsWith('application/json')
-    return { status: response.status, text, object: isJson ? JSON.parse(text) : undefined }
+    const warning = response.headers.get('warning') ?? ''
+    return { status: response.status, text, object: isJson ? JSON.parse(text) : undefined, warning }
   }
 
   /** The objects of a list. Throws an `Error` with the message of the Status if the list is refused. */

@@ -5,6 +5,7 @@ import { columnsText } from '../files/columns.ts'
 import { StartError } from '../files/starterror.ts'
 import { type ConnectionFlags, connectionOf } from '../flags/connection.ts'
 import { type DiscoveredGroup, pathOf } from './discovered.ts'
+import { warningsIn } from './warnings.ts'
 import { printChanges } from './watch.ts'
 
 export interface QueryCommandOptions extends ConnectionFlags {
@@ -116,6 +117,7 @@ const limits = { timeout: 60_000, bytes: 256 * 1024 * 1024 }
 class QueriedServer {
   readonly #client: HttpClient
   readonly #origin: string
+  readonly #printed = new Set<string>()
 
   constructor(client: HttpClient, { server }: ServerAccess) {
     this.#client = client
@@ -129,12 +131,19 @@ class QueriedServer {
   async get(path: string, accept: string): Promise<QueryPage> {
     const failed = (why: string) => new StartError(`The query failed: ${why}.`)
     const request = { origin: this.#origin, path, headers: { accept } }
-    const { status, text } = await fetchText(this.#client, request, limits).catch(error => {
+    const { status, text, headers } = await fetchText(this.#client, request, limits).catch(error => {
       throw failed(problemOf(error, '').reason)
     })
+    this.#print(warningsIn(headers.warning))
     const body = jsonIn(text) as QueryPage | undefined
     if (status !== 200 || body === undefined)
       throw failed(body?.message ?? `the server responded with status ${status}`)
     return body
+  }
+
+  /** Each warning once, like kubectl. */
+  #print(warnings: readonly string[]): void {
+    for (const text of warnings) if (!this.#printed.has(text)) process.stderr.write(`Warning: ${text}\n`)
+    for (const text of warnings) this.#printed.add(text)
   }
 }

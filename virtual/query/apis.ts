@@ -11,9 +11,12 @@ import {
 import { tokensOf } from '../../framework/lens/sealedtoken.ts'
 import { readOnly } from '../../framework/lens/view.ts'
 import { apiVersionOf } from '../../framework/meta/object.ts'
+import { resources } from '../../kcp/index.ts'
 import type { AccessHistory } from '../shared/access/history.ts'
 import type { ClusterIndex } from '../shared/facts/clusterindex.ts'
 import { WatchCosts } from '../shared/watching/watchcosts.ts'
+import { selectable, warnOfShards } from './check.ts'
+import { combinedOf, oldestFirst } from './definitions.ts'
 import { listQueried } from './list.ts'
 import { QueryQuestion, queryOptions } from './question.ts'
 import { selectorsOf } from './selectors.ts'
@@ -56,7 +59,7 @@ export class QueryApis {
     const key = cluster === '*' ? JSON.stringify([user.name, user.groups, user.extra]) : cluster
     const kept = this.#kept.get(key)
     if (kept !== undefined && isSame(kept.from, from)) return kept.set
-    const set = apiSetOf(this.#resources(from))
+    const set = apiSetOf(this.#resources(names))
     this.#kept.delete(key)
     this.#kept.set(key, { from, set })
     const [oldest] = this.#kept.keys()
@@ -64,20 +67,28 @@ export class QueryApis {
     return set
   }
 
-  /** Each resource as the first of the logical clusters serves it. */
-  #resources(from: readonly (ApiSet | undefined)[]): readonly ApiResource[] {
-    const found = new Map<string, ApiResource>()
-    for (const set of new Set(from))
-      for (const resource of set?.resources ?? []) {
-        const { group, version, names, verbs } = resource
-        const id = `${group}/${version}/${names.plural}`
-        if (!found.has(id) && verbs.includes('list')) found.set(id, this.#queried(resource))
-      }
-    return [...found.values()]
+  /** What the logical clusters serve, each resource with all its definitions. */
+  #resources(names: readonly string[]): readonly ApiResource[] {
+    const { backend, informers } = this.#options.host
+    const clusters = informers.for(resources.logicalClusters)
+    const created = (name: string) => clusters.get(name, '', 'cluster')?.object.metadata.creationTimestamp
+    const sets = new Set(oldestFirst(names, created).map(name => backend.apis(name)))
+    const found = new Map<string, ApiResource[]>()
+    for (const resource of [...sets].flatMap(set => set?.resources ?? [])) {
+      if (!resource.verbs.includes('list')) continue
+      const { group, version, names } = resource
+      const id = `${group}/${version}/${names.plural}`
+      const definitions = found.get(id)
+      if (definitions === undefined) found.set(id, [resource])
+      else definitions.push(resource)
+    }
+    return [...found.values()].map(definitions => this.#queried(definitions))
   }
 
-  #queried(resource: ApiResource): ApiResource {
-    const { clusters } = this.#options
+  #queried(definitions: readonly ApiResource[]): ApiResource {
+    const { clusters, host } = this.#options
+    const resource = definitions[0] as ApiResource
+    const { group, version, names } = resource
     const workspace = {
       ...{ name: 'Workspace', type: 'string', format: '', priority: 0 },
       description: 'The path of the workspace of the object.',
@@ -86,11 +97,13 @@ export class QueryApis {
         return clusters.of(cluster).path || cluster
       },
     }
+    const definitionOf = (cluster: string) => host.backend.apis(cluster)?.find(group, version, names.plural)
+    const combined = combinedOf(definitions, definitionOf)
     return {
       ...resource,
-      verbs: resource.verbs.filter(verb => verb === 'list' || verb === 'watch'),
+      ...combined,
       storage: this.#storage(resource),
-      columns: [...resource.columns, workspace],
+      columns: [...combined.columns, workspace],
       subresources: [],
       queryOptions,
     }
@@ -113,10 +126,13 @@ export class QueryApis {
         async *list(ctx, query) {
           const question = new QueryQuestion(query, clusters, ctx.user)
           const about = aboutOf({ group, plural: names.plural, question }, ctx, query)
-          const of = { question, units: await units.all(ctx), tokens: tokensOf(ctx), about }
+          warnOfShards(host, ctx)
+          const own = selectable(await units.all(ctx), query, ctx)
+          const of = { question, units: own, tokens: tokensOf(ctx), about }
           return yield* listQueried({ ...of, ...anywhere() }, ctx, query)
         },
         async *watch(ctx, query) {
+          warnOfShards(host, ctx)
           const question = new QueryQuestion(query, clusters, ctx.user)
           const kind = { apiVersion: apiVersionOf(group, version), kind: names.kind }
           const parts = { host, units, clusters, changes, question, kind, selectors: selectorsOf(query) }

@@ -1,6 +1,7 @@
 import { Pace } from '../../framework/async/awaitable.ts'
-import type { RequestContext } from '../../framework/index.ts'
+import type { Host, RequestContext, Selection } from '../../framework/index.ts'
 import { badRequest } from '../../framework/meta/errors.ts'
+import { excluded } from './definitions.ts'
 import type { QueryQuestion } from './question.ts'
 import type { Unit } from './units.ts'
 
@@ -18,6 +19,29 @@ export async function checkExpressions(
   const where = `${first.resource.names.plural} in the logical cluster ${first.cluster}`
   if (!isRight) throw badRequest(`${problem} (${where})`)
   record.warn(`objects of some logical clusters are not selected: ${problem} (${where})`)
+}
+
+/** The units that can have objects of the query. The client is warned of the others. */
+export function selectable(
+  units: readonly Unit[],
+  query: Selection,
+  { record }: Pick<RequestContext, 'record'>,
+): readonly Unit[] {
+  const left = units.find(({ resource }) => excluded(resource, query) !== undefined)
+  if (left === undefined) return units
+  record.warn(
+    `objects of some logical clusters are not selected: ${excluded(left.resource, query)} (${left.cluster})`,
+  )
+  return units.filter(({ resource }) => excluded(resource, query) === undefined)
+}
+
+/** Warns that the logical clusters of other shards are not in the answer. */
+export function warnOfShards(
+  { otherShards }: Pick<Host, 'otherShards'>,
+  { cluster, record }: Pick<RequestContext, 'cluster' | 'record'>,
+): void {
+  if (cluster === '*' && otherShards !== undefined)
+    record.warn('the query is about the logical clusters of one shard: ask each shard at its own URL')
 }
 
 interface Problems {

@@ -18,7 +18,8 @@ import type { AccessHistory } from '../shared/access/history.ts'
 import type { ClusterIndex } from '../shared/facts/clusterindex.ts'
 import { newestRevision } from '../shared/watching/newestrevision.ts'
 import type { WatchCosts } from '../shared/watching/watchcosts.ts'
-import { checkExpressions } from './check.ts'
+import { checkExpressions, selectable } from './check.ts'
+import { excluded } from './definitions.ts'
 import { CostSpent, type QueryQuestion, tooExpensive } from './question.ts'
 import { scan } from './scan.ts'
 import type { ItemSelectors } from './selectors.ts'
@@ -162,7 +163,7 @@ class QueryWatch {
   }
 
   async #units(): Promise<ReadonlyMap<string, readonly Unit[]>> {
-    const all = await this.#watching.units.all(this.#ctx)
+    const all = selectable(await this.#watching.units.all(this.#ctx), this.#query, this.#ctx)
     const byCluster = new Map<string, Unit[]>()
     for (const unit of all) byCluster.set(unit.cluster, [...(byCluster.get(unit.cluster) ?? []), unit])
     return byCluster
@@ -202,7 +203,8 @@ class QueryWatch {
   async #unitsIn(cluster: string): Promise<readonly Unit[]> {
     const { units, host } = this.#watching
     const exists = host.informers.for(resources.logicalClusters).list(cluster).length > 0
-    return exists ? units.in(cluster, this.#ctx) : []
+    const own = exists ? await units.in(cluster, this.#ctx) : []
+    return own.filter(({ resource }) => excluded(resource, this.#query) === undefined)
   }
 
   /** What differs between the objects that were sent, and those that are selected at the position. */

@@ -123,6 +123,15 @@ describe('views of two shards', function () {
         admin.close()
       })
 
+    it('warn that a query over all logical clusters is about those of one shard', async () => {
+      const admin = await proxy.client('admin-token')
+      const path = `/services/query/clusters/*/api/v1/configmaps?limit=1`
+      const { status, text, headers } = await admin(path)
+      assert.equal(status, 200, text)
+      assert.match(String(headers.warning), /the logical clusters of one shard/)
+      admin.close()
+    })
+
     it('hide objects of a workspace whose labels its shard does not know', async () => {
       const inside = proxy.kubectl.at('/clusters/root:notes-beta')
       const open = { ...view, metadata: { name: 'open' } }

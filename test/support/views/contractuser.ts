@@ -13,7 +13,8 @@ export function contractUser(client: Client): ContractUser {
     }
     const { status, text, headers: received } = await client(path, sent)
     const isJson = received['content-type']?.startsWith('application/json')
-    return { status, text, object: isJson ? JSON.parse(text) : undefined }
+    const warning = String(received.warning ?? '')
+    return { status, text, object: isJson ? JSON.parse(text) : undefined, warning }
   }
   return {
     request,
