@@ -7,7 +7,7 @@ import { version } from './files/build.ts'
 import { StartError } from './files/starterror.ts'
 import { addConnectionFlags, type ConnectionFlags } from './flags/connection.ts'
 import { addFrontProxyFlags, type FrontProxyFlags } from './flags/frontproxy.ts'
-import { type KcpFlags, withKcpFlags } from './flags/kcp.ts'
+import { type KcpFlags, withKcpFlags, withKcpNames } from './flags/kcp.ts'
 import { addStartFlags, type StartFlags } from './flags/start.ts'
 import { addVirtualWorkspacesFlags, type VirtualWorkspacesFlags } from './flags/virtualworkspaces.ts'
 import { newCommand } from './newview/command.ts'
@@ -40,7 +40,7 @@ addStartFlags(program.command('start')).action(async (flags: StartFlags & KcpFla
 })
 addFrontProxyFlags(program.command('front-proxy')).action(async (flags: FrontProxyFlags) => {
   const { startFrontProxy } = await import('./frontproxy/frontproxy.ts')
-  await startFrontProxy(flags)
+  await startFrontProxy(withKcpNames(flags))
 })
 addVirtualWorkspacesFlags(program.command('virtual-workspaces')).action(
   async (flags: VirtualWorkspacesFlags) => {

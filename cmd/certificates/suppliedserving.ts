@@ -1,3 +1,4 @@
+import { createSecureContext } from 'node:tls'
 import { expiryOf, whenPassed } from '../../framework/async/expiry.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 import type { TlsOptions } from '../../framework/server/listener.ts'
@@ -28,6 +29,7 @@ export async function readSupplied(flags: SuppliedFiles): Promise<ServingCertifi
     readFlagFile('--tls-private-key-file', tlsPrivateKeyFile),
   ])
   checkCertificate(cert, tlsCertFile)
+  checkPair({ cert, key }, { tlsCertFile, tlsPrivateKeyFile })
   return { cert, key }
 }
 
@@ -36,6 +38,16 @@ function checkCertificate(pem: string, path: string): void {
     expiryOf(pem)
   } catch {
     throw new StartError(`${path} contains no valid certificate: give --tls-cert-file a PEM file.`)
+  }
+}
+
+function checkPair(pair: ServingCertificate, { tlsCertFile, tlsPrivateKeyFile }: SuppliedFiles): void {
+  try {
+    createSecureContext(pair)
+  } catch {
+    throw new StartError(
+      `${tlsCertFile} and ${tlsPrivateKeyFile} are not a key pair: give --tls-private-key-file the key of the certificate.`,
+    )
   }
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readKubeconfig, readServerAccess } from './kubeconfigfile.ts'
+import { readCredentials, readKubeconfig, readServerAccess } from './kubeconfigfile.ts'
 import { StartError } from './starterror.ts'
 
 describe('a kubeconfig file', () => {
@@ -39,6 +39,11 @@ describe('a kubeconfig file', () => {
       token: 'secret',
     })
     assert.equal((await readServerAccess('--root-kubeconfig', file('config'))).server, 'https://server:6443')
+  })
+
+  it('has credentials for several servers without naming one', async () => {
+    await write({ server: '', 'certificate-authority': 'tls/ca.crt' }, { token: 'secret' })
+    assert.deepEqual(await readCredentials(file('config')), { ca: 'authority', token: 'secret' })
   })
 
   it('is refused with one sentence', async () => {

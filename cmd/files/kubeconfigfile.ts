@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import {
+  credentialsPolicy,
   KubeconfigError,
   operatorPolicy,
   parseKubeconfig,
@@ -13,9 +14,13 @@ import { codeOf, StartError } from './starterror.ts'
  * Reads a context of a kubeconfig; default: its current context. Paths in it are relative to its directory. Throws
  * `StartError`.
  */
-export async function readKubeconfig(file: string, context?: string): Promise<ServerAccess> {
+export async function readKubeconfig(
+  file: string,
+  context?: string,
+  policy = operatorPolicy,
+): Promise<ServerAccess> {
   const text = await contentOf(file)
-  const { access, files } = asStartError(file, () => parseKubeconfig(text, operatorPolicy, context))
+  const { access, files } = asStartError(file, () => parseKubeconfig(text, policy, context))
   const read = async (path: string): Promise<string> => contentOf(resolve(dirname(file), path))
   return {
     ...access,
@@ -32,6 +37,12 @@ export async function readServerAccess(flag: string, file: string): Promise<Serv
   if (!URL.canParse(access.server))
     throw new StartError(`${file} has no absolute URL as server: give ${flag} another file.`)
   return { ...access, server: new URL(access.server).origin }
+}
+
+/** The credentials for several servers in a kubeconfig, whose server is not used and may be absent. Throws `StartError`. */
+export async function readCredentials(file: string): Promise<Omit<ServerAccess, 'server'>> {
+  const { server: _, ...credentials } = await readKubeconfig(file, undefined, credentialsPolicy)
+  return credentials
 }
 
 /** The token of a user in a kubeconfig of this server; undefined when there is none. Throws `StartError`. */

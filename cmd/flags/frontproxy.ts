@@ -1,14 +1,18 @@
 import type { Command } from 'commander'
 import { type AuthenticationFlags, addAuthenticationFlags } from './authentication.ts'
+import { addIgnoredFlags, ignoredByFrontProxy } from './ignored.ts'
+import { addKcpNames, type KcpNames } from './kcp.ts'
 import { addLimitFlags, type LimitFlags } from './limits.ts'
 import { addMountFlags, type MountFlags } from './mounts.ts'
-import { addServingFlags, type ServingFlags } from './serving.ts'
+import { addCertificateFlags, addServingFlags, type CertificateFlags, type ServingFlags } from './serving.ts'
 import { addTracingFlags, type TracingFlags } from './tracing.ts'
 import { commonOption, textList } from './values.ts'
 
 /** The flags of `oriel front-proxy`, checked. */
 export interface FrontProxyFlags
   extends ServingFlags,
+    CertificateFlags,
+    KcpNames,
     MountFlags,
     AuthenticationFlags,
     LimitFlags,
@@ -25,7 +29,7 @@ export interface FrontProxyFlags
 const required = (flags: string, description: string) =>
   commonOption(flags, `${description} (required)`).makeOptionMandatory()
 
-/** Adds the flags to a command; those that kcp-front-proxy has have the same names. */
+/** Adds the flags to a command, with all of kcp-front-proxy (kcp `pkg/proxy/options`). */
 export function addFrontProxyFlags(command: Command): Command {
   command
     .description('Serve the workspaces of several shards under one address.')
@@ -50,7 +54,8 @@ export function addFrontProxyFlags(command: Command): Command {
       'URL prefix of workspaces (default: external host name and port of this proxy)',
     ),
   )
-  return addTracingFlags(addLimitFlags(addMountFlags(addGroupFlags(addAuthenticationFlags(command)))))
+  addLimitFlags(addMountFlags(addGroupFlags(addAuthenticationFlags(addCertificateFlags(command)))))
+  return addIgnoredFlags(ignoredByFrontProxy, addKcpNames(addTracingFlags(command)))
 }
 
 const addGroupFlags = (command: Command): Command =>

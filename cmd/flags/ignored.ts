@@ -42,17 +42,41 @@ const ignoredEverywhere: Reasons = {
   vmodule: 'log levels per module are not supported',
 }
 
-/** Flags of kcp's `virtual-workspaces` without effect, and the reason that is logged. */
-export const ignoredByViews: Reasons = {
-  ...ignoredEverywhere,
-  'authentication-skip-lookup': 'authentication is never configured from a surrounding cluster',
-  'authentication-token-webhook-cache-ttl': 'token reviews are cached for 10s',
-  'authentication-tolerate-lookup-failure': 'authentication is never configured from a surrounding cluster',
+const ignoredLogging: Reasons = {
   'log-json-info-buffer-size': 'log lines are written unbuffered',
   'log-json-split-stream': 'log lines go to standard error',
   'log-text-info-buffer-size': 'log lines are written unbuffered',
   'log-text-split-stream': 'log lines go to standard error',
+}
+
+/** Flags of kcp's `virtual-workspaces` without effect, and the reason that is logged. */
+export const ignoredByViews: Reasons = {
+  ...ignoredEverywhere,
+  ...ignoredLogging,
+  'authentication-skip-lookup': 'authentication is never configured from a surrounding cluster',
+  'authentication-token-webhook-cache-ttl': 'token reviews are cached for 10s',
+  'authentication-tolerate-lookup-failure': 'authentication is never configured from a surrounding cluster',
   'shard-external-url': 'it is deprecated in kcp and has no effect',
+}
+
+const certificates = 'the certificates are in the data directory'
+const curves = 'the curves of Node.js are used'
+const noCors = 'requests of web pages of other origins are not supported'
+const reviewed = 'the shard of a service account reviews its tokens'
+
+/** Flags of `kcp-front-proxy` without effect, and the reason that is logged. */
+export const ignoredByFrontProxy: Reasons = {
+  ...ignoredEverywhere,
+  ...ignoredLogging,
+  'cert-dir': certificates,
+  'cors-allowed-origins': noCors,
+  'service-account-extend-token-expiration': reviewed,
+  'service-account-issuer': reviewed,
+  'service-account-jwks-uri': reviewed,
+  'service-account-key-file': reviewed,
+  'service-account-lookup': reviewed,
+  'service-account-max-token-expiration': reviewed,
+  'tls-curve-preferences': curves,
 }
 
 /** Flags of kcp's `start` without effect, and the reason that is logged. */
@@ -63,14 +87,14 @@ export const ignoredByStart: Reasons = {
   'authentication-admin-token-path': 'the digest of the token is .admin-token-store in the data directory',
   'batteries-included': 'the workspace types of root always exist, and oriel user add creates users',
   'cache-kubeconfig': 'shards read the objects of other shards from the root shard',
-  'cert-dir': 'the certificates are in the data directory',
+  'cert-dir': certificates,
   'concurrent-serviceaccount-token-syncs': 'each controller processes one object at a time',
   'contention-profiling': 'Node.js has no contention profiles',
   'conversion-cel-transformation-timeout': 'conversions have the cost limits of CEL',
   'coordinated-leadership-lease-duration': 'there is no coordinated leader election',
   'coordinated-leadership-renew-deadline': 'there is no coordinated leader election',
   'coordinated-leadership-retry-period': 'there is no coordinated leader election',
-  'cors-allowed-origins': 'requests of web pages of other origins are not supported',
+  'cors-allowed-origins': noCors,
   'debug-socket-path': 'use node --inspect',
   'disabled-metrics': 'all metrics are enabled',
   'embedded-etcd-client-port': 'objects are stored in --store, without etcd',
@@ -116,7 +140,7 @@ export const ignoredByStart: Reasons = {
   'storage-initialization-timeout': 'the server is ready when all objects are loaded',
   'storage-media-type': 'objects are stored as JSON',
   'strict-transport-security-directives': 'responses have no Strict-Transport-Security header',
-  'tls-curve-preferences': 'the curves of Node.js are used',
+  'tls-curve-preferences': curves,
   'watch-cache': 'reads and watches always use the watch cache',
   'watch-cache-sizes': 'the size of the watch cache is fixed',
 }

@@ -1,21 +1,26 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { levelOfVerbosity } from '../../framework/contract/log.ts'
 import { StartError } from '../files/starterror.ts'
+import { featureGatesOption } from './featuregates.ts'
 import { portNumber, textList, truth } from './values.ts'
 import { verbosityOption } from './verbosity.ts'
 
-/** Flags of kcp's `start` with another name or meaning than those of `oriel start` (kcp `pkg/server/options`). */
-export interface KcpFlags {
+/** Flags of kcp's servers with another name than those of Oriel. */
+export interface KcpNames {
   readonly rootDirectory?: string
   readonly securePort?: number
-  readonly etcdServers?: string
   /** Verbosity of klog. */
   readonly v?: number
+}
+
+/** Flags of kcp's `start` with another name or meaning than those of `oriel start` (kcp `pkg/server/options`). */
+export interface KcpFlags extends KcpNames {
+  readonly etcdServers?: string
   readonly enableHomeWorkspaces: boolean
 }
 
-/** Adds the flags to a command. */
-export function addKcpFlags(command: Command): Command {
+/** Adds the flags that all servers of kcp have to a command. */
+export const addKcpNames = (command: Command): Command =>
   command
     .optionsGroup('Names of kcp:')
     .addOption(
@@ -24,10 +29,18 @@ export function addKcpFlags(command: Command): Command {
     .addOption(
       new Option('--secure-port <number>', 'the same as --port').argParser(portNumber).conflicts('port'),
     )
-    .addOption(
-      new Option('--etcd-servers <urls>', 'addresses of etcd, the same as --store').conflicts('store'),
-    )
     .addOption(verbosityOption().helpGroup('Names of kcp:').conflicts('logLevel'))
+    .addOption(featureGatesOption())
+
+/** Adds the flag of the etcd that kcp's servers use. */
+export const addEtcdServers = (command: Command): Command =>
+  command.addOption(
+    new Option('--etcd-servers <urls>', 'addresses of etcd, the same as --store').conflicts('store'),
+  )
+
+/** Adds the flags to a command. */
+export function addKcpFlags(command: Command): Command {
+  addEtcdServers(addKcpNames(command))
     .option(
       '--kubeconfig-path <path>',
       'kubeconfig of the administrators that is written at the start (default: admin.kubeconfig in the data directory)',
@@ -38,48 +51,57 @@ export function addKcpFlags(command: Command): Command {
       'groups whose users may create home workspaces, comma-separated (default: system:authenticated)',
       textList,
     )
-    .addOption(new Option('--feature-gates <gates>').argParser(featureGates).hideHelp())
-  for (const [name, instead] of Object.entries(refused))
-    command.addOption(new Option(`--${name} <value>`).argParser(refusal(instead)).hideHelp())
-  return command
+  return addRefusedFlags(refusedByStart, command)
 }
 
-;('The serving certificate is apiserver.crt with apiserver.key and ca.crt in the data directory')
 const signing = 'Tokens are signed with sa.key in the data directory: replace this file.'
 const unencrypted = 'Objects are stored without encryption: encrypt the file system of --store.'
 
-/** Flags that would promise what is not so, and what to do instead. */
-const refused: Readonly<Record<string, string>> = {
+/** Flags of every server with a store that would promise what is not so, and what to do instead. */
+export const refusedByStores: Readonly<Record<string, string>> = {
   'encryption-provider-config': unencrypted,
   'etcd-servers-overrides': 'All objects are in one store.',
+}
+
+const refusedByStart: Readonly<Record<string, string>> = {
+  ...refusedByStores,
   'service-account-private-key-file': signing,
   'service-account-signing-endpoint': signing,
   'service-account-signing-key-file': signing,
+}
+
+/** Adds flags that end the command with the sentence that says what to do instead, hidden from `--help`. */
+export function addRefusedFlags(refused: Readonly<Record<string, string>>, command: Command): Command {
+  for (const [name, instead] of Object.entries(refused))
+    command.addOption(new Option(`--${name} <value>`).argParser(refusal(instead)).hideHelp())
+  return command
 }
 
 const refusal = (instead: string) => (): never => {
   throw new InvalidArgumentError(instead)
 }
 
-/** Checks the form only: kcp also takes the gates of its release of Kubernetes, and none of them has an effect. */
-function featureGates(text: string): string {
-  for (const part of textList(text))
-    if (!/^[A-Z]\w*=(true|false)$/.test(part))
-      throw new InvalidArgumentError('Give feature gates such as WorkspaceMounts=true, comma-separated.')
-  return text
-}
-
-/** The flags with the values of kcp's names. */
-export function withKcpFlags<T extends KcpFlags>(flags: T): T {
-  const { rootDirectory, securePort, etcdServers, v } = flags
+/** The flags with the values of the names that all servers of kcp have. */
+export function withKcpNames<T extends KcpNames>(flags: T): T {
+  const { rootDirectory, securePort, v } = flags
   if (rootDirectory === '')
     throw new StartError('--root-directory must not be empty: certificates are stored there.')
   return {
     ...flags,
     ...(rootDirectory !== undefined && { dataDirectory: rootDirectory }),
     ...(securePort !== undefined && { port: securePort }),
-    ...(etcdServers !== undefined && etcdServers !== 'embedded' && { store: etcdServers }),
     ...(v !== undefined && { logLevel: levelOfVerbosity(v) }),
-    ...(!flags.enableHomeWorkspaces && { homeWorkspacesHomeCreatorGroups: [] }),
   }
 }
+
+/** The flags with the store of `--etcd-servers`. */
+export const withEtcdServers = <T extends Pick<KcpFlags, 'etcdServers'>>(flags: T): T => ({
+  ...flags,
+  ...(flags.etcdServers !== undefined && flags.etcdServers !== 'embedded' && { store: flags.etcdServers }),
+})
+
+/** The flags of `oriel start` with the values of kcp's names. */
+export const withKcpFlags = <T extends KcpFlags>(flags: T): T => ({
+  ...withEtcdServers(withKcpNames(flags)),
+  ...(!flags.enableHomeWorkspaces && { homeWorkspacesHomeCreatorGroups: [] }),
+})

@@ -38,6 +38,22 @@ export const addServingFlags = (command: Command, defaultPort: number): Command 
       .default('warn'),
   )
 
+/** The files of a serving certificate that is not generated. */
+export interface CertificateFlags {
+  readonly tlsCertFile?: string
+  readonly tlsPrivateKeyFile?: string
+}
+
+/** Adds the flags to a command. */
+export const addCertificateFlags = (command: Command): Command =>
+  command
+    .optionsGroup('Serving certificate:')
+    .option(
+      '--tls-cert-file <path>',
+      'PEM file of the serving certificate (default: a generated one in the data directory)',
+    )
+    .option('--tls-private-key-file <path>', 'PEM file of its private key')
+
 export const addHostnameFlag = (command: Command): Command =>
   command.addOption(
     commonOption(

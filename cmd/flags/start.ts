@@ -12,7 +12,14 @@ import { addIgnoredFlags, ignoredByStart } from './ignored.ts'
 import { addKcpFlags } from './kcp.ts'
 import { addLimitFlags, addQuotaFlags, type LimitFlags, type QuotaFlags } from './limits.ts'
 import { addMountFlags, type MountFlags } from './mounts.ts'
-import { addServingFlags, addViewFlags, type ServingFlags, type ViewFlags } from './serving.ts'
+import {
+  addCertificateFlags,
+  addServingFlags,
+  addViewFlags,
+  type CertificateFlags,
+  type ServingFlags,
+  type ViewFlags,
+} from './serving.ts'
 import { addShardFlags, type ShardFlags } from './shard.ts'
 import { addTracingFlags, type TracingFlags } from './tracing.ts'
 import { commonOption, count, duration, networks, textList } from './values.ts'
@@ -20,6 +27,7 @@ import { commonOption, count, duration, networks, textList } from './values.ts'
 /** The flags of `oriel start`, checked. */
 export interface StartFlags
   extends ServingFlags,
+    CertificateFlags,
     MountFlags,
     AuthenticationFlags,
     ServiceAccountFlags,
@@ -30,8 +38,6 @@ export interface StartFlags
     QuotaFlags,
     EtcdFlags,
     TracingFlags {
-  readonly tlsCertFile?: string
-  readonly tlsPrivateKeyFile?: string
   /** The certificate authorities by which clients verify `tlsCertFile`. */
   readonly rootCaFile?: string
   readonly dataDirectory: string
@@ -82,7 +88,7 @@ export function addStartFlags(command: Command): Command {
       upTo(16),
       1,
     )
-  addViewFlags(addCertificateFlags(addServingFlags(command, 6443)))
+  addViewFlags(addAuthorityFlag(addCertificateFlags(addServingFlags(command, 6443))))
   addServiceAccountFlags(addAuthenticationFlags(command))
   addAuditFlags(addAuthorizationFlags(command))
   addShardFlags(addAddressFlags(addMountFlags(command)))
@@ -98,18 +104,11 @@ const upTo =
     return number
   }
 
-const addCertificateFlags = (command: Command): Command =>
-  command
-    .optionsGroup('Serving certificate:')
-    .option(
-      '--tls-cert-file <path>',
-      'PEM file of the serving certificate (default: a generated one in the data directory)',
-    )
-    .option('--tls-private-key-file <path>', 'PEM file of its private key')
-    .option(
-      '--root-ca-file <path>',
-      'PEM file of the certificate authorities that clients verify it with (default: --tls-cert-file)',
-    )
+const addAuthorityFlag = (command: Command): Command =>
+  command.option(
+    '--root-ca-file <path>',
+    'PEM file of the certificate authorities that clients verify it with (default: --tls-cert-file)',
+  )
 
 const addAuthorizationFlags = (command: Command): Command =>
   command

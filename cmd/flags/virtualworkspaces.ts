@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import { type AuditFlags, addAuditFlags } from './audit.ts'
 import { addRequestHeaderFlags, clientCaOption, type RequestHeaderFlags } from './authentication.ts'
+import { featureGatesOption } from './featuregates.ts'
 import { addIgnoredFlags, ignoredByViews } from './ignored.ts'
 import { addLimitFlags, type LimitFlags } from './limits.ts'
 import { servedText } from './servedviews.ts'
@@ -40,7 +41,9 @@ export function addVirtualWorkspacesFlags(command: Command): Command {
     .description('Serve the views of a kcp shard that runs in another process.')
     .addHelpText('after', `\n${servedText}\nOther flags of kcp are accepted and ignored with a warning.`)
   addTlsFlags(addViewFlags(addListeningFlags(addShardFlags(command))))
-  addPeerFlags(command).addOption(new Option('--cache-server-kubeconfig-file <path>').hideHelp())
+  addPeerFlags(command)
+    .addOption(new Option('--cache-server-kubeconfig-file <path>').hideHelp())
+    .addOption(featureGatesOption())
   return addIgnoredFlags(
     ignoredByViews,
     addTracingFlags(addLimitFlags(addAuditFlags(addRequestHeaderFlags(command)))),

@@ -19,16 +19,17 @@ import { audience, type PreparedIdentities, prepareIdentities } from '../authent
 import { watchIdentities } from '../authentication/identitywatch.ts'
 import { followUsers } from '../authentication/users.ts'
 import { allAuthorities } from '../certificates/authorities.ts'
-import { watchCertificate } from '../certificates/certificatewatch.ts'
-import { prepareServing } from '../certificates/servingfiles.ts'
 import { openDataDirectory } from '../files/directory.ts'
-import { readServerAccess } from '../files/kubeconfigfile.ts'
+import { readCredentials, readServerAccess } from '../files/kubeconfigfile.ts'
+import { StartError } from '../files/starterror.ts'
 import type { FrontProxyFlags } from '../flags/frontproxy.ts'
+import { ignoredByFrontProxy, warningsAbout } from '../flags/ignored.ts'
 import { connectionLimit, fairnessLimits } from '../flags/limits.ts'
 import { listenError, publicUrl, servingHosts, withPort } from '../flags/serving.ts'
 import { serverRole } from '../process/role.ts'
 import type { Membership } from '../start/membership.ts'
 import { openOutbound } from '../start/outbound.ts'
+import { openServing } from '../start/serving.ts'
 import { prepareTracing } from '../tracing/tracing.ts'
 import { frontEndpoints } from './endpoints.ts'
 import { type FollowedRoutes, followRoutes } from './routes.ts'
@@ -43,6 +44,7 @@ export async function startFrontProxy(
 ): Promise<void> {
   const { role } = member
   const log = createLogger(given.logLevel)
+  for (const warning of warningsAbout(ignoredByFrontProxy, given)) log.warn({}, warning)
   const stopping = new AbortController()
   const { signal } = stopping
   const identities = await prepareIdentities(given, [audience], ...(await usersOf(member, log, signal)))
@@ -58,7 +60,8 @@ export async function startFrontProxy(
   const proxy = await openFrontProxy(setup)
   const url = publicUrl(flags)
   const stopped = role.stopped()
-  role.ready(`Serving on ${url}, certificate authority: ${directory.path}/ca.crt\n`, url)
+  const authority = flags.tlsCertFile ?? `${directory.path}/ca.crt`
+  role.ready(`Serving on ${url}, certificate authority: ${authority}\n`, url)
   await stopped
   stopping.abort()
   await proxy.close()
@@ -136,19 +139,19 @@ async function openPort(
   metrics: Metrics,
 ): Promise<Listener> {
   const hosts = servingHosts(flags)
-  const { certificate: cert, key } = await prepareServing(directory, hosts)
+  const { files, follow } = await openServing(flags, directory, hosts)
   const clientCA = allAuthorities(authentication.authorities())
   const connections = connectionLimit(flags, log)
   connections.measure(metrics)
   const service = { log, metrics, requestTimeout: 60_000, stopping: signal, connections }
-  const tls = { cert, key, ...(clientCA && { clientCA }) }
+  const tls = { cert: files.certificate, key: files.key, ...(clientCA && { clientCA }) }
   try {
     const server = await listen(
       { host: flags.bindAddress, port: flags.port, tls, log, connections },
       (request, response) => void serve(service, { request, response }, answer),
       (request, response, upgrade) => void serve(service, { request, response, upgrade }, answer),
     )
-    watchCertificate({ directory, hosts, server, log, signal })
+    follow(server, { log, signal })
     watchIdentities({ options: flags, authentication, server, log, signal })
     return server
   } catch (error) {
@@ -165,7 +168,7 @@ interface Shards {
 async function openShards({ flags, log, stopping }: FrontProxySetup, externalUrl: string): Promise<Shards> {
   const [rootAccess, access] = await Promise.all([
     readServerAccess('--root-kubeconfig', flags.rootKubeconfig),
-    readServerAccess('--shards-kubeconfig', flags.shardsKubeconfig),
+    readCredentials(flags.shardsKubeconfig),
   ])
   const clients = new Map<string, ShardClient>()
   const clientOf = ({ baseURL }: ShardAddress): ShardClient => {
@@ -176,7 +179,10 @@ async function openShards({ flags, log, stopping }: FrontProxySetup, externalUrl
   const root = createShardClient(rootAccess)
   const connect = ({ baseURL }: ShardAddress): ShardClient =>
     createShardClient({ ...access, server: baseURL })
-  const index = await followShards({ root, connect, externalUrl, log, signal: stopping })
+  const index = await followShards({ root, connect, externalUrl, log, signal: stopping }).catch(error => {
+    const { message } = error as Error
+    throw new StartError(`The root shard of ${flags.rootKubeconfig} cannot be read: ${message}.`)
+  })
   const close = async (): Promise<void> => {
     await Promise.all([root, ...clients.values()].map(client => client.close()))
   }

@@ -4,9 +4,13 @@ import { prepareServing, type ServingFiles } from '../certificates/servingfiles.
 import { followCertificate, readSupplied, type ServingCertificate } from '../certificates/suppliedserving.ts'
 import { readFlagFile } from '../files/files.ts'
 import { StartError } from '../files/starterror.ts'
+import type { CertificateFlags } from '../flags/serving.ts'
 import type { StartFlags } from '../flags/start.ts'
 
-/** The serving certificate of `oriel start`. */
+/** The flags of a serving certificate, and of the authorities by which clients verify it. */
+type ServedCertificateFlags = CertificateFlags & Pick<StartFlags, 'rootCaFile'>
+
+/** The serving certificate of a server. */
 export interface StartServing {
   readonly files: ServingFiles
   /** Reloads the certificate when its files change. */
@@ -18,7 +22,7 @@ export interface StartServing {
 
 /** The certificate of the flags, or that of the data directory. Throws `StartError` on invalid files. */
 export async function openServing(
-  flags: StartFlags,
+  flags: ServedCertificateFlags,
   directory: string,
   hosts: readonly string[],
 ): Promise<StartServing> {
@@ -31,7 +35,10 @@ export async function openServing(
 }
 
 /** Without `--root-ca-file`, clients trust the certificate itself, or the authorities that its file has. */
-async function suppliedServing(flags: StartFlags, current: ServingCertificate): Promise<StartServing> {
+async function suppliedServing(
+  flags: ServedCertificateFlags,
+  current: ServingCertificate,
+): Promise<StartServing> {
   const { rootCaFile, tlsCertFile: file } = flags
   const authority = rootCaFile === undefined ? current.cert : await readFlagFile('--root-ca-file', rootCaFile)
   const read = async (): Promise<ServingCertificate> => (await readSupplied(flags)) ?? current

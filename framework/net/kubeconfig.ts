@@ -8,6 +8,8 @@ export interface KubeconfigPolicy {
   readonly refused: ReadonlyMap<string, string>
   /** Whether messages list the contexts. The kubeconfig of a tenant comes from a Secret, its messages do not stay there. */
   readonly listsContexts: boolean
+  /** The server of a cluster that names none. Absent: it must name one. */
+  readonly defaultServer?: string
 }
 
 const refusedForAll = {
@@ -28,6 +30,15 @@ const refusedForAll = {
 export const operatorPolicy: KubeconfigPolicy = {
   refused: new Map(Object.entries(refusedForAll)),
   listsContexts: true,
+}
+
+/**
+ * For kubeconfigs with credentials for several servers, whose URLs come from elsewhere (kcp `pkg/proxy/config.go`, NewConfig, overrides
+ * the server of `--shards-kubeconfig`).
+ */
+export const credentialsPolicy: KubeconfigPolicy = {
+  ...operatorPolicy,
+  defaultServer: 'https://shards.invalid',
 }
 
 /** For kubeconfigs of tenants: only inline data. Files and programs would be those of this server. */
@@ -75,7 +86,7 @@ export function parseKubeconfig(text: string, policy: KubeconfigPolicy, context?
   for (const [field, instead] of policy.refused)
     if (isSet(cluster[field]) || isSet(user[field]))
       throw new KubeconfigError(`must not set ${field}: ${instead}`)
-  const server = textIn(cluster, 'server')
+  const server = textIn(cluster, 'server') ?? policy.defaultServer
   if (server === undefined) throw new KubeconfigError(`has no server for the context ${JSON.stringify(name)}`)
   return {
     access: { server: server.replace(/\/+$/, ''), ...inlineIn(cluster, user) },

@@ -1,0 +1,90 @@
+import { InvalidArgumentError, Option } from 'commander'
+import { textList } from './values.ts'
+
+/**
+ * The feature gates of kcp dac74f5955, which are those of kcp (`pkg/features/kcp_features.go`) and of its Kubernetes, and the two names for
+ * all of a stage. Oriel serves all features of kcp, so no gate has an effect: unknown ones are refused because they are mistakes.
+ */
+const known: ReadonlySet<string> = new Set(
+  `
+  APIResponseCompression APIServerIdentity APIServerTracing APIServingWithRoutine AggregatedDiscoveryRemoveBetaType
+  AllAlpha AllBeta AllowDNSOnlyNodeCSR AllowInsecureKubeletCertificateSigningRequests
+  AllowOverwriteTerminationGracePeriodSeconds AllowParsingUserUIDFromCertAuth AllowServiceExternalIPs
+  AllowUnsafeMalformedObjectDeletion AnonymousAuthConfigurableEndpoints AnyVolumeDataSource AtomicFIFO
+  AuthorizeNodeWithSelectors AuthorizePodWebsocketUpgradeCreatePermission AuthorizeWithSelectors BtreeWatchCache
+  CBORServingAndStorage CPUManagerPolicyAlphaOptions CPUManagerPolicyBetaOptions CPUManagerPolicyOptions
+  CRDObservedGenerationTracking CRDValidationRatcheting CRIListStreaming CSIServiceAccountTokenSecrets CSIVolumeHealth
+  CacheAPIs ChangeContainerStatusOnKubeletRestart ClearingNominatedNodeNameAfterBinding ClientsAllowCARotation
+  ClientsAllowCBOR ClientsAllowTLSCacheGC ClientsPreferCBOR CloudControllerManagerWatchBasedRoutesReconciliation
+  CloudControllerManagerWebhook ClusterTrustBundle ClusterTrustBundleProjection ComponentFlagz ComponentStatusz
+  ConcurrentWatchObjectDecode ConsistentListFromCache ConstrainedImpersonation ContainerCheckpoint ContainerRestartRules
+  ContainerStopSignals ContextualLogging ControllerManagerReleaseLeaderElectionLockOnExit CoordinatedLeaderElection
+  CrossNamespaceVolumeDataSource CustomCPUCFSQuotaPeriod CustomResourceFieldSelectors DRAAdminAccess DRAConsumableCapacity
+  DRADeviceBindingConditions DRADeviceTaintRules DRADeviceTaints DRAExtendedResource DRAListTypeAttributes
+  DRANodeAllocatableResources DRAPartitionableDevices DRAPrioritizedList DRAResourceClaimDeviceStatus
+  DRAResourceClaimGranularStatusAuthorization DRAResourcePoolStatus DRASchedulerFilterTimeout DRAWorkloadResourceClaims
+  DeclarativeValidation DeclarativeValidationBeta DeclarativeValidationTakeover DeploymentReplicaSetTerminatingReplicas
+  DetectCacheInconsistency DisableAllocatorDualWrite DisableCPUQuotaWithExclusiveCPUs DisableNodeKubeProxyVersion
+  DynamicResourceAllocation EnableDeprecatedAPIExportVirtualWorkspacesUrls EnvFiles EventedPLEG ExecProbeTimeout
+  ExtendWebSocketsToKubelet ExternalServiceAccountTokenSigner GangScheduling GenericWorkload GitRepoVolumeDriver
+  GlobalServiceAccount GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority HPAConfigurableTolerance HPAScaleToZero
+  HostnameOverride ImageMaximumGCAge ImageVolume ImageVolumeWithDigest InOrderInformers InOrderInformersBatchProcess
+  InPlacePodLevelResourcesVerticalScaling InPlacePodVerticalScaling InPlacePodVerticalScalingExclusiveCPUs
+  InPlacePodVerticalScalingExclusiveMemory InPlacePodVerticalScalingInitContainers InformerResourceVersion
+  JobBackoffLimitPerIndex JobManagedBy JobPodReplacementPolicy JobSuccessPolicy KMSv1 KubeletCgroupDriverFromCRI
+  KubeletCrashLoopBackOffMax KubeletEnsureSecretPulledImages KubeletFineGrainedAuthz KubeletInUserNamespace KubeletPSI
+  KubeletPodResourcesDynamicResources KubeletPodResourcesGet KubeletPodResourcesListUseActivePods
+  KubeletRegistrationGetOnExistsOnly KubeletSeparateDiskGC KubeletServiceAccountTokenForCredentialProviders KubeletTracing
+  ListFromCacheSnapshot LocalStorageCapacityIsolationFSQuotaMonitoring LogarithmicScaleDown LoggingBetaOptions
+  LogicalClusterMigration ManifestBasedAdmissionControlConfig MatchLabelKeysInPodAffinity
+  MatchLabelKeysInPodTopologySpread MatchLabelKeysInPodTopologySpreadSelectorMerge MaxUnavailableStatefulSet MemoryQoS
+  MultiCIDRServiceAllocator MutableCSINodeAllocatableCount MutablePVNodeAffinity MutablePodResourcesForSuspendedJobs
+  MutableSchedulingDirectivesForSuspendedJobs MutatingAdmissionPolicy NFTablesProxyMode NativeHistograms
+  NodeDeclaredFeatures NodeInclusionPolicyInPodTopologySpread NodeLogQuery NodeSwap NominatedNodeNameForExpectation
+  OpenAPIEnums OpportunisticBatching OrderedNamespaceDeletion PLEGOnDemandRelist PersistentVolumeClaimUnusedSinceTime
+  PodAndContainerStatsFromCRI PodCertificateRequest PodDeletionCost PodLevelResourceManagers PodLevelResources
+  PodLifecycleSleepAction PodLifecycleSleepActionAllowZero PodLogsQuerySplitStreams PodObservedGenerationTracking
+  PodReadyToStartContainersCondition PodSchedulingReadiness PodTopologyLabelsAdmission PodsAPI PortForwardWebsockets
+  PreferSameTrafficDistribution PreventStaticPodAPIReferences ProcMountType QOSReserved RecoverVolumeExpansionFailure
+  RecursiveReadOnlyMounts ReduceDefaultCrashLoopBackOffDecay RelaxedDNSSearchValidation
+  RelaxedEnvironmentVariableValidation RelaxedServiceNameValidation ReloadKubeletServerCertificateFile
+  RemoteRequestHeaderUID ResilientWatchCacheInitialization ResourceHealthStatus ResourceHealthStatusMessage
+  RestartAllContainersOnContainerExits RetryGenerateName RotateKubeletServerCertificate RuntimeClassInImageCriApi
+  SELinuxChangePolicy SELinuxMount SELinuxMountReadWriteOncePod SchedulerAsyncAPICalls SchedulerAsyncPreemption
+  SchedulerPopFromBackoffQ SchedulerQueueingHints SeparateCacheWatchRPC SeparateTaintEvictionController
+  ServiceAccountNodeAudienceRestriction ServiceAccountTokenJTI ServiceAccountTokenNodeBinding
+  ServiceAccountTokenNodeBindingValidation ServiceAccountTokenPodNodeInfo ServiceCIDRStatusFieldWiping ShardedListAndWatch
+  SidecarContainers SizeBasedListCostEstimate StaleControllerConsistencyDaemonSet StaleControllerConsistencyJob
+  StaleControllerConsistencyReplicaSet StaleControllerConsistencyStatefulSet StatefulSetSemanticRevisionComparison
+  StorageCapacityScoring StorageNamespaceIndex StorageVersionAPI StorageVersionHash StorageVersionMigrator
+  StreamingCollectionEncodingToJSON StreamingCollectionEncodingToProtobuf StrictIPCIDRValidation
+  StructuredAuthenticationConfiguration StructuredAuthenticationConfigurationEgressSelector
+  StructuredAuthenticationConfigurationJWKSMetrics SupplementalGroupsPolicy TaintTolerationComparisonOperators
+  TokenRequestServiceAccountUIDValidation TopologyAwareWorkloadScheduling TopologyManagerPolicyAlphaOptions
+  TopologyManagerPolicyBetaOptions TopologyManagerPolicyOptions TranslateStreamCloseWebsocketRequests
+  UnauthenticatedHTTP2DOSMitigation UnknownVersionInteroperabilityProxy UnlockWhileProcessingFIFO
+  UserNamespacesHostNetworkSupport UserNamespacesSupport VolumeAttributesClass VolumeLimitScaling
+  WatchCacheInitializationPostStartHook WatchList WatchListClient WinDSR WinOverlay WindowsCPUAndMemoryAffinity
+  WindowsGracefulNodeShutdown WindowsHostNetwork WorkloadAwarePreemption WorkloadWithJob WorkspaceAuthentication
+  WorkspaceMounts
+`
+    .trim()
+    .split(/\s+/),
+)
+
+/** The flag `--feature-gates Gate=true,Other=false`, hidden from `--help`. */
+export const featureGatesOption = (): Option =>
+  new Option('--feature-gates <gates>').argParser(featureGates).hideHelp()
+
+function featureGates(text: string): string {
+  for (const part of textList(text)) checkGate(part)
+  return text
+}
+
+function checkGate(part: string): void {
+  const [, name] = /^([A-Z]\w*)=(?:true|false)$/.exec(part) ?? []
+  if (name === undefined)
+    throw new InvalidArgumentError('Give feature gates such as WorkspaceMounts=true, comma-separated.')
+  if (!known.has(name))
+    throw new InvalidArgumentError(`Neither kcp nor Kubernetes has a feature gate ${JSON.stringify(name)}.`)
+}
