@@ -147,17 +147,16 @@ export function withoutVersion(object: KubeObject): KubeObject {
   return { ...object, metadata }
 }
 
-/** Waits for a change, and collects the changes that follow it. */
+/** Waits for a change. The first one after a pause is published at once, and those that follow it are collected. */
 async function nextWork(work: Work, signal: AbortSignal): Promise<void> {
-  if (!work.all && work.items.size === 0) {
-    await unlessAborted(
-      signal,
-      new Promise<void>(resolve => {
-        work.wake = resolve
-      }),
-    )
-  }
   await sleep(gather, undefined, { signal }).catch(() => undefined)
+  if (work.all || work.items.size > 0) return
+  await unlessAborted(
+    signal,
+    new Promise<void>(resolve => {
+      work.wake = resolve
+    }),
+  )
 }
 
 function unlessAborted(signal: AbortSignal, promise: Promise<unknown>): Promise<void> {

@@ -2,8 +2,8 @@ import { type Item, invalid, type KubeObject } from '../../framework/index.ts'
 import { withHiddenManagers } from './fields/managers.ts'
 import { type FieldSteps, firstDifference, hasPath, withoutPath } from './fields/path.ts'
 import { HiddenFieldsLost, withHidden } from './fields/restore.ts'
+import { lastApplied } from './masked.ts'
 import type { ResourcePlan } from './plan.ts'
-import { lastApplied } from './presenter.ts'
 
 /** A write through a View. `shown` and `stored` are absent on create. */
 export interface ViewWriting {

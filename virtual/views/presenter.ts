@@ -1,45 +1,10 @@
-import { clusterAnnotation, relabeledItem } from '../../framework/contract/item.ts'
-import { type Item, itemOf, type KubeObject } from '../../framework/index.ts'
+import { relabeledItem } from '../../framework/contract/item.ts'
+import type { Item } from '../../framework/index.ts'
 import { type KeptResult, KeptResults } from '../../framework/lens/keptresults.ts'
 import type { ClusterFacts, ExpressionAllowance, UserFacts } from '../../openapi/index.ts'
 import type { Failures } from './failures.ts'
-import { withoutHiddenManagers } from './fields/managers.ts'
-import { type FieldSteps, withoutPath } from './fields/path.ts'
+import { Masker } from './masked.ts'
 import type { ResourcePlan } from './plan.ts'
-
-/** The annotation in which kubectl keeps the applied object as JSON. */
-export const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
-
-/** The object without hidden fields: also without their owners, and without them in what kubectl applied. */
-export function withoutFields(object: KubeObject, paths: readonly FieldSteps[]): KubeObject {
-  if (paths.length === 0) return object
-  const rest = paths.reduce<unknown>((value, { steps }) => withoutPath(value, steps), object) as KubeObject
-  const own = withCluster(withoutHiddenManagers(rest, paths), object)
-  const applied = own.metadata.annotations?.[lastApplied]
-  if (applied === undefined) return own
-  const { [lastApplied]: _, ...others } = own.metadata.annotations ?? {}
-  const shown = withoutApplied(applied, paths)
-  const annotations = shown === undefined ? others : { ...others, [lastApplied]: shown }
-  return { ...own, metadata: { ...own.metadata, annotations } }
-}
-
-/** Clients tell objects of several logical clusters apart by this annotation: it is never hidden. */
-function withCluster(object: KubeObject, whole: KubeObject): KubeObject {
-  const cluster = whole.metadata.annotations?.[clusterAnnotation]
-  if (cluster === undefined || object.metadata.annotations?.[clusterAnnotation] === cluster) return object
-  const annotations = { ...object.metadata.annotations, [clusterAnnotation]: cluster }
-  return { ...object, metadata: { ...object.metadata, annotations } }
-}
-
-/** undefined for a text that cannot be read. */
-function withoutApplied(text: string, paths: readonly FieldSteps[]): string | undefined {
-  try {
-    const value = paths.reduce((rest, { steps }) => withoutPath(rest, steps), JSON.parse(text) as unknown)
-    return `${JSON.stringify(value)}\n`
-  } catch {
-    return undefined
-  }
-}
 
 /** For whom an item is presented. */
 export interface PresentedFor {
@@ -68,11 +33,13 @@ export class Presenter {
   readonly #plan: ResourcePlan
   readonly #failures: Failures
   readonly #kept: KeptResults<KeptShown>
+  readonly #masker: Masker
 
   constructor(plan: ResourcePlan, failures: Failures, kept = newShownItems()) {
     this.#plan = plan
     this.#failures = failures
     this.#kept = kept
+    this.#masker = new Masker(plan.hide)
   }
 
   /** undefined when an annotation fails. Throws 500 when the expressions of the request cost too much. */
@@ -95,8 +62,7 @@ export class Presenter {
 
   /** The item without hidden fields. */
   masked(item: Item): Item {
-    const { hide } = this.#plan
-    return hide.length === 0 ? item : itemOf(withoutFields(item.object, hide), item.key.cluster)
+    return this.#masker.masked(item)
   }
 
   #annotated(item: Item, visible: Item, { allowance, ...who }: PresentedFor): Item | undefined {

@@ -55,8 +55,9 @@ export class ViewStatuses {
     while (!signal.aborted) {
       if (await this.#drained(signal)) backoff.reset()
       else await backoff.pause(signal)
-      if (this.#work.size === 0 && !signal.aborted) await this.#nextWork()
+      // The first change after a pause is written at once, and those that follow it are collected.
       await sleep(gather, undefined, { signal }).catch(() => undefined)
+      if (this.#work.size === 0 && !signal.aborted) await this.#nextWork()
     }
     clearInterval(timer)
     for (const stop of stops) stop()

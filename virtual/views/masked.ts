@@ -1,0 +1,65 @@
+import { clusterAnnotation, relabeledItem } from '../../framework/contract/item.ts'
+import { type Item, itemOf, type KubeObject } from '../../framework/index.ts'
+import { FieldCutter } from '../../framework/lens/fieldcutter.ts'
+import { withoutHiddenManagers } from './fields/managers.ts'
+import { type FieldSteps, withoutPath } from './fields/path.ts'
+
+/** The annotation in which kubectl keeps the applied object as JSON. */
+export const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
+
+/** Removes hidden fields from items: in their bytes where that is possible. */
+export class Masker {
+  readonly #paths: readonly FieldSteps[]
+  readonly #cutter: FieldCutter
+
+  constructor(paths: readonly FieldSteps[]) {
+    this.#paths = paths
+    this.#cutter = new FieldCutter(paths.map(({ steps }) => steps))
+  }
+
+  /** The same item if it has no hidden fields. */
+  masked(item: Item): Item {
+    if (this.#paths.length === 0) return item
+    const cut = this.#cutter.cut(item)
+    if (cut === undefined) return itemOf(withoutFields(item.object, this.#paths), item.key.cluster)
+    const { annotations } = cut.meta
+    if (annotations[lastApplied] === undefined) return cut
+    return relabeledItem(cut, { annotations: withShownApplied(annotations, this.#paths) })
+  }
+}
+
+/** The object without hidden fields: also without their owners, and without them in what kubectl applied. */
+export function withoutFields(object: KubeObject, paths: readonly FieldSteps[]): KubeObject {
+  if (paths.length === 0) return object
+  const rest = paths.reduce<unknown>((value, { steps }) => withoutPath(value, steps), object) as KubeObject
+  const own = withCluster(withoutHiddenManagers(rest, paths), object)
+  const { annotations } = own.metadata
+  if (annotations?.[lastApplied] === undefined) return own
+  return { ...own, metadata: { ...own.metadata, annotations: withShownApplied(annotations, paths) } }
+}
+
+type Texts = Readonly<Record<string, string>>
+
+function withShownApplied(annotations: Texts, paths: readonly FieldSteps[]): Texts {
+  const { [lastApplied]: applied = '', ...others } = annotations
+  const shown = withoutApplied(applied, paths)
+  return shown === undefined ? others : { ...others, [lastApplied]: shown }
+}
+
+/** Clients tell objects of several logical clusters apart by this annotation: it is never hidden. */
+function withCluster(object: KubeObject, whole: KubeObject): KubeObject {
+  const cluster = whole.metadata.annotations?.[clusterAnnotation]
+  if (cluster === undefined || object.metadata.annotations?.[clusterAnnotation] === cluster) return object
+  const annotations = { ...object.metadata.annotations, [clusterAnnotation]: cluster }
+  return { ...object, metadata: { ...object.metadata, annotations } }
+}
+
+/** undefined for a text that cannot be read. */
+function withoutApplied(text: string, paths: readonly FieldSteps[]): string | undefined {
+  try {
+    const value = paths.reduce((rest, { steps }) => withoutPath(rest, steps), JSON.parse(text) as unknown)
+    return `${JSON.stringify(value)}\n`
+  } catch {
+    return undefined
+  }
+}
