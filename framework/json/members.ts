@@ -4,7 +4,7 @@ const quote = 0x22
 const comma = 0x2c
 
 /** A part of JSON without white space: it starts at `from`, its value at `value`, and it ends before `to`. */
-export interface Span {
+export interface JsonSpan {
   readonly from: number
   readonly value: number
   readonly to: number
@@ -25,7 +25,7 @@ export function endOfValue(bytes: Uint8Array, start: number): number {
 }
 
 /** The members of an object, whose first key starts at `start`. */
-export function* membersIn(bytes: Uint8Array, start: number): Generator<Span, void> {
+export function* membersIn(bytes: Uint8Array, start: number): Generator<JsonSpan, void> {
   for (let from = start; bytes[from] === quote; ) {
     const value = endOfString(bytes, from) + 1
     const to = endOfValue(bytes, value)
@@ -36,7 +36,7 @@ export function* membersIn(bytes: Uint8Array, start: number): Generator<Span, vo
 }
 
 /** The items of a list, the first of which starts at `start`. */
-export function* elementsIn(bytes: Uint8Array, start: number): Generator<Span, void> {
+export function* elementsIn(bytes: Uint8Array, start: number): Generator<JsonSpan, void> {
   for (let from = start; !isClosing(bytes[from]); ) {
     const to = endOfValue(bytes, from)
     yield { from, value: from, to }
@@ -46,13 +46,13 @@ export function* elementsIn(bytes: Uint8Array, start: number): Generator<Span, v
 }
 
 /** Whether the key of a member is this one: a text in JSON, with its quotes. */
-export const hasKey = (bytes: Buffer, { from, value }: Span, key: Buffer): boolean =>
+export const hasKey = (bytes: Buffer, { from, value }: JsonSpan, key: Buffer): boolean =>
   value - 1 - from === key.length && bytes.compare(key, 0, key.length, from, value - 1) === 0
 
 /** The bytes [from, to), without which a member or item is gone with its comma. */
 export type Cut = readonly [from: number, to: number]
 
-export function cutOf(bytes: Uint8Array, { from, to }: Span): Cut {
+export function cutOf(bytes: Uint8Array, { from, to }: JsonSpan): Cut {
   if (bytes[to] === comma) return [from, to + 1]
   return bytes[from - 1] === comma ? [from - 1, to] : [from, to]
 }

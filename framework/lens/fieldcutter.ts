@@ -1,5 +1,13 @@
 import { type Item, itemFrom } from '../contract/item.ts'
-import { type Cut, cutOf, elementsIn, hasKey, membersIn, type Span, withoutCuts } from '../json/members.ts'
+import {
+  type Cut,
+  cutOf,
+  elementsIn,
+  hasKey,
+  type JsonSpan,
+  membersIn,
+  withoutCuts,
+} from '../json/members.ts'
 
 /** A step of a path of fields: the key of an object, or each item of a list or value of a map. */
 export type CutStep = { readonly key: string } | 'each'
@@ -67,7 +75,12 @@ function withoutField(encoded: Encoded, steps: readonly Step[]): Encoded {
   return cuts.length === 0 ? encoded : cutOut(encoded, cuts)
 }
 
-function addCuts(bytes: Buffer, parts: Iterable<Span>, [step, ...rest]: readonly Step[], cuts: Cut[]): void {
+function addCuts(
+  bytes: Buffer,
+  parts: Iterable<JsonSpan>,
+  [step, ...rest]: readonly Step[],
+  cuts: Cut[],
+): void {
   for (const part of parts) {
     if (step !== 'each' && !(step && hasKey(bytes, part, step))) continue
     if (rest.length === 0) cuts.push(cutOf(bytes, part))
@@ -77,12 +90,12 @@ function addCuts(bytes: Buffer, parts: Iterable<Span>, [step, ...rest]: readonly
 }
 
 /** The parts of a value in which a step can be. */
-function partsOf(bytes: Buffer, { value }: Span, step: Step | undefined): Iterable<Span> {
+function partsOf(bytes: Buffer, { value }: JsonSpan, step: Step | undefined): Iterable<JsonSpan> {
   if (bytes[value] === openingBrace) return membersIn(bytes, value + 1)
   return step === 'each' && bytes[value] === openingBracket ? elementsIn(bytes, value + 1) : []
 }
 
-const member = (bytes: Buffer, start: number, key: Buffer): Span | undefined => {
+const member = (bytes: Buffer, start: number, key: Buffer): JsonSpan | undefined => {
   for (const each of membersIn(bytes, start)) if (hasKey(bytes, each, key)) return each
   return undefined
 }
@@ -104,9 +117,9 @@ function withoutOwner(encoded: Encoded | undefined, keys: readonly Buffer[]): En
 }
 
 interface ManagedEntry {
-  readonly entry: Span
+  readonly entry: JsonSpan
   /** The apiVersion of the object. */
-  readonly own: Span
+  readonly own: JsonSpan
 }
 
 /** Entries for another version are removed. */
@@ -124,8 +137,8 @@ function ownerCut(
 }
 
 /** A field without other fields beside it is removed with its parent; undefined if nothing would be left. */
-function cutBelow(bytes: Buffer, fields: Span, keys: readonly Buffer[]): readonly Cut[] | undefined {
-  let removed: Span | undefined
+function cutBelow(bytes: Buffer, fields: JsonSpan, keys: readonly Buffer[]): readonly Cut[] | undefined {
+  let removed: JsonSpan | undefined
   let parent = fields
   for (const key of keys) {
     const all = [...membersIn(bytes, parent.value + 1)]
