@@ -19,6 +19,7 @@ import { audience, type PreparedIdentities, prepareIdentities } from '../authent
 import { watchIdentities } from '../authentication/identitywatch.ts'
 import { followUsers } from '../authentication/users.ts'
 import { allAuthorities } from '../certificates/authorities.ts'
+import { consoleFiles } from '../files/console.ts'
 import { openDataDirectory } from '../files/directory.ts'
 import { readCredentials, readServerAccess } from '../files/kubeconfigfile.ts'
 import { StartError } from '../files/starterror.ts'
@@ -115,7 +116,9 @@ async function openFrontProxy(setup: FrontProxySetup): Promise<{ close(): Promis
     ...(tracing && { traceHeaders: () => tracing.headers() }),
   })
   const checks = checksOf(index, stopping)
-  const answer = frontEndpoints({ authenticator, review, checks, metrics }, handler)
+  const isMapped = (path: string): boolean => (routes.current().match(path)?.mapping.path ?? '/') !== '/'
+  const own = { authenticator, review, checks, metrics, files: consoleFiles(), isMapped }
+  const answer = frontEndpoints(own, handler)
   const listener = await openPort(setup, tracing === undefined ? answer : traced(tracing, answer), metrics)
   return {
     async close() {

@@ -28,7 +28,13 @@ export function Views(): JSX.Element {
         </p>
       )}
       {views === undefined && problem === undefined && <Loading />}
-      {views !== undefined && <ViewsTable views={views} />}
+      {views?.length === 0 && (
+        <p class="help">
+          This server counts no requests of views. Behind a front proxy, open <code>/console</code> at the
+          address of a shard.
+        </p>
+      )}
+      {views !== undefined && views.length > 0 && <ViewsTable views={views} />}
     </section>
   )
 }

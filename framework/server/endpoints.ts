@@ -12,7 +12,8 @@ import { text } from '../responses/textanswer.ts'
 import { refuseImpersonation, userOf } from './access.ts'
 import { healthAnswer } from './health.ts'
 import type { Pipeline } from './pipeline.ts'
-import { CpuProfiler, heapHandler, heapPath } from './profiling.ts'
+import { processEndpoints } from './processendpoints.ts'
+import { heapHandler, heapPath } from './profiling.ts'
 import type { Exchange, Handler } from './serve.ts'
 
 /**
@@ -37,9 +38,8 @@ export function fixedEndpoints(pipeline: Pipeline, metrics: Metrics): ReadonlyMa
     ['/livez{/*check}', health],
     ['/readyz{/*check}', health],
     ['/version', forAll(incoming => documentAnswer(pipeline.version, negotiate(incoming, 'documents')))],
-    ['/metrics', metricsHandler(pipeline, metrics)],
+    ...processEndpoints(metrics, (exchange, path) => authorizePath(pipeline, exchange, path)),
     [flowsPath, flowsHandler(pipeline)],
-    [profilePath, profileHandler(pipeline, new CpuProfiler())],
     [heapPath, heapHandler(pipeline.authenticator)],
   ])
 }
@@ -66,14 +66,6 @@ async function authorizePath(
   if (decision.effect !== 'allow') throw forbiddenTo(user, { isResource: false, verb, path }, decision.reason)
 }
 
-const metricsHandler =
-  (pipeline: Pipeline, metrics: Metrics): Handler =>
-  async (exchange): Promise<Answer> => {
-    await authorizePath(pipeline, exchange, '/metrics')
-    const { contentType, body } = await metrics.text()
-    return { status: 200, contentType, body: Buffer.from(body) }
-  }
-
 const flowsPath = '/debug/api_priority_and_fairness/flows'
 
 const flowsHandler =
@@ -82,15 +74,6 @@ const flowsHandler =
     await authorizePath(pipeline, exchange, flowsPath)
     const flows = flowReports(pipeline.fairness)
     return documentAnswer({ flows }, negotiate(exchange.incoming, 'documents'))
-  }
-
-const profilePath = '/debug/pprof/profile'
-
-const profileHandler =
-  (pipeline: Pipeline, profiler: CpuProfiler): Handler =>
-  async (exchange): Promise<Answer> => {
-    await authorizePath(pipeline, exchange, profilePath)
-    return profiler.answer(exchange.incoming.query, exchange.lifetime)
   }
 
 /** As in kube-apiserver (`k8s.io/apiserver/pkg/server/routes/flags.go`). */
