@@ -1,3 +1,4 @@
+import { merged } from '../json/json.ts'
 import { badRequest, StatusError } from '../meta/errors.ts'
 import type { MergeSchema } from '../meta/mergeschema.ts'
 import type { Json, KubeObject, Metadata } from '../meta/object.ts'
@@ -59,7 +60,8 @@ function withoutManaged(object: KubeObject): KubeObject {
 function withManaged(object: KubeObject, managed: Managed): KubeObject {
   const { managedFields: _, ...metadata } = object.metadata
   if (managed.size === 0) return { ...object, metadata }
-  return { ...object, metadata: { ...metadata, managedFields: formatManaged(managed) as readonly Json[] } }
+  const managedFields = formatManaged(managed) as readonly Json[]
+  return { ...object, metadata: merged(metadata, { managedFields }) }
 }
 
 /**

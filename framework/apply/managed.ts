@@ -27,12 +27,9 @@ export type Managed = ReadonlyMap<string, ManagedEntry>
  * order of Go.
  */
 export const identityOf = ({ manager, operation, apiVersion, subresource }: Manager): string =>
-  JSON.stringify({
-    ...(manager === '' ? {} : { manager }),
-    operation,
-    ...(operation === 'Apply' ? {} : { apiVersion }),
-    ...(subresource === '' ? {} : { subresource }),
-  })
+  `{${manager === '' ? '' : `"manager":${JSON.stringify(manager)},`}"operation":"${operation}"${
+    operation === 'Apply' ? '' : `,"apiVersion":${JSON.stringify(apiVersion)}`
+  }${subresource === '' ? '' : `,"subresource":${JSON.stringify(subresource)}`}}`
 
 /** Drops entries without fields. */
 export const managedFrom = (entries: Iterable<ManagedEntry>): Managed =>

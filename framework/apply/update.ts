@@ -1,3 +1,4 @@
+import { merged } from '../json/json.ts'
 import { untrackedFields } from '../meta/objectmeta.ts'
 import { fieldOf, type PathElement } from './fieldpath/fieldpath.ts'
 import { difference, type FieldSet, isEmpty, setOfFields, union, unionOf } from './fieldpath/fieldset.ts'
@@ -43,7 +44,7 @@ export function updateManaged(managed: Managed, change: ObjectChange, by: Manage
   if (isEmpty(own)) return kept
   const before = kept.get(identityOf(by))
   const fields = before === undefined ? own : union(own, before.fields)
-  return managedFrom([...kept.values(), { ...by, fields, time }])
+  return managedFrom([...kept.values(), merged(by, { fields, time })])
 }
 
 /** The types of a kind by apiVersion; undefined: the version does not exist. */

@@ -107,25 +107,29 @@ export interface AdmissionChain {
   validate(ctx: RequestContext, attributes: AdmissionAttributes): Promise<void>
 }
 
-/** The plugins that handle a write, in order. */
+/** The plugins with a function that handle a write, in order. */
 export function handling<T extends AdmissionPlugin>(
   plugins: readonly T[],
+  step: Exclude<keyof T, 'name' | 'handles'>,
   attributes: AdmissionAttributes,
 ): readonly T[] {
   const name = groupResource(attributes.group, attributes.resource)
   return plugins.filter(
-    ({ handles: { operations, resources, when } = {} }) =>
-      (operations?.includes(attributes.operation) ?? true) &&
-      (resources?.includes(name) ?? true) &&
-      (when?.(attributes) ?? true),
+    plugin => plugin[step] !== undefined && handles(plugin.handles ?? {}, name, attributes),
   )
 }
+
+/** `when` is last: it may search policies. */
+const handles = ({ operations, resources, when }: Handles, name: string, attributes: AdmissionAttributes) =>
+  (operations?.includes(attributes.operation) ?? true) &&
+  (resources?.includes(name) ?? true) &&
+  (when?.(attributes) ?? true)
 
 /** Runs plugins as `k8s.io/apiserver/pkg/admission` does (`chain.go`, `plugin/webhook/generic` and `reinvocation.go`). */
 export const admissionChain = (plugins: readonly AdmissionPlugin[]): AdmissionChain => ({
   async mutate(ctx, attributes) {
     const reinvocation = new ReinvocationContext()
-    const concerned = handling(plugins, attributes)
+    const concerned = handling(plugins, 'mutate', attributes)
     let { object } = attributes
     do {
       for (const plugin of concerned)
@@ -134,10 +138,11 @@ export const admissionChain = (plugins: readonly AdmissionPlugin[]): AdmissionCh
     return object
   },
   async admitDeletion(ctx, attributes) {
-    for (const plugin of handling(plugins, attributes)) await plugin.admitDeletion?.(ctx, attributes)
+    for (const plugin of handling(plugins, 'admitDeletion', attributes))
+      await plugin.admitDeletion?.(ctx, attributes)
   },
   async validate(ctx, attributes) {
-    for (const plugin of handling(plugins, attributes)) await plugin.validate?.(ctx, attributes)
+    for (const plugin of handling(plugins, 'validate', attributes)) await plugin.validate?.(ctx, attributes)
   },
 })
 

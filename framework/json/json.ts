@@ -62,6 +62,13 @@ export function parseJson(bytes: Buffer): unknown {
 export const isMembers = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/**
+ * `{ ...a, ...b }` for objects on the path of each request. V8 adds the members of a second spread one by one in its
+ * runtime, about a microsecond each; `Object.assign` does not, but sets the prototype for a member `__proto__`.
+ */
+export const merged = <A extends object, B extends object>(a: A, b: B): Omit<A, keyof B> & B =>
+  Object.hasOwn(a, '__proto__') || Object.hasOwn(b, '__proto__') ? { ...a, ...b } : Object.assign({}, a, b)
+
 /** Whether the value contains a bigint, which is rare. */
 function hasBigint(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return typeof value === 'bigint'

@@ -75,4 +75,5 @@ export const groupResource = (group: string, resource: string): string =>
   group === '' ? resource : `${resource}.${group}`
 
 /** `metav1.Time`: UTC, whole seconds (rules.md 3.39). */
-export const timestamp = (time: Date = new Date()): string => time.toISOString().replace(/\.\d+Z$/, 'Z')
+export const timestamp = (time: Date = new Date()): string =>
+  `${time.toISOString().slice(0, -'.000Z'.length)}Z`

@@ -2,6 +2,7 @@ import type { AdmissionPlugin } from '../contract/admission.ts'
 import type { ApiResource, Served } from '../contract/apis.ts'
 import type { RequestContext } from '../contract/context.ts'
 import type { Item } from '../contract/item.ts'
+import { merged } from '../json/json.ts'
 import { badRequest, methodNotAllowed, notServed } from '../meta/errors.ts'
 import type { KubeObject, ObjectKey } from '../meta/object.ts'
 import type { ResourceRequest } from '../request/requestinfo.ts'
@@ -83,7 +84,7 @@ export function inNamespace(object: KubeObject, call: Call): KubeObject {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
   }
   const { namespace: _, ...metadata } = object.metadata
-  return { ...object, metadata: namespace === '' ? metadata : { ...metadata, namespace } }
+  return { ...object, metadata: namespace === '' ? metadata : merged(metadata, { namespace }) }
 }
 
 /** Throws 400 unless the object has the name in the path. */

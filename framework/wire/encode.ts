@@ -1,4 +1,4 @@
-import { canonical, canonicalJson, formatJson, parseJson } from '../json/json.ts'
+import { canonical, canonicalJson, formatJson, merged, parseJson } from '../json/json.ts'
 import type { KubeObject, Metadata } from '../meta/object.ts'
 
 /**
@@ -71,19 +71,18 @@ export function canonicalObject({ apiVersion, kind, metadata, ...body }: KubeObj
 }
 
 function inOrder({ annotations = {}, labels = {}, resourceVersion = '', ...others }: Metadata): Metadata {
-  return {
-    ...(Object.keys(annotations).length > 0 && { annotations }),
-    ...(Object.keys(labels).length > 0 && { labels }),
-    ...(resourceVersion !== '' && { resourceVersion }),
-    ...others,
-  }
+  const first: { -readonly [F in 'annotations' | 'labels' | 'resourceVersion']?: Metadata[F] } = {}
+  if (Object.keys(annotations).length > 0) first.annotations = annotations
+  if (Object.keys(labels).length > 0) first.labels = labels
+  if (resourceVersion !== '') first.resourceVersion = resourceVersion
+  return merged(first, others)
 }
 
 /** A canonical object with another resourceVersion; the empty string removes it. */
-export const atVersion = (object: KubeObject, resourceVersion: string): KubeObject => ({
-  ...object,
-  metadata: inOrder({ ...object.metadata, resourceVersion }),
-})
+export const atVersion = (object: KubeObject, resourceVersion: string): KubeObject =>
+  (object.metadata.resourceVersion ?? '') === resourceVersion
+    ? object
+    : { ...object, metadata: inOrder(merged(object.metadata, { resourceVersion })) }
 
 /** Encodes an object with its resourceVersion, if it has one. */
 export const encodeObject = (object: KubeObject): Encoded => encodeCanonical(canonicalObject(object))

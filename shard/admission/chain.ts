@@ -40,11 +40,11 @@ export function registryAdmission(plugins: readonly RegistryPlugin[]): RegistryA
       return withValidManagedFields(object, attributes.object, warning => ctx.record.warn(warning))
     },
     async permit(ctx, attributes) {
-      for (const plugin of handling(plugins, attributes)) await plugin.permit?.(ctx, attributes)
+      for (const plugin of handling(plugins, 'permit', attributes)) await plugin.permit?.(ctx, attributes)
     },
     complete(attributes) {
       let { object } = attributes
-      for (const plugin of handling(plugins, attributes))
+      for (const plugin of handling(plugins, 'complete', attributes))
         object = plugin.complete?.({ ...attributes, object }) ?? object
       return object
     },

@@ -4,6 +4,7 @@ import type { RequestContext } from '../../framework/contract/context.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import type { ObjectSchema } from '../../framework/contract/schema.ts'
 import type { WriteOptions } from '../../framework/contract/storage.ts'
+import { merged } from '../../framework/json/json.ts'
 import { alreadyExists, badRequest, forbidden, invalid, StatusError } from '../../framework/meta/errors.ts'
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { StoreConflict } from '../store/store.ts'
@@ -30,21 +31,19 @@ export async function create(
   const name = object.metadata.name ?? ''
   const request = attributesOf(registry, 'CREATE', { ...key, name }, options)
   const pace = new Pace()
-  const admitted = await mutated(registry, ctx, {
-    ...request,
-    object: collapseOwners(ctx, withSystemFields(rules.strategy, key, object)),
-  })
+  const owned = collapseOwners(ctx, withSystemFields(rules.strategy, key, object))
+  const admitted = await mutated(registry, ctx, merged(request, { object: owned }))
   for (let attempt = 1; ; attempt++) {
     const prepared = withInitialStatus(rules, prepareForCreate(rules.strategy, admitted, ctx.actAs))
     await pace.due()
     const freshKey = { ...key, name: prepared.metadata.name ?? '' }
-    const fresh = registry.admission.complete({ ...request, key: freshKey, object: prepared })
+    const fresh = registry.admission.complete(merged(request, { key: freshKey, object: prepared }))
     await pace.due()
     validate(registry, fresh)
     await pace.due()
     if (attempt === 1)
       for (const warning of finalizerWarnings(rules.strategy, fresh)) ctx.record.warn(warning)
-    await registry.admission.validate(ctx, { ...request, key: freshKey, object: fresh })
+    await registry.admission.validate(ctx, merged(request, { key: freshKey, object: fresh }))
     const item = await put(registry, freshKey, fresh, options)
     if (item !== undefined) return item
     if (name === '' && attempt < attempts) continue

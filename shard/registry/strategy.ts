@@ -2,6 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { ResetFields } from '../../framework/contract/apis.ts'
 import type { ValidationScope } from '../../framework/contract/schema.ts'
+import { merged } from '../../framework/json/json.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import type { NameErrors } from '../../framework/meta/names.ts'
 import { type KubeObject, type Metadata, type ObjectKey, timestamp } from '../../framework/meta/object.ts'
@@ -81,9 +82,9 @@ type MetadataChanges = { readonly [K in keyof Metadata]?: unknown }
 
 /** A copy of `object` with the changes to its metadata. */
 export function withMetadata(object: KubeObject, changes: MetadataChanges): KubeObject {
-  const merged: Record<string, unknown> = { ...object.metadata, ...changes }
+  const all: Record<string, unknown> = merged(object.metadata, changes)
   const metadata: Record<string, unknown> = {}
-  for (const field in merged) if (merged[field] !== undefined) metadata[field] = merged[field]
+  for (const field in all) if (all[field] !== undefined) metadata[field] = all[field]
   return { ...object, metadata }
 }
 
