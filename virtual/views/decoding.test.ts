@@ -115,4 +115,26 @@ describe('an expression of a View', () => {
         assert.deepEqual(labels, { requirements: [{ key: 'team', operator: 'in', values: ['red'] }] })
     }
   })
+
+  it('is evaluated once for each version of an object, for all watchers of all Views that have it', async () => {
+    const { source, decoded } = countedSource()
+    // Results are kept for all tests: this expression is only here.
+    const where = "object.data.a == 'b' && object.data.a != 'counted'"
+    const views = Array.from({ length: 20 }, () => viewOver(source, where))
+    for (const view of views)
+      for (let i = 0; i < 5; i++) assert.deepEqual(await read(view), ['n0', 'n1', 'n0', 'n1'])
+    assert.equal(decoded(), 2)
+  })
+
+  it('makes one item for all watchers of a View, so that it is encoded once', async () => {
+    const { source } = countedSource()
+    const more = { hide: ['data'], annotate: { 'example.com/name': 'object.metadata.name' } }
+    const view = viewOver(source, "object.data.a == 'b'", more)
+    const shown = new Set<Buffer>()
+    const query = { cluster: '*', resourceVersion: '1', initialEvents: false, bookmarks: false }
+    for (let i = 0; i < 20; i++)
+      for await (const batch of view.watch(ctx, query)) for (const { item } of batch) shown.add(item.bytes)
+    assert.equal(shown.size, 2)
+    for (const bytes of shown) assert.match(bytes.toString(), /"example.com\/name":"n\d"/)
+  })
 })

@@ -21,7 +21,8 @@ function admission(permitted: readonly string[], count = 0) {
       return permitted.includes(action.verb) ? allow('') : deny('')
     },
   }
-  const cache = { resource: () => ({ items: () => Array.from({ length: count }) }) } as never
+  const stored = Array.from({ length: count }, (_, i) => ({ name: `stored-${i}` }))
+  const cache = { resource: () => ({ items: () => stored }) } as never
   const { validate } = viewAdmission({ authorizer, cache })
   const write = (object: KubeObject, old?: KubeObject): Promise<void> => {
     const request: AdmissionAttributes = {
@@ -30,7 +31,7 @@ function admission(permitted: readonly string[], count = 0) {
       resource: 'views',
       ...inOneVersion('v1alpha1'),
       subresource: '',
-      key: { cluster: 'one', namespace: '', name: 'a' },
+      key: { cluster: 'one', namespace: '', name: object.metadata.name ?? '' },
       dryRun: false,
       object,
       ...(old && { old }),
@@ -69,5 +70,13 @@ describe('the admission of Views', () => {
   it('limits the number of Views of a workspace', async () => {
     await admission(['list'], 99).write(view(own, ['list']))
     await assert.rejects(admission(['list'], 100).write(view(own, ['list'])), /at most 100 Views/)
+  })
+
+  it('limits the number of Views that are created at once', async () => {
+    const { write } = admission(['list'], 90)
+    const named = (i: number): KubeObject => ({ ...view(own, ['list']), metadata: { name: `v-${i}` } })
+    const results = await Promise.allSettled(Array.from({ length: 50 }, (_, i) => write(named(i))))
+    assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 10)
+    await write(named(0))
   })
 })

@@ -32,22 +32,48 @@ export interface ViewRules {
  * the View act with them. Expressions read objects, so that `list` is always needed. A logical cluster has at most
  * 100 Views.
  */
-export const viewAdmission = (rules: ViewRules): AdmissionPlugin => ({
-  name: 'views.oriel.dev/View',
-  handles: { operations: ['CREATE', 'UPDATE'], resources: [views] },
-  async validate(ctx, request) {
-    if (!concerns(request, views, ['CREATE', 'UPDATE'])) return
-    if (request.operation === 'CREATE') checkCount(rules, request)
-    if (isDeepStrictEqual(request.object?.spec, request.old?.spec)) return
-    await checkPermissions(rules, ctx, request)
-  },
-})
+export const viewAdmission = (rules: ViewRules): AdmissionPlugin => {
+  const admitted = new AdmittedViews()
+  return {
+    name: 'views.oriel.dev/View',
+    handles: { operations: ['CREATE', 'UPDATE'], resources: [views] },
+    async validate(ctx, request) {
+      if (!concerns(request, views, ['CREATE', 'UPDATE'])) return
+      if (!isDeepStrictEqual(request.object?.spec, request.old?.spec))
+        await checkPermissions(rules, ctx, request)
+      if (request.operation === 'CREATE') checkCount(rules, admitted, request)
+    },
+  }
+}
 
-function checkCount({ cache }: ViewRules, request: AdmissionAttributes): void {
-  const all = cache.resource(viewsGroup, 'views', customSegment)
-  let count = 0
-  for (const _ of all.items(request.key.cluster)) count++
-  if (count >= mostViews) throw refused(request, `a workspace can have at most ${mostViews} Views`)
+/** Milliseconds in which an admitted View is stored. */
+const storedWithin = 10_000
+
+/** The names of Views that were admitted and may not be stored yet: many can be created at once. */
+class AdmittedViews {
+  readonly #names = new Map<ClusterName, Map<string, number>>()
+
+  names(cluster: ClusterName, now: number): readonly string[] {
+    const names = this.#names.get(cluster) ?? new Map<string, number>()
+    for (const [name, until] of names) if (until <= now) names.delete(name)
+    if (names.size === 0) this.#names.delete(cluster)
+    return [...names.keys()]
+  }
+
+  add({ cluster, name }: AdmissionAttributes['key'], now: number): void {
+    const names = this.#names.get(cluster) ?? new Map<string, number>()
+    this.#names.set(cluster, names.set(name, now + storedWithin))
+  }
+}
+
+function checkCount({ cache }: ViewRules, admitted: AdmittedViews, request: AdmissionAttributes): void {
+  const { cluster } = request.key
+  const now = Date.now()
+  const names = new Set(admitted.names(cluster, now))
+  for (const { name } of cache.resource(viewsGroup, 'views', customSegment).items(cluster)) names.add(name)
+  names.delete(request.key.name)
+  if (names.size >= mostViews) throw refused(request, `a workspace can have at most ${mostViews} Views`)
+  if (!request.dryRun) admitted.add(request.key, now)
 }
 
 async function checkPermissions(
