@@ -1,10 +1,14 @@
 import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { KubeObject } from '../framework/index.ts'
 import { parseYaml } from '../framework/wire/yaml.ts'
 import { root } from '../test/support/source.ts'
-import { type Installation, startInstallation, type TestUser } from '../testing/index.ts'
+import { type Installation, startInstallation } from '../testing/index.ts'
+import { TestUser, tokenOf } from '../testing/user.ts'
 import { views } from '../virtual/views/index.ts'
+import { buildGoRed, type GoRed, startGoRed } from './beside/gored.ts'
 import typescript from './beside/red.ts'
 import type { Benchmark, Row } from './tools/result.ts'
 import { median, percentile } from './tools/statistics.ts'
@@ -18,6 +22,8 @@ const maps = '/clusters/one/api/v1/configmaps'
 const sides = { yaml: `/services/views/one/red${maps}`, typescript: `/services/red${maps}`, plain: maps }
 const yaml = readFileSync(join(root, 'bench/beside/red.yaml'), 'utf8')
 const code = readFileSync(join(root, 'bench/beside/red.ts'), 'utf8')
+
+const go = readFileSync(join(root, 'bench/beside/red.go'), 'utf8')
 
 const linesOf = (text: string): number => text.split('\n').filter(line => /[^\s]/.test(line)).length
 
@@ -59,11 +65,11 @@ async function listed(admin: TestUser): Promise<Readonly<Record<keyof typeof sid
 }
 
 /** The p99 of the delay of events at many watchers of one side. */
-async function watched(admin: TestUser, path: string): Promise<number> {
-  const { object } = await admin.request(`${path}?limit=1`)
+async function watched(admin: TestUser, path: string, client = admin): Promise<number> {
+  const { object } = await client.request(`${path}?limit=1`)
   const { resourceVersion } = (object?.metadata ?? {}) as { resourceVersion?: string }
   const open = Array.from({ length: watchers }, () =>
-    admin.watch(`${path}?resourceVersion=${resourceVersion}`),
+    client.watch(`${path}?resourceVersion=${resourceVersion}`),
   )
   const all = await Promise.all(open)
   const delays: number[] = []
@@ -82,7 +88,7 @@ async function watched(admin: TestUser, path: string): Promise<number> {
 }
 
 async function measured(oriel: Installation): Promise<readonly Row[]> {
-  const admin = oriel.as({ name: 'admin', groups: ['system:masters'] })
+  const admin = oriel.as(administrator)
   const first = await served(admin)
   const times = await listed(admin)
   const events = {
@@ -116,13 +122,74 @@ async function measured(oriel: Installation): Promise<readonly Row[]> {
   ]
 }
 
-/** One filtered view, as a View in YAML and as a plugin in TypeScript, in one server over HTTP. */
+const administrator = { name: 'admin', groups: ['system:masters'] }
+
+/** The same view as a program with kcp's framework, in front of the same server. */
+async function measuredGo(oriel: Installation, red: GoRed): Promise<readonly Row[]> {
+  const admin = oriel.as(administrator)
+  const begin = performance.now()
+  const view = await startGoRed(red, { url: oriel.url, token: tokenOf(administrator) })
+  const client = new TestUser(view.url, administrator)
+  const first = await client.request(`${sides.typescript}?limit=1`)
+  if (first.status !== 200) throw new Error(first.text)
+  const served = performance.now() - begin
+  const times: number[] = []
+  const own: number[] = []
+  for (let i = 0; i < lists; i++) {
+    times.push(await timed(() => client.request(sides.typescript)))
+    own.push(await timed(() => admin.request(sides.yaml)))
+  }
+  const delays = {
+    go: await watched(admin, sides.typescript, client),
+    yaml: await watched(admin, sides.yaml),
+  }
+  await view.stop()
+  const row = (
+    id: string,
+    measure: string,
+    [value, unit]: readonly [number, string],
+    goValue: number,
+  ): Row => ({
+    ...{ id, measure, value, unit },
+    against: { what: "the same view with kcp's framework in Go", value: goValue },
+  })
+  return [
+    row('beside-go-lines', 'lines of a filtered view in YAML', [linesOf(yaml), 'lines'], linesOf(go)),
+    {
+      id: 'beside-go-build',
+      measure: 'build of the view in Go, with a filled cache',
+      value: red.seconds,
+      unit: 's',
+    },
+    {
+      id: 'beside-go-served',
+      measure: 'from the start of the view in Go to its first list',
+      value: served,
+      unit: 'ms',
+    },
+    row('beside-go-list', `LIST of ${objects} objects, p50`, [median(own), 'ms'], median(times)),
+    row(
+      'beside-go-watch',
+      `p99 of the delay of an event at ${watchers} watchers`,
+      [delays.yaml, 'ms'],
+      delays.go,
+    ),
+  ]
+}
+
+/** One filtered view over HTTP: as a View in YAML, as a plugin in TypeScript, and with `KCP_SOURCE` as a program with kcp's framework in Go. */
 export const viewsBeside: Benchmark = async ({ progress }) => {
   const oriel = await startInstallation({ plugins: [() => views, typescript] })
   progress('writing objects')
   await oriel.cluster('one', ...Array.from({ length: objects }, (_, i) => configMap(i)))
   progress('measuring')
   const rows = await measured(oriel)
+  const scratch = await mkdtemp(join(tmpdir(), 'oriel-red-'))
+  progress('building the view in Go')
+  const red = await buildGoRed(scratch)
+  if (typeof red === 'string') console.error(`The view in Go was not measured: ${red}`)
+  const ofGo = typeof red === 'string' ? [] : await measuredGo(oriel, red)
+  await rm(scratch, { recursive: true })
   await oriel.close()
-  return rows
+  return [...rows, ...ofGo]
 }

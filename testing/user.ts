@@ -5,7 +5,7 @@ import type { UserInfo } from '../framework/request/user.ts'
 const authenticated = 'system:authenticated'
 
 /** The token of a user of tests: who has it is that user. */
-const tokenOf = (user: UserInfo): string => Buffer.from(JSON.stringify(user)).toString('base64url')
+export const tokenOf = (user: UserInfo): string => Buffer.from(JSON.stringify(user)).toString('base64url')
 
 export const userOfToken: BearerTokenReader = token => ({
   user: JSON.parse(Buffer.from(token, 'base64url').toString()) as UserInfo,
