@@ -48,7 +48,7 @@ export async function openShard(options: ShardOptions): Promise<EmbeddedShard> {
     ? { ...host, client: term.client(client), content: term.content(content) }
     : host
   const controllers = [
-    ...kubernetesControllers(working, resourcesOf, signal),
+    ...kubernetesControllers(working, { ...eventOptions(options), resourcesOf, signal }),
     ...(options.controllers?.(working) ?? []),
   ]
   return {
@@ -103,6 +103,8 @@ function pluginsOf(options: ShardOptions, host: ShardHost): readonly RegistryPlu
     resourceQuotaAdmission(host),
   ]
 }
+
+const eventOptions = ({ eventTtl }: ShardOptions) => (eventTtl === undefined ? {} : { eventTtl })
 
 const cacheOptions = ({ decorate, loading, ring }: ShardOptions) => ({
   ...(decorate === undefined ? {} : { decorate }),

@@ -45,6 +45,18 @@ describe('serving certificates', () => {
       assert.equal((await stat(path)).mode & 0o777, 0o600)
   })
 
+  it('are not renewed while the clock is set to a time before the authority was issued', async () => {
+    const files = await prepareServing(directory, hosts)
+    const now = Date.now
+    Date.now = () => now() - 7_200_000
+    try {
+      await assert.rejects(prepareServing(directory, hosts), { message: /set the clock of this machine/ })
+    } finally {
+      Date.now = now
+    }
+    assert.deepEqual(await prepareServing(directory, hosts), files)
+  })
+
   it('are renewed under the same authority for another name, or when damaged or missing', async () => {
     const files = await prepareServing(directory, hosts)
     const paths = servingPaths(directory)

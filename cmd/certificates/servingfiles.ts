@@ -22,7 +22,7 @@ export const servingPaths = (directory: string) => ({
 
 /**
  * The serving certificate of a data directory, generated when it is missing, expires within 30 days or lacks one of the
- * host names. Throws `StartError` when a certificate that an operator supplied has expired.
+ * host names. Throws `StartError` when a certificate that an operator supplied has expired, and when the authority is not valid yet.
  */
 export async function prepareServing(directory: string, hosts: readonly string[]): Promise<ServingFiles> {
   const paths = servingPaths(directory)
@@ -66,9 +66,25 @@ const keptAuthority = (certificate: string | undefined, key: string | undefined)
     ? { certificate, key }
     : undefined
 
-/** Whether certificates can be issued with it for the next 30 days. */
-export const isUsableAuthority = ({ certificate, key }: KeyPair): boolean =>
-  parsed(certificate, ca => isValidAt(ca, Date.now() + soon) && ca.checkPrivateKey(createPrivateKey(key)))
+/** Whether certificates can be issued with it for the next 30 days. Throws `StartError` when it is not valid yet. */
+export function isUsableAuthority({ certificate, key }: KeyPair): boolean {
+  if (parsed(certificate, isEarly)) throw wrongClock(new X509Certificate(certificate))
+  return parsed(
+    certificate,
+    ca => isValidAt(ca, Date.now() + soon) && ca.checkPrivateKey(createPrivateKey(key)),
+  )
+}
+
+const isEarly = ({ validFrom }: X509Certificate): boolean => Date.parse(validFrom) > Date.now()
+
+/** A new authority would not help: clients, and other servers, have the certificate of this one. */
+function wrongClock({ validFrom }: X509Certificate): StartError {
+  const [begin, now] = [Date.parse(validFrom), Date.now()].map(time => new Date(time).toISOString())
+  return new StartError(
+    `The certificate authority is not valid before ${begin}, and the clock shows ${now}: set the clock of this machine, or ` +
+      'of the one that has issued it.',
+  )
+}
 
 const isUsable = ({ authority, certificate, key }: ServingFiles, hosts: readonly string[]): boolean =>
   parsed(certificate, serving => {

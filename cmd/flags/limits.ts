@@ -6,7 +6,7 @@ import type { FairnessLimits } from '../../framework/fairness/fairness.ts'
 import { ConnectionLimit } from '../../framework/server/connections.ts'
 import { externalLogicalClusterAdmin, kcpAdmin, logicalClusterAdmin } from '../../kcp/users.ts'
 import type { QuotaLimits } from '../../shard/admission/kcp/quota.ts'
-import { bytes, count } from './values.ts'
+import { bytes, count, duration } from './values.ts'
 
 /** The limits of concurrent requests; the first two flags are those of kube-apiserver. */
 export interface LimitFlags {
@@ -83,9 +83,11 @@ export interface QuotaFlags {
   readonly totalBytesLimit?: number
   /** Bytes. */
   readonly storeMinFree: number
+  /** Milliseconds. */
+  readonly eventTtl?: number
 }
 
-/** Adds the flags to a command; that of kcp is `--logical-cluster-total-object-limit`. */
+/** Adds the flags to a command; those of kcp are `--logical-cluster-total-object-limit` and `--event-ttl`. */
 export const addQuotaFlags = (command: Command): Command =>
   command
     .optionsGroup('Limits:')
@@ -123,6 +125,11 @@ export const addQuotaFlags = (command: Command): Command =>
       'free disk space of the store below which only deletions are accepted; 0 for no limit',
       bytes,
       512 * 2 ** 20,
+    )
+    .option(
+      '--event-ttl <duration>',
+      'how long events are kept after their last change; 0 for ever (default: 1h)',
+      duration,
     )
 
 /** Of the machine, or of the container. */

@@ -37,6 +37,8 @@ export interface EmbeddedOptions {
   /** The groups whose users may have a home workspace; absent: all authenticated users. */
   readonly homeCreators?: readonly string[]
   readonly disk?: DiskSpace
+  /** Milliseconds that events are kept; 0: for ever. */
+  readonly eventTtl?: number
   /** Called with the number of objects loaded so far. */
   readonly loading?: (objects: number) => void
   readonly log: Logger
@@ -55,7 +57,7 @@ export interface Embedded extends Shard {
 
 /** Opens the logical clusters of a store, with kcp's controllers, admission and RBAC. */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {
-  const { store, rootCA, log, signal, outbound, quota, disk } = options
+  const { store, rootCA, log, signal, outbound, quota, disk, eventTtl } = options
   const { addresses, sharding } = options.sharding
   const tenancy = await fill(options, options.sharding)
   const kcp = kcpParts({
@@ -75,7 +77,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
   const viewed = new ViewedResources()
   const shard = await openShard({
     ...kcp,
-    ...{ viewed, store, log, signal },
+    ...{ viewed, store, log, signal, ...(eventTtl !== undefined && { eventTtl }) },
     externalUrl: addresses.externalURL,
     webhookAddresses: addressesOf('--webhook-allow', options.webhookAllow),
     ...(options.loading && { loading: options.loading }),

@@ -53,6 +53,23 @@ else
       assert.deepEqual((await contents(directory)).slice(0, 3), own.slice(0, 3))
     })
 
+    it('are not replaced by a server whose clock is so slow that the authority is not valid yet', async () => {
+      const [directory, other] = [await temporaryDirectory('keys'), await temporaryDirectory('keys')]
+      await prepare(directory)
+      const first = await contents(directory)
+      const now = Date.now
+      Date.now = () => now() - 7_200_000
+      try {
+        await assert.rejects(prepare(other), {
+          message: /^The certificate authority is not valid before .*, and the clock .* set the clock/,
+        })
+      } finally {
+        Date.now = now
+      }
+      await prepare(other)
+      assert.deepEqual(await contents(other), first)
+    })
+
     it('never replace those of another installation', async () => {
       const [directory, other] = [await temporaryDirectory('keys'), await temporaryDirectory('keys')]
       await prepare(directory)

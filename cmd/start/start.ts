@@ -209,6 +209,7 @@ const embeddedFlags = (flags: StartFlags) => ({
   issuerAllow: flags.issuerAllow ?? [],
   webhookAllow: flags.webhookAllow ?? [],
   quota: quotaLimits(flags),
+  ...(flags.eventTtl !== undefined && { eventTtl: flags.eventTtl }),
   ...(flags.homeWorkspacesHomeCreatorGroups && { homeCreators: flags.homeWorkspacesHomeCreatorGroups }),
 })
 

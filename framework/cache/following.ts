@@ -28,12 +28,14 @@ class Watcher implements Sleeper {
   }
 }
 
-/** The time of the next bookmark: after the interval, and shortly before the deadline (rules.md 4.54). */
-function nextBookmark(interval: number, deadline: number | undefined): number {
-  const time = Date.now()
-  const final = (deadline ?? never) - beforeDeadline
+/** The time of the next bookmark: after the interval, and for the last time at `final`. */
+function nextBookmark(interval: number, final: number): number {
+  const time = performance.now()
   return time >= final ? never : Math.min(time + interval, final)
 }
+
+/** The time of the last bookmark, shortly before the deadline (rules.md 4.54). */
+const lastBookmark = (deadline = never): number => performance.now() + deadline - Date.now() - beforeDeadline
 
 /** A page of objects is as much work as a few events are for so many watches. */
 const weightOfPage = 8
@@ -56,7 +58,7 @@ export async function* initialEvents(
 /** When a watch works. */
 interface Timing {
   readonly readers: Readers
-  /** In milliseconds since the epoch. */
+  /** In milliseconds of `performance.now`, which does not change with the clock of the machine. */
   nextBookmark(): number
   makeBookmark(): ItemEvent
 }
@@ -64,11 +66,14 @@ interface Timing {
 /** A query, and other readers to take turns with than those of the source. */
 export type TimedQuery = WatchQuery & { readonly readers?: Readers }
 
-export const timing = (source: WatchSource, kind: ServedKind, query: TimedQuery): Timing => ({
-  readers: query.readers ?? source.readers,
-  nextBookmark: () => (query.bookmarks ? nextBookmark(source.bookmarkEvery, query.deadline) : never),
-  makeBookmark: () => bookmark(kind, source.revision),
-})
+export function timing(source: WatchSource, kind: ServedKind, query: TimedQuery): Timing {
+  const final = lastBookmark(query.deadline)
+  return {
+    readers: query.readers ?? source.readers,
+    nextBookmark: () => (query.bookmarks ? nextBookmark(source.bookmarkEvery, final) : never),
+    makeBookmark: () => bookmark(kind, source.revision),
+  }
+}
 
 /** The live part of a watch: all events, and a bookmark when one is due and no event is pending. */
 export async function* follow(
@@ -87,7 +92,7 @@ export async function* follow(
         await readers.enter()
         const events = reader.next()
         if (events !== undefined && events.length > 0) yield events
-      } else if (Date.now() >= watcher.due) {
+      } else if (performance.now() >= watcher.due) {
         watcher.due = next()
         yield [makeBookmark()]
       } else await watcher.sleep(reader.line)
@@ -124,7 +129,7 @@ export interface WatchSource {
 
 /** A watch that waits for a time. */
 export interface Sleeper {
-  /** In milliseconds since the epoch; may change. */
+  /** In milliseconds of `performance.now`; may change. */
   readonly due: number
   wake(): void
 }
@@ -153,7 +158,7 @@ export class Ticker {
   }
 
   #tick(): void {
-    const now = Date.now()
+    const now = performance.now()
     for (const sleeper of this.#sleepers) if (sleeper.due <= now) sleeper.wake()
   }
 }

@@ -210,6 +210,21 @@ describe('watching', () => {
     await last.return()
   })
 
+  it('sends bookmarks when the clock of the machine was set back', async () => {
+    await fixture.close()
+    fixture = await open({ bookmarkEvery: 50 })
+    const events = watch({ bookmarks: true })
+    await events.next()
+    const now = Date.now
+    Date.now = () => now() - 3_600_000
+    try {
+      assert.equal((await events.next()).value?.[0]?.type, 'BOOKMARK')
+    } finally {
+      Date.now = now
+    }
+    await events.return()
+  })
+
   it('ends with its signal and with the cache, and leaves nothing behind', async () => {
     const stop = new AbortController()
     const [aborted, closed] = [watch({ cluster: 'a', bookmarks: true }, stop.signal), watch({ cluster: 'a' })]

@@ -68,6 +68,8 @@ export interface ShardOptions {
   readonly viewed?: ViewedResources
   /** Called with the number of loaded objects while the shard opens. */
   readonly loading?: (objects: number) => void
+  /** Milliseconds that events of `v1` are kept after their last change; 0: for ever; default: an hour. */
+  readonly eventTtl?: number
   /** The bounds of the event history of each resource. */
   readonly ring?: Partial<RingBounds>
 }

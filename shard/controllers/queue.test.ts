@@ -77,6 +77,36 @@ describe('work queue', () => {
     await queue.run(mine.signal)
     assert.ok(finished)
   })
+
+  it('waits for a delay by a clock that is not set: a retry does not wait until the time of before', async () => {
+    const mine = new AbortController()
+    const now = Date.now
+    const reconcile = async () => mine.abort()
+    const queue = createQueue({ name: 't', log: silent, reconcile })
+    queue.addAfter('a', 10)
+    Date.now = () => now() - 3_600_000
+    try {
+      await queue.run(mine.signal)
+    } finally {
+      Date.now = now
+    }
+    assert.ok(mine.signal.aborted)
+  })
+
+  it('waits for delays of years without a busy loop', async () => {
+    const mine = new AbortController()
+    const warnings: string[] = []
+    const note = ({ name }: Error): void => void warnings.push(name)
+    process.on('warning', note)
+    const queue = createQueue({ name: 't', log: silent, reconcile: async () => undefined })
+    queue.addAfter('in 300 years', 1e13)
+    const running = queue.run(mine.signal)
+    await new Promise(resolve => setImmediate(resolve))
+    mine.abort()
+    await running
+    process.off('warning', note)
+    assert.deepEqual(warnings, [])
+  })
 })
 
 describe('delays', () => {

@@ -27,6 +27,7 @@ interface QueueOptions {
 const defaultConcurrency = 64
 
 /** Milliseconds. */
+const longestTimer = 2 ** 31 - 1
 const pauses = { first: 5, longest: 60_000 }
 
 interface State {
@@ -57,7 +58,7 @@ export function createQueue(options: QueueOptions): Queue {
     state.wake()
   }
   const addAfter = (key: string, milliseconds: number): void => {
-    state.delays.set(key, Date.now() + milliseconds)
+    state.delays.set(key, performance.now() + milliseconds)
     state.wake()
   }
   return {
@@ -85,7 +86,7 @@ async function runQueue(
   const jobs = new Set<Promise<void>>()
   signal.addEventListener('abort', () => state.wake(), { once: true })
   while (!signal.aborted) {
-    for (const key of state.delays.take(Date.now())) queue.add(key)
+    for (const key of state.delays.take(performance.now())) queue.add(key)
     while (state.ready.size > 0 && state.running.size < limit) {
       const key = take(state)
       const job = work(state, options, queue, { key, signal }).finally(() => jobs.delete(job))
@@ -147,7 +148,7 @@ async function nextWake(state: State, limit: number, signal: AbortSignal): Promi
   let timer: NodeJS.Timeout | undefined
   await new Promise<void>(resolve => {
     state.wake = resolve
-    if (next !== undefined) timer = setTimeout(resolve, Math.max(0, next - Date.now()))
+    if (next !== undefined) timer = setTimeout(resolve, Math.min(next - performance.now(), longestTimer))
   })
   clearTimeout(timer)
   state.wake = () => undefined
@@ -160,7 +161,7 @@ interface Entry {
 
 /** Delays by key: a binary heap, in which entries with a later time than that of their key are skipped. */
 interface Delays {
-  /** Milliseconds since the epoch; the earliest time of a key is used. */
+  /** `at`: milliseconds of any one clock; the earliest time of a key is used. */
   set(key: string, at: number): void
   /** The earliest time. */
   readonly next: number | undefined

@@ -22,6 +22,7 @@ export interface Oriel {
   kill(): Promise<void>
   /** Sends SIGKILL, and starts again with the same data at the same port. */
   restart(): Promise<void>
+  signal(signal: NodeJS.Signals): void
   /** Sends SIGSTOP. */
   pause(): void
   /** Sends SIGCONT. */
@@ -90,6 +91,7 @@ export async function startOriel(options: OrielOptions = {}): Promise<Oriel> {
     output: () => output(),
     stop: () => end('SIGTERM'),
     kill: async () => void (await end('SIGKILL')),
+    signal: signal => void child.kill(signal),
     pause: () => void child.kill('SIGSTOP'),
     resume: () => void child.kill('SIGCONT'),
     async restart() {

@@ -9,26 +9,34 @@ export interface EventExpiryDeps {
   readonly client: ControllerClient
   readonly informers: Informers
   readonly log: Logger
-  /** Milliseconds; an hour unless given. */
-  readonly keep?: number
+  /** Milliseconds. */
+  readonly keep: number
 }
 
 const ref = { group: '', version: 'v1', resource: 'events' }
-const anHour = 3_600_000
 
-/** Deletes events an hour after they last happened (`--event-ttl`). */
-export function eventExpiryController({
-  client,
-  informers,
-  log,
-  keep = anHour,
-}: EventExpiryDeps): Controller {
+/** Clocks of servers and of the machines that send events may differ by so many milliseconds. */
+const aDay = 86_400_000
+
+/**
+ * Deletes events some time after their last change (`--event-ttl`), measured since this server has seen the change, like the leases
+ * of etcd, which begin again with a new leader: clocks that differ do not matter. An event that is older by a day is deleted
+ * nevertheless, so that events end although servers do not run for that time.
+ */
+export function eventExpiryController({ client, informers, log, keep }: EventExpiryDeps): Controller {
   const events = informers.for(ref)
+  const seen = new WeakMap<Item, number>()
+  const leftOf = (item: Item): number => {
+    const now = performance.now()
+    const since = seen.get(item) ?? now
+    seen.set(item, since)
+    return keep + Math.min(since - now, lastHappened(item) + aDay - Date.now())
+  }
   const reconcile = async (key: string): Promise<number | undefined> => {
     const place = parseKey(key)
     const item = events.get(place.cluster, place.namespace, place.name)
     if (item === undefined) return undefined
-    const left = lastHappened(item) + keep - Date.now()
+    const left = leftOf(item)
     if (left > 0) return left
     const { uid, resourceVersion } = item.meta
     await ifFound(client.delete(ref, place, { uid, resourceVersion }))

@@ -3,7 +3,7 @@ import { loopbackContext } from '../../../framework/contract/loopback.ts'
 import type { ResourcesOf } from '../../apis/served.ts'
 import { ifFound } from '../client.ts'
 import type { Controller } from '../controller.ts'
-import type { ShardHost } from '../host.ts'
+import type { ShardHost, ShardOptions } from '../host.ts'
 import { aggregationController } from './clusterroleaggregation.ts'
 import { definitionController } from './customresourcedefinition.ts'
 import { eventExpiryController } from './eventexpiry.ts'
@@ -13,11 +13,17 @@ import type { Read } from './ownerreferences.ts'
 import { policyStatusController } from './policystatus.ts'
 import { resourceQuotaController } from './resourcequota.ts'
 
+const anHour = 3_600_000
+
+export interface KubernetesOptions extends Pick<ShardOptions, 'eventTtl'> {
+  readonly resourcesOf: ResourcesOf
+  readonly signal: AbortSignal
+}
+
 /** The controllers of plain Kubernetes. */
 export function kubernetesControllers(
   host: ShardHost,
-  resourcesOf: ResourcesOf,
-  signal: AbortSignal,
+  { resourcesOf, signal, eventTtl = anHour }: KubernetesOptions,
 ): readonly Controller[] {
   const { backend, cache, client, content, informers, log } = host
   const { apis } = backend
@@ -30,7 +36,7 @@ export function kubernetesControllers(
     definitionController({ client, content, informers, resourcesOf, signal, log }),
     namespaceController({ client, content, informers, apis, log }),
     aggregationController({ client, informers, log }),
-    eventExpiryController({ client, informers, log }),
+    ...(eventTtl === 0 ? [] : [eventExpiryController({ client, informers, log, keep: eventTtl })]),
     resourceQuotaController(host),
     policyStatusController({ client, informers, apis, log }),
     garbageCollector({ cache, client, apis, read, log }),

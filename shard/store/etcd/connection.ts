@@ -93,7 +93,7 @@ export class EtcdConnection {
 
   /** Repeats a call at the other members while etcd is not available. Throws `EtcdFailure`. */
   async call<T>(call: EtcdCall<T>): Promise<EtcdAnswer<T>> {
-    const end = Date.now() + this.#patience
+    const end = performance.now() + this.#patience
     let current = call
     for (let isRepeated = false; ; isRepeated = true) {
       const member = this.#member
@@ -102,7 +102,7 @@ export class EtcdConnection {
         return { response: await this.#attempt(current, end), isRepeated }
       } catch (error) {
         const failure = failureOf(error)
-        if (!this.#isWorthRepeating(failure) || Date.now() + pause >= end) throw failure
+        if (!this.#isWorthRepeating(failure) || performance.now() + pause >= end) throw failure
         this.leave(member)
         await new Promise(resolve => setTimeout(resolve, pause))
       }
@@ -181,11 +181,11 @@ export class EtcdConnection {
   #authenticate(user: NonNullable<EtcdAccess['user']>): Promise<string> {
     const path = '/etcdserverpb.Auth/Authenticate'
     const call = { path, request: encodeAuthenticate(user), decode: decodeAuthenticate }
-    return this.#send(call, new Metadata(), Date.now() + this.#longestAttempt)
+    return this.#send(call, new Metadata(), performance.now() + this.#longestAttempt)
   }
 
   #send<T>({ path, request, decode }: EtcdCall<T>, metadata: Metadata, end: number): Promise<T> {
-    const deadline = Math.min(end, Date.now() + this.#longestAttempt)
+    const deadline = Date.now() + Math.min(end - performance.now(), this.#longestAttempt)
     return new Promise((resolve, reject) => {
       const done = (error: ServiceError | null, response?: T): void =>
         error === null ? resolve(response as T) : reject(error)

@@ -1,7 +1,6 @@
-import { StoreError } from '../store.ts'
 import { EtcdConnection } from './connection.ts'
 import type { EtcdOptions } from './etcd.ts'
-import { failureOf, openError } from './failures.ts'
+import { EtcdFailure, openError } from './failures.ts'
 import { openInstallation } from './installation.ts'
 import { layoutOf } from './layout.ts'
 import { decodeRange, decodeTxn, encodeRange, encodeTxn } from './messages.ts'
@@ -26,7 +25,7 @@ export async function openSharedFiles(options: EtcdOptions): Promise<SharedFiles
     try {
       return await action()
     } catch (error) {
-      throw error instanceof StoreError ? error : openError(failureOf(error), options.endpoints)
+      throw error instanceof EtcdFailure ? openError(error, options.endpoints) : error
     }
   }
   try {

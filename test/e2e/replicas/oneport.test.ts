@@ -12,9 +12,9 @@ const configMaps = '/clusters/root/api/v1/namespaces/default/configmaps'
 
 describe('oriel start --replicas', () => {
   it('refuses a directory that another server uses', async () => {
-    const oriel = await startOriel()
+    const store = join(await temporaryDirectory('store'), 'store')
+    const oriel = await startOriel({ args: ['--store', store] })
     try {
-      const store = join(oriel.directory, 'store')
       const args = [
         '--replicas',
         '2',

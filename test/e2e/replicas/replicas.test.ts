@@ -23,7 +23,7 @@ const workspace = (name: string) => ({
 if (etcdProgram() === undefined) notRun('replicas', noEtcd)
 else
   describe('two servers over one etcd', function () {
-    this.timeout(60_000)
+    this.timeout(180_000)
     let replicas: Replicas
     let a: Client
     let b: Client

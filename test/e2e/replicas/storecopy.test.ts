@@ -57,8 +57,9 @@ else
     }
 
     it('brings an installation from a directory to etcd, and back', async () => {
-      const first = await startOriel()
-      const { directory } = first
+      const directory = await temporaryDirectory('copy')
+      const args = ['--store', join(directory, 'store')]
+      const first = await startOriel({ directory, args })
       const version = await written(first)
       const there = await copy('--from', join(directory, 'store'), '--to', where)
       assert.equal(there.code, 0, there.stderr)
@@ -69,7 +70,7 @@ else
       await rm(join(directory, 'store'), { recursive: true })
       const back = await copy('--from', where, '--to', join(directory, 'store'))
       assert.equal(back.code, 0, back.stderr)
-      const third = await startOriel({ directory })
+      const third = await startOriel({ directory, args })
       await checked(third, version)
       await discard(third)
     })

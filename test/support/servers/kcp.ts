@@ -38,6 +38,7 @@ async function startKcp(binary: string, more: readonly string[]): Promise<Oriel>
     output: () => '',
     stop: () => endOf(child, 'SIGTERM'),
     kill: async () => void (await endOf(child, 'SIGKILL')),
+    signal: signal => void child.kill(signal),
     pause: () => void child.kill('SIGSTOP'),
     resume: () => void child.kill('SIGCONT'),
     async restart() {

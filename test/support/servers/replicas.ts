@@ -16,9 +16,16 @@ export interface Replicas {
 
 /** Starts etcd, and all servers at the same time: they agree on keys and first objects. */
 export async function startReplicas(count: number): Promise<Replicas> {
+  return overEtcd(Array.from({ length: count }, () => ({})))
+}
+
+/** Starts etcd, and a server for each of the options, all at the same time. */
+async function overEtcd(options: readonly OrielOptions[]): Promise<Replicas> {
   const etcd = await startEtcd()
-  const stores = Array.from({ length: count }, () => `etcd://${etcd.endpoint}`)
-  const started = await startServers(stores)
+  const store = ['--store', `etcd://${etcd.endpoint}`]
+  const started = await startServers(
+    options.map(({ args = [], ...more }) => ({ ...more, args: [...store, ...args] })),
+  )
   return {
     ...started,
     etcd,
@@ -29,12 +36,38 @@ export async function startReplicas(count: number): Promise<Replicas> {
   }
 }
 
+/** A server whose clock differs from that of the machine, until SIGUSR2 sets it right. */
+export interface Clock {
+  /** Milliseconds. */
+  readonly offset: number
+}
+
+/** Starts etcd, and a server for each clock. `args`: of each server. */
+export const startSkewedReplicas = (clocks: readonly Clock[], args: readonly string[]): Promise<Replicas> =>
+  overEtcd(
+    clocks.map(({ offset }) => ({ args, env: { NODE_OPTIONS: `--import=${moduleOf(skewed(offset))}` } })),
+  )
+
+const moduleOf = (code: string): string => `data:text/javascript,${encodeURIComponent(code)}`
+
+/** The clock of JavaScript only: OpenSSL and timers have that of the machine. */
+const skewed = (offset: number): string => `
+  const real = Date
+  let offset = ${offset}
+  const now = () => real.now() + offset
+  globalThis.Date = new Proxy(real, {
+    construct: (target, args, made) => Reflect.construct(target, args.length === 0 ? [now()] : args, made),
+    get: (target, name) => (name === 'now' ? now : Reflect.get(target, name)),
+  })
+  process.on('SIGUSR2', () => { offset = 0 })
+`
+
 interface Servers extends Pick<Replicas, 'servers' | 'clients' | 'close'> {}
 
-/** One server for each value of `--store`, all at the same time. */
-async function startServers(stores: readonly string[], options: OrielOptions = {}): Promise<Servers> {
+/** One server for each of the options, all at the same time. */
+async function startServers(options: readonly OrielOptions[]): Promise<Servers> {
   const servers = await Promise.all(
-    stores.map(store => startOriel({ ...options, args: ['--store', store, '--log-level', 'info'] })),
+    options.map(({ args = [], ...more }) => startOriel({ ...more, args: [...args, '--log-level', 'info'] })),
   )
   const clients = await Promise.all(servers.map(server => clientOf(configAt(server, server.url))))
   return {
@@ -70,7 +103,7 @@ export async function startCutReplicas(count: number, members: number): Promise<
     Array.from({ length: count }, () => Promise.all(etcd.members.map(({ port }) => openGate(port)))),
   )
   const stores = gates.map(each => `etcd://${each.map(({ port }) => `127.0.0.1:${port}`).join()}`)
-  const started = await startServers(stores)
+  const started = await startServers(stores.map(store => ({ args: ['--store', store] })))
   return {
     ...started,
     etcd,
