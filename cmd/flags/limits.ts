@@ -89,6 +89,13 @@ export interface QuotaFlags {
 
 /** Adds the flags to a command; those of kcp are `--logical-cluster-total-object-limit` and `--event-ttl`. */
 export const addQuotaFlags = (command: Command): Command =>
+  addQuotas(command).option(
+    '--event-ttl <duration>',
+    'how long events are kept after their last change; 0 for ever (default: 1h)',
+    duration,
+  )
+
+const addQuotas = (command: Command): Command =>
   command
     .optionsGroup('Limits:')
     .option(
@@ -125,11 +132,6 @@ export const addQuotaFlags = (command: Command): Command =>
       'free disk space of the store below which only deletions are accepted; 0 for no limit',
       bytes,
       512 * 2 ** 20,
-    )
-    .option(
-      '--event-ttl <duration>',
-      'how long events are kept after their last change; 0 for ever (default: 1h)',
-      duration,
     )
 
 /** Of the machine, or of the container. */

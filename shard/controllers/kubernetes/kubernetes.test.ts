@@ -5,7 +5,6 @@ import type { KubeObject, OwnerReference } from '../../../framework/meta/object.
 import { resources } from '../../../kcp/resources.ts'
 import { conditionOf } from '../../registry/crd.ts'
 import { type TestShard, testShard, until } from '../../testing/shard.ts'
-import { eventExpiryController } from './eventexpiry.ts'
 
 const cluster = 'c1'
 const widgets: ResourceRef = { group: 'example.com', version: 'v1', resource: 'widgets' }
@@ -210,60 +209,6 @@ describe('controllers of plain Kubernetes', () => {
         metadata: { ...current.metadata, finalizers: [] },
       }))
       await gone(resources.namespaces, 'team')
-    })
-  })
-
-  describe('event expiry', () => {
-    const events: ResourceRef = { group: '', version: 'v1', resource: 'events' }
-    const event = (name: string, times: object): KubeObject => ({
-      ...{ apiVersion: 'v1', kind: 'Event', metadata: { name, namespace: 'default' } },
-      ...{ involvedObject: {}, ...times },
-    })
-
-    /** Runs the controller until the event is gone. */
-    async function expires(name: string, keep: number): Promise<void> {
-      const stop = new AbortController()
-      const { client, informers, log } = shard
-      const expired = eventExpiryController({ client, informers, log, keep }).run(stop.signal)
-      await gone(events, name, 'default')
-      stop.abort()
-      await expired
-    }
-
-    it('keeps events for an hour, also one of a client whose clock is slow', async () => {
-      await create(events, event('slow', { lastTimestamp: '2020-01-01T00:00:00Z' }))
-      await settled()
-      assert.ok(stored(events, 'slow', 'default'))
-      await expires('slow', 1)
-    })
-
-    it('deletes an event of a client whose clock is fast at the same time', async () => {
-      await create(events, event('fast', { lastTimestamp: '2320-01-01T00:00:00Z' }))
-      await expires('fast', 1)
-    })
-
-    it('keeps events when the clock of the server is set forward by ten hours', async () => {
-      await create(events, event('kept', {}))
-      const now = Date.now
-      Date.now = () => now() + 36_000_000
-      try {
-        await shard.client.update(events, key('kept', 'default'), current => ({ ...current, count: 2 }))
-        await settled()
-        assert.ok(stored(events, 'kept', 'default'))
-      } finally {
-        Date.now = now
-      }
-    })
-
-    it('deletes an event of the day before at once', async () => {
-      await create(events, event('old', {}))
-      const now = Date.now
-      Date.now = () => now() + 2 * 86_400_000
-      try {
-        await expires('old', 3_600_000)
-      } finally {
-        Date.now = now
-      }
     })
   })
 
