@@ -5,9 +5,10 @@ import { doctorCommand } from './doctor/command.ts'
 import { explainCommand } from './explain/command.ts'
 import { version } from './files/build.ts'
 import { StartError } from './files/starterror.ts'
+import { addCacheServerFlags, type CacheServerFlags } from './flags/cacheserver.ts'
 import { addConnectionFlags, type ConnectionFlags } from './flags/connection.ts'
 import { addFrontProxyFlags, type FrontProxyFlags } from './flags/frontproxy.ts'
-import { type KcpFlags, withKcpFlags, withKcpNames } from './flags/kcp.ts'
+import { type KcpFlags, withEtcdServers, withKcpFlags, withKcpNames } from './flags/kcp.ts'
 import { addStartFlags, type StartFlags } from './flags/start.ts'
 import { addVirtualWorkspacesFlags, type VirtualWorkspacesFlags } from './flags/virtualworkspaces.ts'
 import { newCommand } from './newview/command.ts'
@@ -41,6 +42,10 @@ addStartFlags(program.command('start')).action(async (flags: StartFlags & KcpFla
 addFrontProxyFlags(program.command('front-proxy')).action(async (flags: FrontProxyFlags) => {
   const { startFrontProxy } = await import('./frontproxy/frontproxy.ts')
   await startFrontProxy(withKcpNames(flags))
+})
+addCacheServerFlags(program.command('cache-server')).action(async (flags: CacheServerFlags) => {
+  const { startCacheServer } = await import('./cacheserver/cacheserver.ts')
+  await startCacheServer(withEtcdServers(withKcpNames(flags)))
 })
 addVirtualWorkspacesFlags(program.command('virtual-workspaces')).action(
   async (flags: VirtualWorkspacesFlags) => {
@@ -78,7 +83,13 @@ viewsCommand(program.command('views'))
 watchCommand(program.command('watch'))
 completionCommand(program.command('completion'), program)
 
-const servers: ReadonlySet<string> = new Set(['start', 'front-proxy', 'virtual-workspaces', 'member'])
+const servers: ReadonlySet<string> = new Set([
+  'start',
+  'front-proxy',
+  'cache-server',
+  'virtual-workspaces',
+  'member',
+])
 program.hook('preAction', (_program, command) => {
   if (servers.has(command.name())) outliveReader(process.stdout)
   else endWithReader(process.stdout)

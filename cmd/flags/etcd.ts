@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { duration, truth } from './values.ts'
 
 /** How to reach a store in etcd; the names are those of kube-apiserver where it has the flag. */
@@ -26,18 +26,22 @@ export const addEtcdFlags = (command: Command): Command =>
       truth,
       true,
     )
-    .option(
-      '--etcd-compaction-interval <duration>',
-      'how often history is compacted, and how long it is kept at least; 0: never',
-      duration,
-      300_000,
-    )
+    .addOption(compactionOption())
+
+/** How often the history in etcd is compacted. */
+export const compactionOption = (): Option =>
+  new Option(
+    '--etcd-compaction-interval <duration>',
+    'how often history is compacted, and how long it is kept at least; 0: never',
+  )
+    .argParser(duration)
+    .default(300_000)
 
 /** The flags of the connection only. */
-export const addEtcdAccessFlags = (command: Command): Command =>
+export const addEtcdAccessFlags = (command: Command, defaultPrefix = '/oriel'): Command =>
   command
     .optionsGroup('Store in etcd:')
-    .option('--etcd-prefix <prefix>', 'prefix of all keys in etcd', prefix, '/oriel')
+    .option('--etcd-prefix <prefix>', 'prefix of all keys in etcd', prefix, defaultPrefix)
     .option('--etcd-cafile <path>', 'certificate authorities of etcd, PEM (default: those of the system)')
     .option('--etcd-certfile <path>', 'client certificate for etcd, PEM')
     .option('--etcd-keyfile <path>', 'private key of the client certificate, PEM')

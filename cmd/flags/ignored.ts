@@ -79,9 +79,49 @@ export const ignoredByFrontProxy: Reasons = {
   'tls-curve-preferences': curves,
 }
 
+const noEmbeddedEtcd = 'objects are stored in --store, without etcd'
+
+/** Flags of the store and of the watch cache that all servers of kcp with objects have. */
+const ignoredStore: Reasons = {
+  'embedded-etcd-client-port': noEmbeddedEtcd,
+  'embedded-etcd-directory': noEmbeddedEtcd,
+  'embedded-etcd-force-new-cluster': noEmbeddedEtcd,
+  'embedded-etcd-listen-metrics-urls': noEmbeddedEtcd,
+  'embedded-etcd-peer-port': noEmbeddedEtcd,
+  'embedded-etcd-wal-size-bytes': noEmbeddedEtcd,
+  'lease-reuse-duration-seconds': 'there are no leases of etcd',
+  'storage-media-type': 'objects are stored as JSON',
+  'tls-curve-preferences': curves,
+  'watch-cache': 'reads and watches always use the watch cache',
+  'watch-cache-sizes': 'the size of the watch cache is fixed',
+}
+
+const polls = 'etcd is watched, not polled'
+const answers = 'a request waits for etcd until its deadline'
+
+/** Flags of `cache-server` without effect, and the reason that is logged. */
+export const ignoredByCacheServer: Reasons = {
+  ...ignoredEverywhere,
+  ...ignoredLogging,
+  ...ignoredStore,
+  'authorization-always-allow-paths': '/healthz, /livez and /readyz are always allowed',
+  'cert-dir': certificates,
+  'delete-collection-workers': 'objects of a collection are deleted one at a time',
+  'embedded-etcd-quota-backend-bytes': noEmbeddedEtcd,
+  'enable-garbage-collector': 'the shards remove copies',
+  'encryption-provider-config-automatic-reload': 'objects are stored without encryption',
+  'etcd-count-metric-poll-period': polls,
+  'etcd-db-metric-poll-interval': polls,
+  'etcd-healthcheck-timeout': answers,
+  'etcd-readycheck-timeout': answers,
+  'storage-backend': 'the store is that of --store',
+  'synthetic-delay': 'requests are not delayed',
+}
+
 /** Flags of kcp's `start` without effect, and the reason that is logged. */
 export const ignoredByStart: Reasons = {
   ...ignoredEverywhere,
+  ...ignoredStore,
   'allow-metric-labels': 'the labels of metrics are fixed',
   'allow-metric-labels-manifest': 'the labels of metrics are fixed',
   'authentication-admin-token-path': 'the digest of the token is .admin-token-store in the data directory',
@@ -97,13 +137,7 @@ export const ignoredByStart: Reasons = {
   'cors-allowed-origins': noCors,
   'debug-socket-path': 'use node --inspect',
   'disabled-metrics': 'all metrics are enabled',
-  'embedded-etcd-client-port': 'objects are stored in --store, without etcd',
-  'embedded-etcd-directory': 'objects are stored in --store, without etcd',
-  'embedded-etcd-force-new-cluster': 'objects are stored in --store, without etcd',
-  'embedded-etcd-listen-metrics-urls': 'objects are stored in --store, without etcd',
-  'embedded-etcd-peer-port': 'objects are stored in --store, without etcd',
   'embedded-etcd-quota-backend-bytes': '--total-bytes-limit and --store-min-free limit the store',
-  'embedded-etcd-wal-size-bytes': 'objects are stored in --store, without etcd',
   'emulated-version': 'the version of the API is fixed',
   'enable-bootstrap-token-auth': 'bootstrap tokens are not supported',
   'enable-leader-election': 'the servers of one etcd always elect the one that runs controllers',
@@ -113,7 +147,6 @@ export const ignoredByStart: Reasons = {
   'goaway-chance': 'connections are not closed at random',
   'leader-election-name': 'the servers of one etcd always elect the one that runs controllers',
   'leader-election-namespace': 'the servers of one etcd always elect the one that runs controllers',
-  'lease-reuse-duration-seconds': 'there are no leases of etcd',
   'livez-grace-period': 'the server is live when it listens',
   'logical-cluster-object-count-scan-interval': 'objects are counted when they change',
   'max-connection-bytes-per-sec': 'connections are not throttled by bytes',
@@ -137,11 +170,7 @@ export const ignoredByStart: Reasons = {
   'shutdown-send-retry-after': 'the server stops at once, and requests in progress have 10s to end',
   'shutdown-watch-termination-grace-period': 'watches end when the server stops',
   'storage-initialization-timeout': 'the server is ready when all objects are loaded',
-  'storage-media-type': 'objects are stored as JSON',
   'strict-transport-security-directives': 'responses have no Strict-Transport-Security header',
-  'tls-curve-preferences': curves,
-  'watch-cache': 'reads and watches always use the watch cache',
-  'watch-cache-sizes': 'the size of the watch cache is fixed',
 }
 
 /** Adds the flags that a command does not have, hidden from `--help`, with an optional value. */

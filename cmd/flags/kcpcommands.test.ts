@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { Command } from 'commander'
+import { addCacheServerFlags } from './cacheserver.ts'
 import { addFrontProxyFlags } from './frontproxy.ts'
 import { addStartFlags } from './start.ts'
 import { addVirtualWorkspacesFlags } from './virtualworkspaces.ts'
@@ -17,19 +18,41 @@ const ofFrontProxy = `
   service-account-key-file service-account-lookup service-account-max-token-expiration shards-kubeconfig tls-cert-file tls-cipher-suites
   tls-curve-preferences tls-min-version tls-private-key-file tls-sni-cert-key token-auth-file v vmodule`
 
+/** The flags that `cache-server --help` of kcp dac74f5955 prints, and those that its main function reads itself. */
+const ofCacheServer = `
+  authorization-always-allow-paths bind-address cert-dir client-ca-file delete-collection-workers disable-http2-serving
+  embedded-etcd-client-port embedded-etcd-directory embedded-etcd-force-new-cluster embedded-etcd-listen-metrics-urls
+  embedded-etcd-peer-port embedded-etcd-quota-backend-bytes embedded-etcd-wal-size-bytes enable-garbage-collector
+  encryption-provider-config encryption-provider-config-automatic-reload etcd-cafile etcd-certfile etcd-compaction-interval
+  etcd-count-metric-poll-period etcd-db-metric-poll-interval etcd-healthcheck-timeout etcd-keyfile etcd-prefix
+  etcd-readycheck-timeout etcd-servers etcd-servers-overrides http2-max-streams-per-connection lease-reuse-duration-seconds
+  log-flush-frequency log-json-info-buffer-size log-json-split-stream log-text-info-buffer-size log-text-split-stream logging-format
+  permit-address-sharing permit-port-sharing root-directory secure-port storage-backend storage-media-type synthetic-delay
+  tls-cert-file tls-cipher-suites tls-curve-preferences tls-min-version tls-private-key-file tls-sni-cert-key v vmodule watch-cache
+  watch-cache-sizes`
+
 const namesIn = (text: string): readonly string[] => text.trim().split(/\s+/)
 
 describe("the commands that take kcp's command lines", () => {
-  it('front-proxy has all flags of kcp-front-proxy', () => {
-    const { options } = addFrontProxyFlags(new Command())
-    const known = new Set(options.map(({ long }) => long))
-    assert.deepEqual(
-      namesIn(ofFrontProxy).filter(name => !known.has(`--${name}`)),
-      [],
-    )
-  })
+  for (const [name, add, flags] of [
+    ['front-proxy', addFrontProxyFlags, ofFrontProxy],
+    ['cache-server', addCacheServerFlags, ofCacheServer],
+  ] as const)
+    it(`${name} has all flags of kcp`, () => {
+      const { options } = add(new Command())
+      const known = new Set(options.map(({ long }) => long))
+      assert.deepEqual(
+        namesIn(flags).filter(flag => !known.has(`--${flag}`)),
+        [],
+      )
+    })
 
-  const commands = { start: addStartFlags, frontProxy: addFrontProxyFlags, views: addVirtualWorkspacesFlags }
+  const commands = {
+    start: addStartFlags,
+    'front-proxy': addFrontProxyFlags,
+    'cache-server': addCacheServerFlags,
+    'virtual-workspaces': addVirtualWorkspacesFlags,
+  }
   for (const [name, add] of Object.entries(commands))
     it(`${name} accepts feature gates of kcp and Kubernetes, and no others`, () => {
       const gates = add(new Command()).options.find(({ long }) => long === '--feature-gates')

@@ -18,7 +18,7 @@ export async function create(call: Call): Promise<Answer> {
   const sent = inNamespace(await readObject(ctx, served, request, fieldValidation), call)
   const pace = new Pace()
   const key = keyFor(sent, call)
-  const fresh = withoutSystemFields(sent)
+  const fresh = served.resource.keepsSystemFields?.(sent) ? sent : withoutSystemFields(sent)
   const admitted = await admitWrite(call, { key, object: fresh, write })
   const object = tracked(call, write.fieldManager, admitted)
   await pace.due()
