@@ -36,8 +36,9 @@ export class Page<I extends CacheItem = CacheItem> {
   loose: number
   /** Bytes of all items. */
   #length: number
-  #slab: Buffer | undefined
-  #starts: readonly number[] = []
+  #joined: Joined | undefined
+  /** Lists read the items without apiVersion and kind. */
+  #isUntyped = false
 
   constructor(owner: object, items: I[], loose: number) {
     this.owner = owner
@@ -65,41 +66,77 @@ export class Page<I extends CacheItem = CacheItem> {
   splice(index: number, count: number, ...items: readonly I[]): void {
     const gone = this.items.splice(index, count, ...items)
     this.#length += lengthOf(items) - lengthOf(gone)
-    this.#slab = undefined
+    this.#joined = undefined
     this.loose++
   }
 
   /** The encoded items [from, to), joined by commas. For all items it is always the same buffer. */
   bytes(from: number, to: number): Buffer {
-    const slab = this.#slab ?? this.join()
-    if (to - from === this.items.length) return slab
-    return slab.subarray(this.#starts[from], (this.#starts[to] ?? slab.length + 1) - 1)
+    this.#isUntyped = false
+    const joined = this.#joined?.left.length === 0 ? this.#joined : this.join()
+    return part(joined, from, to)
+  }
+
+  /**
+   * Like `bytes`, without apiVersion and kind of the items; undefined if these differ. The page then holds its items
+   * without them, until `bytes` is called: the lists of a resource use only one of both.
+   */
+  untyped(from: number, to: number): Buffer | undefined {
+    const joined = this.#isUntyped && this.#joined ? this.#joined : this.#joinUntyped()
+    return joined.left.length === 0 ? undefined : part(joined, from, to)
+  }
+
+  #joinUntyped(): Joined {
+    this.#isUntyped = true
+    return this.join()
   }
 
   /** Moves all items into one slab, so that old slabs can be freed. */
-  join(): Buffer {
+  join(): Joined {
+    const left = (this.#isUntyped && this.#commonType()) || noBytes
     const starts: number[] = []
     let length = 0
     for (const item of this.items) {
       starts.push(length)
-      length += item.length + 1
+      length += item.length - left.length + 1
     }
     const slab = Buffer.allocUnsafeSlow(Math.max(0, length - 1))
     this.items.forEach((item, i) => {
       const start = starts[i] ?? 0
       if (i > 0) slab[start - 1] = comma
-      item.move(slab, start)
+      item.move(slab, start, left)
     })
-    this.#slab = slab
-    this.#starts = starts
+    this.#joined = { slab, starts, left }
     this.loose = 0
-    return slab
+    return this.#joined
+  }
+
+  /** The bytes of apiVersion and kind with which all items begin, in a buffer of their own. */
+  #commonType(): Buffer | undefined {
+    const [first, ...others] = this.items
+    const type = first?.type
+    return type && others.every(item => item.type?.equals(type)) ? Buffer.from(type) : undefined
   }
 
   /** Joins the bytes if more than half of the items have their own slabs. */
   tidy(): void {
     if (this.items.length >= pageSize / 8 && this.loose * 2 > this.items.length) this.join()
   }
+}
+
+/** All items of a page in one slab. */
+interface Joined {
+  readonly slab: Buffer
+  readonly starts: readonly number[]
+  /** The bytes behind the brace of each item that are left out. */
+  readonly left: Buffer
+}
+
+const noBytes: Buffer = Buffer.alloc(0)
+
+function part({ slab, starts }: Joined, from: number, to: number): Buffer {
+  if (to - from === starts.length) return slab
+  return slab.subarray(starts[from], (starts[to] ?? slab.length + 1) - 1)
 }
 
 /** The key of an object within its resource; lists are sorted by it. */
@@ -118,8 +155,13 @@ export interface CacheItem extends Item {
   readonly length: number
   /** Copies the bytes to `target`; returns their number. */
   copy(target: Buffer, start: number): number
-  /** Copies the bytes to `slab` at `start`, and stores that place instead of the old one. */
-  move(slab: Buffer, start: number): void
+  /** The bytes of apiVersion and kind in canonical bytes, with their commas. */
+  readonly type: Buffer | undefined
+  /**
+   * Copies the bytes to `slab` at `start`, and stores that place instead of the old one. `left`: the `type` of the item,
+   * which is then left out, or empty.
+   */
+  move(slab: Buffer, start: number, left: Buffer): void
   /** The same object presented at a later revision. */
   at(revision: number): CacheItem
 }
@@ -138,6 +180,9 @@ export interface PresentedMeta {
   readonly labels: Texts
 }
 
+const openingBrace = 0x7b
+const metadataKey = '"metadata":{'
+
 /**
  * An object in a cache: a few numbers and a position in a slab that it shares with its neighbors. Everything else is
  * computed on demand. Immutable, except for the position of its bytes.
@@ -152,6 +197,8 @@ export abstract class SlabItem implements CacheItem, ObjectMeta {
   readonly length: number
   #slab: Buffer
   #start: number
+  /** Bytes behind the opening brace that the slab does not have. */
+  #left: Buffer = noBytes
 
   constructor(key: ObjectKey, { slab, start, length }: SlabPlace, { revision, labels }: PresentedMeta) {
     this.id = idOf(key)
@@ -186,21 +233,48 @@ export abstract class SlabItem implements CacheItem, ObjectMeta {
   }
 
   get bytes(): Buffer {
-    return this.#slab.subarray(this.#start, this.#start + this.length)
+    if (this.#left.length === 0) return this.#slab.subarray(this.#start, this.#start + this.length)
+    const bytes = Buffer.allocUnsafe(this.length)
+    this.copy(bytes, 0)
+    return bytes
   }
 
-  /** A part of the bytes; each byte is one character. */
+  get type(): Buffer | undefined {
+    if (this.#left.length > 0) return this.#left
+    const { offsets }: CacheItem = this
+    const end = (offsets?.metadata ?? 0) - metadataKey.length
+    return end > 1 ? this.#slab.subarray(this.#start + 1, this.#start + end) : undefined
+  }
+
+  /** A part of the bytes behind the type; each byte is one character. */
   protected text(from: number, to: number): string {
-    return this.#slab.toString('latin1', this.#start + from, this.#start + to)
+    const origin = this.#start - this.#left.length
+    return this.#slab.toString('latin1', origin + from, origin + to)
   }
 
   copy(target: Buffer, start: number): number {
-    return this.#slab.copy(target, start, this.#start, this.#start + this.length)
+    const left = this.#left
+    if (left.length === 0) return this.#slab.copy(target, start, this.#start, this.#start + this.length)
+    target[start] = openingBrace
+    left.copy(target, start + 1)
+    this.#copyRest(target, start + 1 + left.length, left)
+    return this.length
   }
 
-  move(slab: Buffer, start: number): void {
-    this.copy(slab, start)
+  move(slab: Buffer, start: number, left: Buffer): void {
+    if (left.length === 0) this.copy(slab, start)
+    else {
+      slab[start] = openingBrace
+      this.#copyRest(slab, start + 1, left)
+    }
     this.#slab = slab
     this.#start = start
+    this.#left = left
+  }
+
+  /** Copies the bytes behind the type. */
+  #copyRest(target: Buffer, start: number, type: Buffer): void {
+    const from = this.#start + 1 + type.length - this.#left.length
+    this.#slab.copy(target, start, from, this.#start + this.length - this.#left.length)
   }
 }

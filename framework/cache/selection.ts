@@ -81,6 +81,10 @@ class RunBatch implements ItemBatch {
     return this.#run.page.bytes(this.#run.from, this.#run.to)
   }
 
+  get untyped(): Buffer | undefined {
+    return this.#run.page.untyped(this.#run.from, this.#run.to)
+  }
+
   get annotationsAt(): Uint32Array | undefined {
     const { page, from, to } = this.#run
     const at = new Uint32Array(2 * this.length)

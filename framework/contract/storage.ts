@@ -9,6 +9,8 @@ import type { Item, ItemEvent } from './item.ts'
  * unchanged batch is sent without a loop. */
 export interface ItemBatch extends Iterable<Item> {
   readonly bytes?: Buffer
+  /** `bytes` without apiVersion and kind of the items, as lists of built-in kinds have them; undefined if only `bytes` lie together. */
+  readonly untyped?: Buffer | undefined
   /** The positions in `bytes` where the member `annotations` of each item begins and ends, with its comma; twice the same
    * for items without. undefined if an item is not in the canonical encoding. */
   readonly annotationsAt?: Uint32Array | undefined

@@ -169,9 +169,11 @@ async function* listChunks(
 }
 
 /** The items of one batch; a small rest stays in the outbox. */
-function* batchChunks(batch: ItemBatch, { element, copy }: ListForm, outbox: Outbox): Generator<Buffer> {
-  if (element === undefined && batch.bytes !== undefined) {
-    yield* slices(batch.bytes, outbox)
+function* batchChunks(batch: ItemBatch, form: ListForm, outbox: Outbox): Generator<Buffer> {
+  const { element, copy } = form
+  const whole = element === undefined ? batch.bytes : copy && batch.untyped
+  if (whole !== undefined) {
+    yield* slices(whole, outbox)
     return
   }
   let separated = true
