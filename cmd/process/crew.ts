@@ -32,12 +32,14 @@ export class Crew {
     this.#options = options
   }
 
-  /** Starts the first worker, and when it is ready the others. Rejects with the exit code of one that ends before. */
+  /** Starts the first worker, and when it is ready the others. Rejects with the exit code of the first if it ends before. */
   async start(): Promise<void> {
     // Messages have values of stores, which are bytes.
     cluster.setupPrimary({ ...workerSettings(), serialization: 'advanced' })
     await this.#launch(1)
-    await Promise.all(Array.from({ length: this.#options.count - 1 }, (_, i) => this.#launch(i + 2)))
+    await Promise.all(
+      Array.from({ length: this.#options.count - 1 }, (_, i) => this.#launchUntilReady(i + 2)),
+    )
   }
 
   /** Ends all workers, and resolves when they have ended. Kills those that ignore the signal, such as paused ones. */
@@ -75,9 +77,13 @@ export class Crew {
   }
 
   async #again(number: number, code: number): Promise<void> {
+    if (this.#isStopping) return
     this.#options.failed(number, code)
     await sleep(pause)
-    if (this.#isStopping) return
+    if (!this.#isStopping) await this.#launchUntilReady(number)
+  }
+
+  async #launchUntilReady(number: number): Promise<void> {
     await this.#launch(number).catch(({ code }: WorkerEnded) => this.#again(number, code))
   }
 

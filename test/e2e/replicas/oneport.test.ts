@@ -49,6 +49,33 @@ describe('oriel start --replicas', () => {
   })
 })
 
+describe('a replica that ends before it is ready', () => {
+  it('is started again while the others serve', async function () {
+    if (!existsSync('/proc/self/environ')) skip(this, 'no /proc to find the processes in')
+    this.timeout(120_000)
+    const oriel = await startOriel({ args: ['--replicas', '2', '--store', 'memory:'] })
+    try {
+      const second = async () => replicasOf(oriel, '2')
+      const [started = 0] = await eventually(second, pids => pids.length === 1)
+      process.kill(started, 'SIGKILL')
+      await eventually(second, pids => pids.length === 1 && pids[0] !== started)
+      assert.match(oriel.output(), /a replica ended and is started again/)
+      assert.equal(await oriel.stop(), 0)
+    } finally {
+      await discard(oriel)
+    }
+  })
+})
+
+/** The processes of the replicas of a server, or those with a number. */
+const replicasOf = ({ directory }: Oriel, number = ''): readonly number[] =>
+  readdirSync('/proc')
+    .filter(name => /^\d+$/.test(name))
+    .filter(
+      pid => environmentOf(pid).includes(`ORIEL_REPLICA=${number}`) && commandOf(pid).includes(directory),
+    )
+    .map(Number)
+
 /** What two replicas do, whatever their store. */
 function onOnePort(where: string, storeArgs: () => Promise<readonly string[]>): void {
   describe(`two replicas on one port, with objects in ${where}`, function () {
@@ -73,14 +100,7 @@ function onOnePort(where: string, storeArgs: () => Promise<readonly string[]>): 
       return reply
     }
 
-    /** The processes of the replicas. */
-    const workers = (): readonly number[] =>
-      readdirSync('/proc')
-        .filter(name => /^\d+$/.test(name))
-        .filter(
-          pid => environmentOf(pid).includes('ORIEL_REPLICA=') && commandOf(pid).includes(oriel.directory),
-        )
-        .map(Number)
+    const workers = (): readonly number[] => replicasOf(oriel)
 
     const replicasIn = (metrics: string): readonly string[] =>
       [...metrics.matchAll(/^process_start_time_seconds\{replica="(\d+)"\}/gm)].map(
