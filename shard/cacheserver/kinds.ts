@@ -44,6 +44,7 @@ const copied: ReadonlySet<string> = new Set([
     groupResource('cache.kcp.io', name),
   ),
   groupResource('tenancy.kcp.io', 'workspacetypes'),
+  groupResource('apiextensions.k8s.io', 'customresourcedefinitions'),
   ...['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings'].map(name =>
     groupResource('rbac.authorization.k8s.io', name),
   ),
