@@ -29,6 +29,7 @@ import { workspaceTypeController } from './controllers/workspaces/workspacetype.
 import { homeWorkspace } from './homes.ts'
 import { peersController, type Sharding } from './peers/follow.ts'
 import { otherShards } from './peers/otheraccess.ts'
+import { sliceUrlsController } from './peers/sliceurls.ts'
 import { type ClusterDirectory, createDirectory } from './tenancy/directory.ts'
 import type { PeerClient } from './tenancy/peer.ts'
 
@@ -111,7 +112,9 @@ function kcpControllers(host: ShardHost, parts: Parts): readonly Controller[] {
     place: path => backend.place?.(path),
   }
   return [
-    ...(sharding === undefined ? [] : [peersController({ ...deps, ...parts, sharding })]),
+    ...(sharding === undefined
+      ? []
+      : [peersController({ ...deps, ...parts, sharding }), sliceUrlsController(deps)]),
     workspaceController(deps),
     mountController(deps),
     logicalClusterController(deps),

@@ -25,6 +25,11 @@ export interface UrlPublisher<P extends Params = Params> {
   readonly isOnlyHere?: boolean
   /** The path parameters of the views to publish in one object; undefined: do not change its status. Must return from memory. */
   views(object: KubeObject): readonly P[] | undefined
+  /**
+   * The URLs in the status of an object, for kinds in which each shard lists its own URL: those of the other shards are kept.
+   * Absent: the URLs of all shards are published.
+   */
+  published?(object: KubeObject): readonly string[]
   /** Returns the object with the URLs in its status; the same object if nothing changes. */
   publish(object: KubeObject, urls: readonly string[]): KubeObject
 }

@@ -120,25 +120,36 @@ async function publishWork(
   return failed
 }
 
-async function publishOne(
-  publishing: Publishing,
-  { workspace, publisher }: Publisher,
-  item: Item,
-): Promise<void> {
+async function publishOne(publishing: Publishing, of: Publisher, item: Item): Promise<void> {
+  const { workspace, publisher } = of
   const views = publisher.views(item.object)
   if (views === undefined) return
-  const { viewUrls } = publishing
-  const bases = (publisher.isOnlyHere ? [viewUrls.own] : viewUrls.current()).map(base =>
-    base.replace(/\/+$/, ''),
-  )
-  const urls = views.flatMap(params => bases.map(base => `${base}${workspace.path.format(params)}`))
-  if (publisher.publish(item.object, urls) === item.object) return
+  const paths = views.map(params => workspace.path.format(params))
+  const published = (object: KubeObject): KubeObject =>
+    publisher.publish(object, urlsFor(publisher, publishing.viewUrls, paths, object))
+  if (published(item.object) === item.object) return
   const { backend, log, signal } = publishing
   const resource: ResourceRef = { ...publisher.objects, subresource: 'status' }
   const ctx = loopbackContext({ verb: 'update', resource, cluster: item.key.cluster, signal, log })
   const options = { dryRun: false, fieldManager: workspace.name }
-  const change = ({ object }: Item): KubeObject => withoutVersion(publisher.publish(object, urls))
+  const change = ({ object }: Item): KubeObject => withoutVersion(published(object))
   await backend.storage(resource).update(ctx, item.key, change, options)
+}
+
+/** The URLs of the paths on all shards; where each shard publishes its own, those on this one, and those that others have published. */
+function urlsFor(
+  { isOnlyHere, published }: UrlPublisher,
+  viewUrls: ViewUrls,
+  paths: readonly string[],
+  object: KubeObject,
+): readonly string[] {
+  const given = isOnlyHere ? [viewUrls.own] : viewUrls.current()
+  const bases = given.map(base => base.replace(/\/+$/, ''))
+  const on = (listed: readonly string[]) => paths.flatMap(path => listed.map(base => base + path))
+  if (published === undefined) return on(bases)
+  const others = bases.slice(1)
+  const kept = published(object).filter(url => others.some(base => url.startsWith(`${base}/`)))
+  return [...on(bases.slice(0, 1)), ...kept]
 }
 
 /** Removes the resourceVersion: the update applies to the newest version, and a conflict retries it. */

@@ -29,6 +29,7 @@ export interface CopyDeps {
 /** A logical cluster with such objects is used by other logical clusters. */
 const offered = ({ workspaceTypes, shards }: TenancyResources): readonly ResourceRef[] => [
   resources.apiExports,
+  resources.endpointSlices,
   workspaceTypes,
   shards,
 ]

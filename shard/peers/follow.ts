@@ -51,7 +51,8 @@ export function peersController(deps: FollowDeps): Controller {
     followed.set(name, { baseURL, stop: copying(deps, { name, client }) })
   }
   const apply = ({ type, item }: ItemEvent): void => {
-    if (item.key.cluster !== 'root') return
+    // The copy of the root shard's object may have an earlier address, and only the root shard has the current one.
+    if (item.key.cluster !== 'root' || item.key.name === deps.sharding.root?.name) return
     const baseURL = ((item.object as Shard).spec?.baseURL ?? '').replace(/\/+$/, '')
     if (type === 'DELETED' || baseURL === '') void forget(item.key.name)
     else if (type !== 'BOOKMARK') follow({ name: item.key.name, baseURL })

@@ -1,12 +1,12 @@
 import type { UrlPublisher } from '../../framework/index.ts'
 import { type APIExportEndpointSlice, resources } from '../../kcp/index.ts'
 
-import { consumedExport, withEndpoints } from '../shared/exports/endpoints.ts'
+import { consumedExport, endpointUrls, withEndpoints } from '../shared/exports/endpoints.ts'
 import type { ExportParams, Exports } from '../shared/exports/exports.ts'
 
 /**
  * Publishes the view's URL in every APIExportEndpointSlice whose conditions are all True and whose export has a
- * binding. Without bindings there is no endpoint.
+ * binding on this shard. Other shards add and remove their URLs.
  */
 export function slicePublisher(exports: Exports): UrlPublisher<ExportParams> {
   return {
@@ -17,6 +17,7 @@ export function slicePublisher(exports: Exports): UrlPublisher<ExportParams> {
       if (found === undefined) return undefined
       return found.isConsumed ? [found.params] : []
     },
+    published: endpointUrls,
     publish: withEndpoints,
   }
 }

@@ -1,5 +1,6 @@
 import type { ItemEvent } from '../../../framework/contract/item.ts'
 import { formatLabelSelector } from '../../../framework/selectors/selectors.ts'
+import { isCopy } from '../../../kcp/annotations.ts'
 import type { APIExportEndpointSlice } from '../../../kcp/apis.ts'
 import { type ConditionState, isFalse, isTrue, setConditions } from '../../../kcp/conditions.ts'
 import { resources } from '../../../kcp/resources.ts'
@@ -28,7 +29,7 @@ export function endpointSliceController(deps: KcpControllerDeps): Controller {
   const reconcile = async (key: string): Promise<undefined> => {
     const { cluster, name } = parseKey(key)
     const slice = slices.get(cluster, '', name)?.object as APIExportEndpointSlice | undefined
-    if (slice === undefined || slice.metadata.deletionTimestamp !== undefined) return
+    if (slice === undefined || isCopy(slice) || slice.metadata.deletionTimestamp !== undefined) return
     const finding = examine(deps, cluster, slice)
     const target = clusterScoped(cluster, name)
     await updateStatus<APIExportEndpointSlice>(client, resources.endpointSlices, target, current => ({

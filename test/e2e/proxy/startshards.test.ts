@@ -79,6 +79,11 @@ async function tenantOn(shard: string, { root }: Installation): Promise<Tenant> 
   return { path: `root:${name}`, cluster, kubectl: root.at(`/clusters/root:${name}`) }
 }
 
+const urlsOf = (provider: Tenant, name: string) => async (): Promise<readonly string[]> => {
+  const args = ['get', 'apiexportendpointslice', name, '-o', 'jsonpath={.status.endpoints[*].url}']
+  return (await provider.kubectl(args)).split(' ').filter(url => url !== '')
+}
+
 describe('oriel start --shards 2', function () {
   this.timeout(180_000)
   let directory: string
@@ -118,13 +123,28 @@ describe('oriel start --shards 2', function () {
       () => consumer.kubectl.try(['apply', '-f', '-'], JSON.stringify(widget)),
       ({ code }) => code === 0,
     )
-    const url = await running.root(['get', 'shard', 'root', '-o', 'jsonpath={.spec.virtualWorkspaceURL}'])
-    const view = running.root.at(`${url}/services/apiexport/${provider.cluster}/${group}/clusters/*`)
+    const [url = ''] = await eventually(urlsOf(provider, group), urls => urls.length > 0)
+    const base = await running.root(['get', 'shard', 'root', '-o', 'jsonpath={.spec.virtualWorkspaceURL}'])
+    assert.equal(url, `${base}/services/apiexport/${provider.cluster}/${group}`)
+    const view = running.root.at(`${url}/clusters/*`)
     const list = ['get', `widgets.${group}`, '-A', '-o', 'name']
     await eventually(
       () => view.try(list),
       ({ stdout }) => stdout.includes('/far'),
     )
+  })
+
+  it('list the URL of each shard with consumers, and no other, in the endpoint slice', async () => {
+    const [consumer, provider] = tenants
+    assert.ok(consumer && provider)
+    const { group } = widgets.spec as { group: string }
+    const urls = urlsOf(provider, group)
+    await bind(provider, bindingOf(provider, group, []))
+    await eventually(urls, found => found.length === 2)
+    await consumer.kubectl(['delete', 'apibinding', group])
+    const [left, ...more] = await eventually(urls, found => found.length === 1)
+    const own = await running.root(['get', 'shard', 'shard-1', '-o', 'jsonpath={.spec.virtualWorkspaceURL}'])
+    assert.deepEqual([left?.startsWith(`${own}/`), more], [true, []])
   })
 
   it('accepts users of oriel user add', async () => {
@@ -144,6 +164,17 @@ describe('oriel start --shards 2', function () {
       const { metadata } = await kubectl.json<KubeObject>(['get', 'namespace', 'default'])
       assert.equal(metadata.annotations?.['kcp.io/cluster'], cluster)
     }
+    // At new ports, of which the shards learn: an export of the root shard is bound on the other one.
+    tenants = tenants.map(tenant => ({ ...tenant, kubectl: running.root.at(`/clusters/${tenant.path}`) }))
+    const [near, far] = tenants
+    assert.ok(near && far)
+    const crd = { ...widgets, spec: { ...(widgets.spec as object), group: 'near.example.com' } }
+    const group = await exportApi(near, crd, [])
+    await eventually(
+      () => far.kubectl.try(['apply', '-f', '-'], JSON.stringify(bindingOf(near, group, []))),
+      ({ code }) => code === 0,
+    )
+    await eventually(urlsOf(near, group), urls => urls.length === 1)
   })
 
   it('refuses a second process and one server in its directory', async () => {

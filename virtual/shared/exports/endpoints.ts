@@ -19,11 +19,14 @@ export function consumedExport(
   return { params, isConsumed: exports.bindingsOf(params).length > 0 }
 }
 
+/** The URLs in the status of a slice. */
+export const endpointUrls = (object: KubeObject): readonly string[] =>
+  (object as APIExportEndpointSlice).status?.endpoints?.map(({ url }) => url) ?? []
+
 /** The slice with these URLs in its status; the same object when nothing changes. */
 export function withEndpoints(object: KubeObject, urls: readonly string[]): KubeObject {
   const { status } = object as APIExportEndpointSlice
-  const current = status?.endpoints ?? []
-  if (current.length === urls.length && current.every((endpoint, i) => endpoint.url === urls[i]))
-    return object
+  const current = endpointUrls(object)
+  if (current.length === urls.length && current.every(url => urls.includes(url))) return object
   return { ...object, status: { ...status, endpoints: urls.map(url => ({ url })) } }
 }
