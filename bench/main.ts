@@ -7,6 +7,8 @@ import { authorization } from './authorization.ts'
 import { cel } from './cel.ts'
 import { lifecycle } from './lifecycle.ts'
 import { list } from './list.ts'
+import { tracing } from './observed/tracing.ts'
+import { consoleViewers } from './observed/viewers.ts'
 import { guard } from './outside/guard.ts'
 import { outside } from './outside/outside.ts'
 import { plugins } from './plugins/plugins.ts'
@@ -47,6 +49,8 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   outside,
   guard,
   soak,
+  tracing,
+  console: consoleViewers,
   views: declaredViews,
   'views-beside': viewsBeside,
 }

@@ -11,18 +11,28 @@ const compiled = import.meta.dirname.endsWith(join('dist', 'bench', 'outside'))
 /** The folder of this checkout. */
 export const thisCheckout = join(import.meta.dirname, compiled ? '../../..' : '../..')
 
-/** `oriel start` of a built checkout with its embedded store, as users run it. */
+/** `oriel start` of a built checkout with its embedded store, as users run it; `flags` are more of its flags. */
 export async function withOriel<T>(
   checkout: string,
   scratch: string,
   work: (oriel: Side) => Promise<T>,
+  flags: readonly string[] = [],
 ): Promise<T> {
   const port = await freePort()
   const directory = await mkdtemp(join(scratch, 'oriel-'))
   const tokens = join(directory, 'tokens.csv')
   await writeFile(tokens, `${userToken},bench,bench,"system:masters"\n`)
   const data = join(directory, 'data')
-  const args = ['start', '--data-directory', data, '--port', String(port), '--token-auth-file', tokens]
+  const args = [
+    'start',
+    '--data-directory',
+    data,
+    '--port',
+    String(port),
+    '--token-auth-file',
+    tokens,
+    ...flags,
+  ]
   const program = join(checkout, 'dist/bundle/oriel.cjs')
   const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   try {

@@ -4,7 +4,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { skip } from '../../support/notrun.ts'
 
 /** The Chromium of the PATH; undefined without one. */
-function installed(): string | undefined {
+export function installedChromium(): string | undefined {
   const names = ['chromium', 'chromium-browser', 'google-chrome']
   const folders = (process.env.PATH ?? '').split(delimiter)
   return folders.flatMap(folder => names.map(name => join(folder, name))).find(isProgram)
@@ -21,15 +21,16 @@ function isProgram(path: string): boolean {
 
 /** Starts Chromium. Without one, the suite is not run, and `npm test` names the command that installs it. */
 export function startBrowser(context: Mocha.Context): Promise<Browser> {
-  const executablePath = installed()
-  if (executablePath === undefined)
-    return skip(
-      context,
-      'Chromium is not on the PATH: apt-get install chromium, or scripts/install-chromium.sh',
-    )
-  // Root, as in containers, has no sandbox.
-  return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] })
+  const program = installedChromium()
+  return program === undefined ? skip(context, noChromium) : launch(program)
 }
+
+export const noChromium =
+  'Chromium is not on the PATH: apt-get install chromium, or scripts/install-chromium.sh'
+
+export const launch = (executablePath: string): Promise<Browser> =>
+  // Root, as in containers, has no sandbox.
+  chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] })
 
 /** A page, and what went wrong in it. */
 export interface Opened {
