@@ -93,7 +93,8 @@ function write({ packed, read }: Unpacking, parent: string): string {
     for (const { path } of packed.files) {
       const file = join(folder, path)
       mkdirSync(dirname(file), { recursive: true })
-      writeFileSync(file, read(path))
+      // Flushed: after a power failure a file of the right size could be empty otherwise, and it would be executed.
+      writeFileSync(file, read(path), { flush: true })
       utimesSync(file, built, built)
     }
     return folder

@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, readdir, rename, stat, symlink, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import type { KubeObject } from '../../../framework/index.ts'
 import { clientOf } from '../../support/client.ts'
 import { notRun } from '../../support/notrun.ts'
-import { discard, eventually, kubectlFor, type Oriel, run, startOriel } from '../../support/oriel.ts'
+import {
+  discard,
+  eventually,
+  kubectlFor,
+  type Oriel,
+  readText,
+  run,
+  startOriel,
+} from '../../support/oriel.ts'
 import { etcdProgram, noEtcd, startEtcd } from '../../support/servers/etcd.ts'
 import { root } from '../../support/source.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
@@ -32,6 +42,8 @@ describe('the single executable file', function () {
   this.timeout(240_000)
   let folder: string
   let program: string
+  /** A directory with kubectl-oriel. */
+  let bin: string
   let env: Readonly<Record<string, string>>
   let oriel: Oriel
   before(async () => {
@@ -42,13 +54,23 @@ describe('the single executable file', function () {
     const { code, stderr } = await run(process.execPath, ['scripts/executable.mjs', join(folder, 'built')])
     assert.equal(code, 0, stderr)
     await rename(join(folder, 'built'), program)
+    bin = join(folder, 'bin')
+    await mkdir(bin)
+    await symlink(program, join(bin, 'kubectl-oriel'))
     await writeFile(join(folder, 'alone.mjs'), view)
     await writeFile(join(folder, 'views.yaml'), 'views:\n- view: ./alone.mjs\n  isolate: true\n')
     await writeFile(join(folder, 'tokens.csv'), 'boss-token,boss,1,"system:masters"\n')
     const flags = ['--views', join(folder, 'views.yaml'), '--token-auth-file', join(folder, 'tokens.csv')]
+    flags.push('--store', join(folder, 'store'))
     oriel = await startOriel({ executable: program, args: flags, cwd: folder, env })
   })
   after(() => discard(oriel))
+
+  const asPlugin = () => ({
+    ...env,
+    PATH: `${bin}${delimiter}${process.env.PATH}`,
+    KUBECONFIG: oriel.kubeconfig,
+  })
 
   it('serves logical clusters, YAML of any length and the console', async () => {
     const kubectl = kubectlFor(oriel, 'root')
@@ -75,10 +97,7 @@ describe('the single executable file', function () {
   })
 
   it('is kubectl oriel by its name', async () => {
-    const bin = join(folder, 'bin')
-    await mkdir(bin)
-    await symlink(program, join(bin, 'kubectl-oriel'))
-    const path = { ...env, PATH: `${bin}${delimiter}${process.env.PATH}`, KUBECONFIG: oriel.kubeconfig }
+    const path = asPlugin()
     for (const [command, printed] of [
       ['views', /apiexport/],
       ['tree', /root/],
@@ -91,6 +110,40 @@ describe('the single executable file', function () {
     }
     const refused = await run('kubectl', ['oriel', 'trees'], { env: path })
     assert.match(refused.stderr, /error: unknown command 'trees'/)
+  })
+
+  it('watches objects as kubectl oriel watch', async () => {
+    const args = ['oriel', 'watch', '/clusters/root/api/v1/configmaps']
+    const child = spawn('kubectl', args, { env: { ...process.env, ...asPlugin() } })
+    let printed = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        printed += text
+      })
+    const ended = once(child, 'close')
+    const until = (name: string) =>
+      eventually(
+        async () => printed,
+        text => text.includes(name) || child.exitCode !== null,
+      )
+    await until('kube-root-ca.crt')
+    await kubectlFor(oriel, 'root')(['create', 'configmap', 'followed'])
+    assert.match(await until('followed'), /followed/)
+    child.kill('SIGINT')
+    await ended
+  })
+
+  it('backs up the running server as kubectl oriel backup, and restores it', async () => {
+    const [output, restored] = [join(folder, 'backup.tar.gz'), join(folder, 'restored')]
+    const from = ['--data-directory', oriel.directory, '--store', join(folder, 'store')]
+    const backup = ['oriel', 'backup', ...from, '--output', output]
+    const made = await run('kubectl', backup, { env: asPlugin() })
+    assert.equal(made.code, 0, made.stderr)
+    assert.match(made.stderr, /^Backed up resourceVersion \d+, \d+ files/m)
+    const restore = ['oriel', 'restore', '--data-directory', restored, '--input', output]
+    const back = await run('kubectl', restore, { env: asPlugin() })
+    assert.equal(back.code, 0, back.stderr)
+    assert.equal(await readText(join(restored, 'ca.crt')), await readText(join(oriel.directory, 'ca.crt')))
   })
 
   it('has the version, and unpacks its files once into a private directory', async () => {
