@@ -113,8 +113,8 @@ describe('the single executable file', function () {
   })
 
   it('watches objects as kubectl oriel watch', async () => {
-    const args = ['oriel', 'watch', '/clusters/root/api/v1/configmaps']
-    const child = spawn('kubectl', args, { env: { ...process.env, ...asPlugin() } })
+    const args = ['watch', '/clusters/root/api/v1/configmaps']
+    const child = spawn(join(bin, 'kubectl-oriel'), args, { env: { ...process.env, ...asPlugin() } })
     let printed = ''
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding('utf8').on('data', (text: string) => {
