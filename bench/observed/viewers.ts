@@ -61,8 +61,8 @@ const measures = {
 type Name = keyof typeof measures
 
 const words: Readonly<Record<Name, string>> = {
-  CREATE: `CREATE: processor time of one, at about 80 a second, with ${viewers} viewers`,
-  GET: `GET: processor time of one, at about 600 a second, with ${viewers} viewers`,
+  CREATE: `CREATE: processor time of one, with ${viewers} viewers`,
+  GET: `GET: processor time of one, with ${viewers} viewers`,
   idle: `processor time of each idle second, with ${viewers} viewers`,
 }
 
@@ -72,14 +72,17 @@ async function compare(browser: Browser, side: Side, say: (text: string) => void
   const take = async (of: 'changed' | 'base'): Promise<void> => {
     for (const name of names) taken.get(name)?.[of].push(await measures[name](side))
   }
-  for (const name of names) await measures[name](side)
-  for (let round = 0; round < rounds; round++) {
-    say(`round ${round + 1} of ${rounds}: without viewers`)
-    await take('base')
-    say(`round ${round + 1} of ${rounds}: with ${viewers} viewers`)
+  const watched = async (): Promise<void> => {
     const close = await watching(browser, side)
     await take('changed')
     await close()
+  }
+  for (const name of names) await measures[name](side)
+  for (let round = 0; round < rounds; round++) {
+    say(`round ${round + 1} of ${rounds}`)
+    // The number of objects grows: each half is first in turn.
+    const halves = [() => take('base'), watched]
+    for (const half of round % 2 === 0 ? halves : halves.reverse()) await half()
   }
   return [...taken].map(([name, paired]) => {
     const id = `console-${name.toLowerCase()}`

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { itemOf } from '../contract/item.ts'
 import { KeptResults } from './keptresults.ts'
+import { privateItem } from './privatestorage.ts'
 
 describe('kept results', () => {
   const owner = {}
@@ -11,6 +13,15 @@ describe('kept results', () => {
     assert.equal(kept.get(owner, item), result)
     assert.equal(kept.get({}, item), undefined)
     assert.equal(kept.get(owner, {}), undefined)
+  })
+
+  it('of a private item are those of its original, which each read makes private again', () => {
+    const kept = new KeptResults<{ readonly size: number }>(100)
+    const item = itemOf({ apiVersion: 'v1', kind: 'K', metadata: { name: 'a' } }, 'one')
+    const result = { size: 1 }
+    kept.set(owner, privateItem(item), result)
+    assert.equal(kept.get(owner, privateItem(item)), result)
+    assert.equal(kept.get(owner, item), result)
   })
 
   it('are dropped when they are too large together, except for those that are used', () => {

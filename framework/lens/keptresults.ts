@@ -1,3 +1,5 @@
+import { originalItem } from './privatestorage.ts'
+
 /** A value that was computed from an item; `size`: about how many bytes it keeps in memory. */
 export interface KeptResult {
   readonly size: number
@@ -20,9 +22,10 @@ export class KeptResults<V extends KeptResult> {
   }
 
   get(owner: object, item: object): V | undefined {
-    const found = this.#current.get(owner)?.get(item)
+    const key = originalItem(item)
+    const found = this.#current.get(owner)?.get(key)
     if (found !== undefined) return found
-    const older = this.#previous.get(owner)?.get(item)
+    const older = this.#previous.get(owner)?.get(key)
     if (older !== undefined) this.set(owner, item, older)
     return older
   }
@@ -32,7 +35,7 @@ export class KeptResults<V extends KeptResult> {
     if (this.#size > this.#most) this.#drop(result.size)
     const own = this.#current.get(owner) ?? new WeakMap<object, V>()
     this.#current.set(owner, own)
-    own.set(item, result)
+    own.set(originalItem(item), result)
   }
 
   #drop(size: number): void {

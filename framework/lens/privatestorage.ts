@@ -17,6 +17,9 @@ class PrivateItem implements Item {
     this.key = Object.freeze({ ...item.key })
     this.meta = new PrivateMeta(item.meta)
   }
+  static original(item: object): object {
+    return #item in item ? item.#item : item
+  }
   get bytes(): Buffer {
     return this.#item.bytes
   }
@@ -36,6 +39,9 @@ class PrivateItem implements Item {
 }
 
 export const privateItem = (item: Item): Item => new PrivateItem(item)
+
+/** The item behind a private one, which is the same at each read of a stored object; other objects unchanged. Not for plugins. */
+export const originalItem = (item: object): object => PrivateItem.original(item)
 
 export const privateEvent = ({ type, item, previous }: ItemEvent): ItemEvent => ({
   type,
