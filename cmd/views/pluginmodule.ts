@@ -26,7 +26,8 @@ async function loader(loaded: (file: string) => void = () => undefined): Promise
 /** Finds the module of `--view`: a file, or a package that is installed in the working directory. Throws an `Error`. */
 export async function findModule(name: string): Promise<PluginOrigin> {
   const file = resolve(name)
-  if (isPath(name) || existsSync(file)) return { name, file }
+  if (existsSync(file)) return { name, file }
+  if (isPath(name)) throw new Error(`there is no file ${file}`)
   const jiti = await loader()
   const parentURL = pathToFileURL(join(process.cwd(), 'views.ts'))
   const url = jiti.esmResolve(name, { parentURL, try: true })

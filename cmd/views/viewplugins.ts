@@ -126,7 +126,8 @@ function factoriesOf(
   { options }: ListedView,
   { file }: PluginOrigin,
 ): readonly WorkspaceFactory[] {
-  if (typeof plugin !== 'function') throw new Error('the default export is not a function')
+  if (typeof plugin !== 'function')
+    throw new Error(`${file}: the default export must be a function that returns ${wanted}`)
   const made: unknown = (plugin as ViewPlugin)(framework, options)
   const factories: readonly unknown[] = Array.isArray(made) ? made : [made]
   const bad = factories.find(each => typeof each !== 'function')

@@ -218,9 +218,13 @@ describe('a view that cannot be loaded', function () {
     `export default f => f.defineVirtualWorkspace('${name}', '${path}', () => ({ apis: () => undefined }))`
 
   for (const [what, content, message] of [
-    ['that is not there', undefined, /^oriel: Loading --view .* failed: Cannot find module/m],
+    ['that is not there', undefined, /^oriel: Loading --view .* failed: there is no file \/.*\.mjs\.$/m],
     ['that does not parse', 'export default', /^oriel: Loading --view .* failed: Unexpected/m],
-    ['that exports no function', 'export const view = 1', /the default export is not a function\.$/m],
+    [
+      'that exports no function',
+      'export const view = 1',
+      /^oriel: Loading --view .* failed: \/.*\.mjs: the default export must be a function that returns a view made by defineVirtualWorkspace\(\), or a list of such views\.$/m,
+    ],
     [
       'that does not return a view',
       'export default () => ({})',
