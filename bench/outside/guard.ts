@@ -1,10 +1,9 @@
-import { userToken } from '../tools/connection.ts'
 import { processorTime } from '../tools/process.ts'
 import { type Benchmark, type Row, reached } from '../tools/result.ts'
 import { withScratch } from '../tools/scratch.ts'
 import type { Side } from '../tools/sides.ts'
 import { median } from '../tools/statistics.ts'
-import { Loader, type Requests, type Target } from './loader.ts'
+import { Loader, type Requests, targetOf } from './loader.ts'
 import { configMap, workspace } from './measures.ts'
 import { thisCheckout, withOriel } from './server.ts'
 
@@ -34,11 +33,6 @@ const requestsOf = (round: number): Readonly<Record<string, Requests>> => ({
     ...{ body: configMap('r0-%d').replace('xxx', `x${round}x`), contentType: 'application/apply-patch+yaml' },
   },
   DELETE: { ...patch, method: 'DELETE', paths: [`${collection}/r${round}-%d`] },
-})
-
-const targetOf = ({ address }: Side): Target => ({
-  ...{ url: `https://127.0.0.1:${address.port}`, ca: address.ca ?? '', token: userToken },
-  http2: false,
 })
 
 /** Milliseconds of processor time of the server for one request. */

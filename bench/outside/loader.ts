@@ -2,6 +2,8 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { userToken } from '../tools/connection.ts'
+import type { Side } from '../tools/sides.ts'
 
 /** A server over TLS. */
 export interface Target {
@@ -12,6 +14,12 @@ export interface Target {
   readonly token: string
   readonly http2: boolean
 }
+
+/** A server as target, over HTTP/1.1 or HTTP/2. */
+export const targetOf = ({ address }: Side, http2 = false): Target => ({
+  ...{ url: `https://127.0.0.1:${address.port}`, ca: address.ca ?? '', token: userToken },
+  http2,
+})
 
 /** Requests of `load.go`; `%d` in paths and in the body is the number of the request. */
 export interface Requests {

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { userToken } from '../tools/connection.ts'
 import { processorTime, residentMemory } from '../tools/process.ts'
 import type { Side } from '../tools/sides.ts'
-import type { Loader, Requests, Taken, Target, Task } from './loader.ts'
+import { type Loader, type Requests, type Taken, type Target, type Task, targetOf } from './loader.ts'
 
 const workspaces = 100
 const connections = 64
@@ -50,7 +49,11 @@ export const configMap = (name: string): string =>
 const root = '/clusters/root/apis/tenancy.kcp.io/v1alpha1/workspaces'
 const collection = (i: number): string => `/clusters/root:w${i}/api/v1/namespaces/default/configmaps`
 const collections = Array.from({ length: workspaces }, (_, i) => collection(i))
-const everywhere = '/clusters/*/api/v1/configmaps'
+/** The path of all objects. */
+export const everywhere = '/clusters/*/api/v1/configmaps'
+/** The paths of the objects of one workspace, and of one of them. */
+export const oneCollection = collection(0)
+export const oneObject = `${oneCollection}/c-0`
 const total = workspaces * objects
 
 const post = (
@@ -78,54 +81,66 @@ const workspacesToReady = post([root], workspace('w%d'), {
 const objectOf = (i: number): string => `${collection(i % workspaces)}/c-${i}`
 const oneOfEach = Array.from({ length: total }, (_, i) => objectOf(i))
 
-const steps: Readonly<Record<string, Requests>> = {
-  workspaces: workspacesToReady,
+const steps = {
   create: post(collections, configMap('c-%d'), { workers: connections, count: total }),
   get: get(oneOfEach, connections, 3 * total),
   list: get(collections, connections, 4_000),
   'list-all': get([everywhere], 4, 60),
+} as const satisfies Readonly<Record<string, Requests>>
+
+/** A server, the program that sends requests, and where steps are reported. */
+export interface Subject {
+  readonly loader: Loader
+  readonly side: Side
+  readonly say: (step: string) => void
 }
 
-/** Sends everything to one server, in order: later steps read what earlier ones have made. */
-export async function measureOutside(
-  loader: Loader,
-  { address, pid }: Side,
-  say: (step: string) => void,
-): Promise<Outside> {
-  const target: Target = {
-    ...{ url: `https://127.0.0.1:${address.port}`, ca: address.ca ?? '', token: userToken },
-    http2: false,
-  }
-  const take = async (task: Task): Promise<Measured & { readonly taken: Taken }> => {
-    const before = await processorTime(pid)
-    const taken = await loader.run(task)
-    const { count } = task.requests
-    const processor = (((await processorTime(pid)) - before) * 1_000) / count
-    return { perSecond: count / taken.seconds, processor, p99: taken.p99, taken }
-  }
+async function take({ loader, side }: Subject, task: Task): Promise<Measured & { readonly taken: Taken }> {
+  const before = await processorTime(side.pid)
+  const taken = await loader.run(task)
+  const { count } = task.requests
+  const processor = (((await processorTime(side.pid)) - before) * 1_000) / count
+  return { perSecond: count / taken.seconds, processor, p99: taken.p99, taken }
+}
+
+/** Makes workspaces, and then sends everything to one server. */
+export async function measureOutside(subject: Subject): Promise<Outside> {
+  const target = targetOf(subject.side)
+  subject.say('workspaces')
+  const made = await take(subject, { target, requests: workspacesToReady })
+  await namespaces(subject.loader, target)
+  const { requests, ...rest } = await measureRequests(subject)
+  return { requests: { workspaces: made, ...requests }, ...rest }
+}
+
+/** Sends everything to one server that has the workspaces, in order: later steps read what earlier ones have made. */
+export async function measureRequests(subject: Subject): Promise<Outside> {
+  const { side, say } = subject
+  const target = targetOf(side)
   const requests: Record<string, Measured> = {}
   for (const [name, step] of Object.entries(steps)) {
     say(name)
-    if (name === 'create') await namespaces(loader, target)
-    requests[name] = await take({ target, requests: step })
+    requests[name] = await take(subject, { target, requests: step })
   }
   say('GET over HTTP/2')
-  requests['get-http2'] = await take({ target: { ...target, http2: true }, requests: steps.get as Requests })
+  requests['get-http2'] = await take(subject, { target: targetOf(side, true), requests: steps.get })
   say(`${watchers} watchers`)
-  const events = await take({
+  const events = await eventsOf(subject, target)
+  await sleep(5_000)
+  return {
+    ...{ requests, events, memory: (await residentMemory(side.pid)).all },
+    processor: await processorTime(side.pid),
+  }
+}
+
+async function eventsOf(subject: Subject, target: Target): Promise<Measured> {
+  const events = await take(subject, {
     target,
     requests: post(collections, configMap('e-%d'), { workers: connections, count: watchers }),
     watches: watchers,
     watched: `${everywhere}?watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan`,
   })
-  const { delivered } = events.taken
-  await sleep(5_000)
-  return {
-    requests,
-    events: { ...events, perSecond: (watchers * watchers) / delivered },
-    memory: (await residentMemory(pid)).all,
-    processor: await processorTime(pid),
-  }
+  return { ...events, perSecond: (watchers * watchers) / events.taken.delivered }
 }
 
 /** Waits for the namespaces of all workspaces. */

@@ -2,8 +2,9 @@ import { withKcp } from '../tools/kcp.ts'
 import type { Benchmark, Row } from '../tools/result.ts'
 import { withScratch } from '../tools/scratch.ts'
 import type { Side } from '../tools/sides.ts'
+import { keepBodies, withSameBytes } from './limits.ts'
 import { Loader } from './loader.ts'
-import { type Measured, measureOutside, type Outside } from './measures.ts'
+import { type Measured, measureOutside, measureRequests, type Outside, type Subject } from './measures.ts'
 import { thisCheckout, withOriel } from './server.ts'
 
 /** A server, and the seconds from its start until `/readyz` responds. */
@@ -54,18 +55,48 @@ function rowsOf(oriel: Started, kcp: Started | undefined): readonly Row[] {
   ]
 }
 
-/** Whole servers over TLS, and a client in Go: Oriel, and kcp where `KCP_BIN` is. */
+/** The measurements that a plain server can make too. */
+const limited = ['create', 'get', 'list', 'list-all']
+
+/** The processor time of requests against that of a server that only sends the same bytes. */
+function limitsOf(oriel: Outside, plain: Outside): readonly Row[] {
+  const rows = limited.map(id => ({
+    ...{ id: `outside-${id}-limit`, measure: `${names[id]}: processor time of one`, unit: 'ms' },
+    value: (oriel.requests[id] as Measured).processor,
+    against: { what: 'node:https, same bytes', value: (plain.requests[id] as Measured).processor },
+  }))
+  const events = {
+    ...{ id: 'outside-events-limit', measure: 'events at 300 watchers over *', unit: '/s' },
+    value: oriel.events.perSecond,
+    against: { what: 'node:https, same bytes', value: plain.events.perSecond },
+  }
+  return [...rows, events]
+}
+
+/**
+ * Whole servers over TLS, and a client in Go: Oriel, kcp where `KCP_BIN` is, and plain `node:https` that sends the bodies of Oriel
+ * and writes those of POSTs to a file with a flush before it responds.
+ */
 export const outside: Benchmark = ({ progress }) =>
   withScratch(async ({ directory }) => {
     const loader = new Loader(directory)
+    const subjectOf = (name: string, side: Side): Subject => ({
+      ...{ loader, side },
+      say: step => progress(`${name}: ${step}`),
+    })
     const measure = (name: string, begin: number) => async (side: Side) => ({
       seconds: (performance.now() - begin) / 1_000,
-      outside: await measureOutside(loader, side, step => progress(`${name}: ${step}`)),
+      outside: await measureOutside(subjectOf(name, side)),
     })
     const { KCP_BIN } = process.env
     const kcp =
       KCP_BIN === undefined ? undefined : await withKcp(KCP_BIN, directory, measure('kcp', performance.now()))
-    const oriel = await withOriel(thisCheckout, directory, measure('Oriel', performance.now()))
+    const began = performance.now()
+    const [oriel, bodies] = await withOriel(thisCheckout, directory, async side => [
+      await measure('Oriel', began)(side),
+      await keepBodies(side.address, directory),
+    ])
+    const plain = await withSameBytes(bodies, side => measureRequests(subjectOf('node:https', side)))
     await loader.stop()
-    return rowsOf(oriel, kcp)
+    return [...rowsOf(oriel, kcp), ...limitsOf(oriel.outside, plain)]
   })
