@@ -11,7 +11,7 @@ import {
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { quiet } from '../../test/support/quiet.ts'
+import { quiet } from '../../test/support/time/quiet.ts'
 import type { UpstreamRequest } from '../contract/upstream.ts'
 import { type Listener, listen } from '../server/listener.ts'
 import { serve } from '../server/serve.ts'

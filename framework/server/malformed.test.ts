@@ -36,10 +36,10 @@ describe('invalid requests', () => {
   }
   const codes = (): readonly unknown[] => logged.map(fields => (fields as { error: unknown }).error)
 
-  it('is refused, and logged', async () => {
+  it('are refused with the status as text, and logged', async () => {
     assert.match(
       await told('\x16\x03nonsense\r\n\r\n'),
-      /^HTTP\/1.1 400 Bad Request\r\nConnection: close\r\n\r\n$/,
+      /^HTTP\/1.1 400 Bad Request\r\nContent-Type: text\/plain; charset=utf-8\r\nConnection: close\r\n\r\n400 Bad Request$/,
     )
     assert.equal(codes().length, 1)
   })

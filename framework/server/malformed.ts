@@ -12,7 +12,10 @@ const statuses: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 }
 
-/** Refuses malformed requests with Node's status, and logs them. */
+/**
+ * Refuses malformed and incomplete requests with Node's status, and with the status as text, as `badRequestError` and `statusError`
+ * of Go's net/http/server.go do. Logs them. A request without its headers in 60 seconds, or its body in 300, gets 408.
+ */
 export function refuseMalformed(
   server: NodeServer,
   connections: Pick<ConnectionLimit, 'isBusy'>,
@@ -23,6 +26,9 @@ export function refuseMalformed(
     log.debug({ error: code || error.message, from: socket.remoteAddress }, 'not a request')
     // During a response, clients would take a second one for a part of it.
     if (!socket.writable || connections.isBusy(socket)) socket.destroy(error)
-    else socket.end(`HTTP/1.1 ${statuses[code] ?? '400 Bad Request'}\r\nConnection: close\r\n\r\n`)
+    else socket.end(refusal(statuses[code] ?? '400 Bad Request'))
   })
 }
+
+const refusal = (status: string): string =>
+  `HTTP/1.1 ${status}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n${status}`

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
-import { quiet } from '../../test/support/quiet.ts'
+import { quiet } from '../../test/support/time/quiet.ts'
 import { ask, open, protocols, testCertificates } from '../../test/support/wire.ts'
 import { type Logger, silent } from '../contract/log.ts'
 import { badRequest } from '../meta/errors.ts'

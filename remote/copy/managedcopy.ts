@@ -32,7 +32,7 @@ export class ManagedCopy {
   readonly #backoff = new Backoff(pauses)
   #notBefore = 0
   #readers = 0
-  #usedAt = Date.now()
+  #usedAt = performance.now()
 
   constructor(options: ManagedCopyOptions) {
     this.#options = options
@@ -40,7 +40,7 @@ export class ManagedCopy {
 
   /** The copy if it is filled. Otherwise starts to fill it. */
   get copy(): Copy | undefined {
-    this.#usedAt = Date.now()
+    this.#usedAt = performance.now()
     if (this.#copy === undefined) void this.filled()
     return this.#copy
   }
@@ -50,9 +50,9 @@ export class ManagedCopy {
    * must serve the request. Never rejects.
    */
   async filled(version?: string): Promise<Copy | undefined> {
-    this.#usedAt = Date.now()
+    this.#usedAt = performance.now()
     if (this.#copy !== undefined) return this.#copy
-    if (this.#filling === undefined && Date.now() < this.#notBefore) return undefined
+    if (this.#filling === undefined && performance.now() < this.#notBefore) return undefined
     this.#filling ??= this.#fill(version).finally(() => {
       this.#filling = undefined
     })
@@ -61,7 +61,7 @@ export class ManagedCopy {
 
   /** Milliseconds since the last use; 0 while there are readers. */
   get idle(): number {
-    return this.#readers > 0 ? 0 : Date.now() - this.#usedAt
+    return this.#readers > 0 ? 0 : performance.now() - this.#usedAt
   }
 
   find(key: ObjectKey): Item | undefined {
@@ -78,7 +78,7 @@ export class ManagedCopy {
   }
   leave(): void {
     this.#readers--
-    this.#usedAt = Date.now()
+    this.#usedAt = performance.now()
   }
 
   /** Call once a minute. */
@@ -108,7 +108,7 @@ export class ManagedCopy {
   }
 
   #failed(milliseconds = this.#backoff.next()): undefined {
-    this.#notBefore = Date.now() + milliseconds
+    this.#notBefore = performance.now() + milliseconds
   }
 
   async #keepUp(original: CopySource, copy: Copy): Promise<void> {

@@ -16,8 +16,11 @@ export interface Crowd {
 const anyOf = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)] as T
 const valueIn = (object: object): string => (object as { data?: { n?: string } }).data?.n ?? ''
 
-/** The server does not know or did not try: 429 is for requests after SIGTERM (`WithRetryAfter` of kube-apiserver). */
-const isNoAnswer = (status: number): boolean => status === 429 || status >= 500
+/**
+ * The server does not know or did not try: 429 is for requests after SIGTERM (`WithRetryAfter` of kube-apiserver), 408 for those
+ * of which a part was missing for a minute, because a process was stopped.
+ */
+const isNoAnswer = (status: number): boolean => status === 408 || status === 429 || status >= 500
 
 /** undefined: the server was killed, or the connection was cut. */
 async function attempt<T>(ask: () => Promise<T>): Promise<T | undefined> {
@@ -55,7 +58,7 @@ async function write({ clients, history }: Crowd, client: number, value: string)
   const reply = await attempt(() => anyOf(clients)(`${path}/${key}`, sent))
   const written = { client, kind: 'write', key, value, begun } as const
   if (reply?.status !== 200) {
-    assert.ok(reply === undefined || isNoAnswer(reply.status), reply?.text)
+    assert.ok(reply === undefined || isNoAnswer(reply.status), `${reply?.status}: ${reply?.text}`)
     history.operations.push(written)
     return
   }
@@ -69,7 +72,7 @@ async function read({ clients, history }: Crowd, client: number): Promise<void> 
   const begun = performance.now()
   const reply = await attempt(() => anyOf(clients)(`${path}/${key}`))
   if (reply?.status !== 200) {
-    assert.ok(reply === undefined || isNoAnswer(reply.status), reply?.text)
+    assert.ok(reply === undefined || isNoAnswer(reply.status), `${reply?.status}: ${reply?.text}`)
     return
   }
   const object = reply.json()

@@ -23,7 +23,7 @@ export class MountedCluster {
   #secretProblem: string | undefined
   #clusterProblem: string | undefined
   /** When it last answered, or was first asked. */
-  #since = Date.now()
+  #since = performance.now()
 
   constructor(item: Item) {
     this.item = item
@@ -53,7 +53,7 @@ export class MountedCluster {
     this.version = version
     this.endpoint = read.endpoint
     this.#secretProblem = read.problem
-    this.#since = Date.now()
+    this.#since = performance.now()
     if (this.phase === 'Ready') this.phase = 'Connecting'
     return true
   }
@@ -63,11 +63,11 @@ export class MountedCluster {
     this.#clusterProblem = problem
     if (problem === undefined && this.endpoint !== undefined) {
       this.phase = 'Ready'
-      this.#since = Date.now()
+      this.#since = performance.now()
       return
     }
     if (this.phase === 'Ready') this.end()
-    this.phase = Date.now() - this.#since < connectTimeout ? 'Connecting' : 'Unknown'
+    this.phase = performance.now() - this.#since < connectTimeout ? 'Connecting' : 'Unknown'
   }
 
   /** Ends the streams that are open. */

@@ -35,7 +35,7 @@ export class VisibleClusters {
     if (before?.changed.size === 0) return before.names
     const changed = new Set<string>()
     const next = await this.#decided(user, ctx, before)
-    this.#keep(key, { ...next, changed, until: before?.until ?? Date.now() + validFor })
+    this.#keep(key, { ...next, changed, until: before?.until ?? performance.now() + validFor })
     return next.names
   }
 
@@ -54,7 +54,7 @@ export class VisibleClusters {
 
   #current(key: string): Known | undefined {
     const known = this.#known.get(key)
-    return known !== undefined && known.until > Date.now() ? known : undefined
+    return known !== undefined && known.until > performance.now() ? known : undefined
   }
 
   async #decided(

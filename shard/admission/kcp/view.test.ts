@@ -4,6 +4,7 @@ import type { Action, Authorizer } from '../../../framework/contract/authorizer.
 import { allow, deny } from '../../../framework/contract/authorizer.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { testContext } from '../../../test/support/context.ts'
+import { afterSettingBack } from '../../../test/support/time/clocks.ts'
 import { viewAdmission } from './view.ts'
 
 const view = (source: object, verbs: readonly string[]): KubeObject => ({
@@ -78,5 +79,13 @@ describe('the admission of Views', () => {
     const results = await Promise.allSettled(Array.from({ length: 50 }, (_, i) => write(named(i))))
     assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 10)
     await write(named(0))
+  })
+
+  it('limits them no longer by one that was not stored in ten seconds, also when the clock was set back', async () => {
+    const { write } = admission(['list'], 99)
+    const named = (name: string): KubeObject => ({ ...view(own, ['list']), metadata: { name } })
+    await write(named('a'))
+    await assert.rejects(write(named('b')), /at most 100 Views/)
+    await afterSettingBack(10_000, () => write(named('b')))
   })
 })

@@ -68,7 +68,7 @@ class AdmittedViews {
 
 function checkCount({ cache }: ViewRules, admitted: AdmittedViews, request: AdmissionAttributes): void {
   const { cluster } = request.key
-  const now = Date.now()
+  const now = performance.now()
   const names = new Set(admitted.names(cluster, now))
   for (const { name } of cache.resource(viewsGroup, 'views', customSegment).items(cluster)) names.add(name)
   names.delete(request.key.name)
