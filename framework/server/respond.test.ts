@@ -72,6 +72,7 @@ describe('respond', () => {
   it('cuts off a list that its client does not read', async () => {
     const socket = new Socket()
     socket._write = () => undefined
+    socket._writev = () => undefined
     const response = new ServerResponse(new IncomingMessage(socket))
     response.assignSocket(socket)
     const answer = { status: 200, contentType: 'application/json', body: chunks(64) }

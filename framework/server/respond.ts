@@ -110,7 +110,8 @@ async function writeStream(response: ServerResponse, reply: Reply, lifetime: Lif
 
 function begin(response: ServerResponse, reply: Reply): void {
   response.writeHead(reply.answer.status, headersOf(reply))
-  response.flushHeaders()
+  // The head of a list is sent with its first chunk, in one write.
+  if (reply.answer.flush) response.flushHeaders()
 }
 
 interface Pumping extends Reply {
