@@ -127,7 +127,7 @@ export class QueryApis {
           const question = new QueryQuestion(query, clusters, ctx.user)
           const about = aboutOf({ group, plural: names.plural, question }, ctx, query)
           warnOfShards(host, ctx)
-          const own = selectable(await units.all(ctx), query, ctx)
+          const own = selectable(await units.all(ctx, question.usesWorkspaces), query, ctx)
           const of = { question, units: own, tokens: tokensOf(ctx), about }
           return yield* listQueried({ ...of, ...anywhere() }, ctx, query)
         },

@@ -32,7 +32,7 @@ export const query = defineVirtualWorkspace('query', '/services/query', host => 
       const action = { verb: 'access', cluster, path: '/' }
       const { effect } = await decisionBy(host.backend.authorizer, { user, action }, ctx)
       if (effect !== 'allow') return deny('access denied', self)
-      const isRead = !info.isResource || (await units.in(cluster, ctx)).length > 0
+      const isRead = !info.isResource || (await units.in({ cluster, usesWorkspaces: false }, ctx)).length > 0
       return isRead ? allow('access granted', self) : deny('access denied', self)
     },
     run: async (ready, signal) => {

@@ -79,7 +79,7 @@ function answerFor(
   { item, unit }: Found,
 ): 'selected' | 'not selected' | 'no cost left' {
   try {
-    return question.selects(item, unit.resource) ? 'selected' : 'not selected'
+    return question.selects(item, unit) ? 'selected' : 'not selected'
   } catch (error) {
     if (error instanceof CostSpent) return 'no cost left'
     throw error

@@ -47,8 +47,8 @@ async function orderedItems(
   const all: Ordered[] = []
   for await (const found of scan(listing, ctx, { query, start: { revision: start.revision } })) {
     const { item, unit } = found
-    if (!question.selects(item, unit.resource)) continue
-    const each = { ...found, value: question.valueOf(item, unit.resource), id: idOf(found) }
+    if (!question.selects(item, unit)) continue
+    const each = { ...found, value: question.valueOf(item, unit), id: idOf(found) }
     if (first !== undefined && compare(each, first, sign) <= 0) continue
     if (all.length === mostOrdered)
       throw badRequest(`orderBy: the query selects more than ${mostOrdered} objects: ask about fewer`)

@@ -2,6 +2,7 @@ import type { ApiResource, Item, Selection, UserInfo } from '../../framework/ind
 import { badRequest } from '../../framework/meta/errors.ts'
 import type { LabelRequirement } from '../../framework/selectors/selectors.ts'
 import {
+  type ClusterFacts,
   compileQueryExpression,
   type ExpressionAllowance,
   requestAllowance,
@@ -9,6 +10,7 @@ import {
   type ViewExpression,
 } from '../../openapi/index.ts'
 import type { ClusterIndex } from '../shared/facts/clusterindex.ts'
+import type { Unit } from './units.ts'
 
 /** The query parameters of a query. */
 export const queryOptions = ['where', 'orderBy'] as const
@@ -27,6 +29,8 @@ export class QueryQuestion {
   readonly where: string
   readonly orderBy: string
   readonly isDescending: boolean
+  /** Whether an expression can use labels and annotations of Workspaces. */
+  readonly usesWorkspaces: boolean
   readonly #clusters: ClusterIndex
   readonly #user: UserFacts
   /** What its expressions may use; a watch renews it between batches. */
@@ -43,6 +47,7 @@ export class QueryQuestion {
     this.where = where
     this.isDescending = /\s+desc\s*$/.test(orderBy)
     this.orderBy = orderBy.replace(/\s+(?:asc|desc)\s*$/, '')
+    this.usesWorkspaces = /\bcluster\b/.test(`${where} ${orderBy}`)
     const { name, uid = '', groups, extra = {} } = user
     this.#clusters = clusters
     this.#user = { name, uid, groups, extra }
@@ -63,28 +68,34 @@ export class QueryQuestion {
   }
 
   /** Whether the item is selected; it is not when the expression fails. Throws `CostSpent`. */
-  selects(item: Item, resource: ApiResource): boolean {
-    const { where } = this.#of(resource)
-    return where === undefined || this.#evaluate(where, item) === true
+  selects(item: Item, unit: Unit): boolean {
+    const { where } = this.#of(unit.resource)
+    return where === undefined || this.#evaluate(where, item, unit) === true
   }
 
   /** The value by which the item is ordered. Throws `CostSpent`. */
-  valueOf(item: Item, resource: ApiResource): OrderValue {
-    const { orderBy } = this.#of(resource)
-    const value = orderBy === undefined ? null : this.#evaluate(orderBy, item)
+  valueOf(item: Item, unit: Unit): OrderValue {
+    const { orderBy } = this.#of(unit.resource)
+    const value = orderBy === undefined ? null : this.#evaluate(orderBy, item, unit)
     if (typeof value === 'bigint') return Number(value)
     if (typeof value === 'number' && !Number.isFinite(value)) return null
     return typeof value === 'string' ? value.slice(0, longestOrdered) : ((value ?? null) as OrderValue)
   }
 
   /** undefined when the expression fails, or is wrong for this kind. */
-  #evaluate(expression: Expression, item: Item): unknown {
+  #evaluate(expression: Expression, item: Item, unit: Unit): unknown {
     if ('problem' in expression) return undefined
-    const subject = { item, cluster: this.#clusters.of(item.key.cluster), user: this.#user }
+    const subject = { item, cluster: this.#factsFor(unit), user: this.#user }
     const result = expression.evaluate(subject, this.allowance)
     if ('value' in result) return result.value
     if (result.isOverBudget) throw new CostSpent()
     return undefined
+  }
+
+  /** Without labels and annotations of a Workspace that the user may not read. */
+  #factsFor({ cluster, readsWorkspace }: Unit): ClusterFacts {
+    const facts = this.#clusters.of(cluster)
+    return readsWorkspace ? facts : { name: facts.name, path: facts.path }
   }
 
   #of(resource: ApiResource): Compiled {

@@ -3,7 +3,7 @@ import { actionOf, decisionBy } from '../../framework/contract/authorizer.ts'
 import { contextWith } from '../../framework/contract/context.ts'
 import type { ApiResource, Host, RequestContext } from '../../framework/index.ts'
 import type { ResourceRequest } from '../../framework/request/requestinfo.ts'
-import { type APIBinding, resources } from '../../kcp/index.ts'
+import { type APIBinding, exportedResources, type LogicalCluster, resources } from '../../kcp/index.ts'
 import type { VisibleClusters } from './visible.ts'
 
 /** Objects that the user may read together: those of a logical cluster, or of one namespace in it. */
@@ -12,6 +12,20 @@ export interface Unit {
   /** '': all namespaces. */
   readonly namespace: string
   readonly resource: ApiResource
+  /** Whether the user may `get` the Workspace of the logical cluster, whose labels and annotations are facts of the cluster. */
+  readonly readsWorkspace: boolean
+}
+
+/** A logical cluster in which a query looks. */
+interface Place {
+  readonly cluster: string
+  readonly usesWorkspaces: boolean
+}
+
+/** The logical cluster and the name of a Workspace. */
+interface Owner {
+  readonly cluster: string
+  readonly name: string
 }
 
 /** Decides which objects a request may read. */
@@ -24,13 +38,13 @@ export class Units {
     this.#visible = visible
   }
 
-  /** In the order of logical clusters and namespaces. */
-  async all(ctx: RequestContext): Promise<readonly Unit[]> {
+  /** In the order of logical clusters and namespaces. `usesWorkspaces`: the query asks about facts of Workspaces. */
+  async all(ctx: RequestContext, usesWorkspaces: boolean): Promise<readonly Unit[]> {
     const pace = new Pace()
     const units: Unit[] = []
     const clusters = ctx.cluster === '*' ? await this.#visible.of(ctx.user, ctx) : [ctx.cluster]
     for (const cluster of clusters) {
-      units.push(...(await this.in(cluster, ctx)))
+      units.push(...(await this.in({ cluster, usesWorkspaces }, ctx)))
       const wait = pace.due()
       if (wait !== undefined) await wait
     }
@@ -38,25 +52,57 @@ export class Units {
   }
 
   /** Those of one logical cluster; none where the user may not read, or where the resource is not served. */
-  async in(cluster: string, ctx: RequestContext): Promise<readonly Unit[]> {
+  async in({ cluster, usesWorkspaces }: Place, ctx: RequestContext): Promise<readonly Unit[]> {
     const { info } = ctx
     const { backend } = this.#host
     if (!info.isResource || backend.refusal?.(cluster, info) !== undefined) return []
     const resource = backend.apis(cluster)?.find(info.group, info.version, info.resource)
     if (resource === undefined || !resource.verbs.includes(info.verb)) return []
-    if (await this.#mayRead(cluster, info, ctx)) return [{ cluster, namespace: info.namespace, resource }]
-    if (info.namespace !== '' || !resource.namespaced) return []
-    const names = await this.#namespaces(cluster, info, ctx)
-    return names.map(namespace => ({ cluster, namespace, resource }))
+    const names = await this.#readable(cluster, resource, ctx)
+    if (names.length === 0) return []
+    const readsWorkspace = usesWorkspaces && (await this.#readsWorkspace(cluster, ctx))
+    return names.map(namespace => ({ cluster, namespace, resource, readsWorkspace }))
   }
 
-  /** The logical clusters whose permissions decide about the units of one: its own, and the providers of its APIs. */
+  /**
+   * The logical clusters whose permissions decide about the units of one: its own, that of its Workspace, and the providers of its
+   * APIs.
+   */
   decidedIn(cluster: string): readonly string[] {
+    const owner = this.#ownerOf(cluster)
     const bindings = this.#host.informers.for(resources.apiBindings).list(cluster)
     return [
       cluster,
+      ...(owner === undefined ? [] : [owner.cluster]),
       ...bindings.flatMap(({ object }) => (object as APIBinding).status?.apiExportClusterName ?? []),
     ]
+  }
+
+  /** The namespaces that the user may read, or ''; none where the user may not read. */
+  async #readable(
+    cluster: string,
+    { namespaced }: ApiResource,
+    ctx: RequestContext,
+  ): Promise<readonly string[]> {
+    const info = ctx.info as ResourceRequest
+    if (await this.#mayRead(cluster, info, ctx)) return [info.namespace]
+    return info.namespace !== '' || !namespaced ? [] : await this.#namespaces(cluster, info, ctx)
+  }
+
+  /** A logical cluster without owner has no Workspace, and no labels that could be hidden. */
+  async #readsWorkspace(cluster: string, ctx: RequestContext): Promise<boolean> {
+    const owner = this.#ownerOf(cluster)
+    if (owner === undefined) return true
+    const resource = { ...exportedResources.workspaces, subresource: '', namespace: '', name: owner.name }
+    const action = { verb: 'get', cluster: owner.cluster, resource }
+    const { effect } = await decisionBy(this.#host.backend.authorizer, { user: ctx.user, action }, ctx)
+    return effect === 'allow'
+  }
+
+  #ownerOf(name: string): Owner | undefined {
+    const found = this.#host.informers.for(resources.logicalClusters).get(name, '', 'cluster')
+    const { owner } = (found?.object as LogicalCluster | undefined)?.spec ?? {}
+    return owner?.cluster && owner.name ? { cluster: owner.cluster, name: owner.name } : undefined
   }
 
   async #namespaces(cluster: string, info: ResourceRequest, ctx: RequestContext): Promise<readonly string[]> {

@@ -143,7 +143,7 @@ class QueryWatch {
 
   /** The revision from which the watch follows. Throws 410 when permissions or facts have changed since the requested one. */
   async #begin(): Promise<string> {
-    const { anywhere, changes, clusters, host } = this.#watching
+    const { anywhere, changes, clusters, host, units } = this.#watching
     const { resourceVersion = '', initialEvents, cluster } = this.#query
     const isOlder = !initialEvents && resourceVersion !== '' && resourceVersion !== '0'
     if (!isOlder) {
@@ -151,7 +151,7 @@ class QueryWatch {
       return String(await newestRevision(anywhere, this.#ctx, { cluster: '-', ...least }))
     }
     const all = host.informers.for(resources.logicalClusters).list()
-    const places = cluster === '*' ? all.map(({ key }) => key.cluster) : [cluster]
+    const places = cluster === '*' ? all.map(({ key }) => key.cluster) : units.decidedIn(cluster)
     const isChanged =
       changes.hasChanged(places, Number(resourceVersion)) ||
       clusters.hasChangedSince(cluster, Number(resourceVersion))
@@ -163,7 +163,9 @@ class QueryWatch {
   }
 
   async #units(): Promise<ReadonlyMap<string, readonly Unit[]>> {
-    const all = selectable(await this.#watching.units.all(this.#ctx), this.#query, this.#ctx)
+    const { units, question } = this.#watching
+    const found = await units.all(this.#ctx, question.usesWorkspaces)
+    const all = selectable(found, this.#query, this.#ctx)
     const byCluster = new Map<string, Unit[]>()
     for (const unit of all) byCluster.set(unit.cluster, [...(byCluster.get(unit.cluster) ?? []), unit])
     return byCluster
@@ -201,9 +203,10 @@ class QueryWatch {
   }
 
   async #unitsIn(cluster: string): Promise<readonly Unit[]> {
-    const { units, host } = this.#watching
+    const { units, host, question } = this.#watching
+    const { usesWorkspaces } = question
     const exists = host.informers.for(resources.logicalClusters).list(cluster).length > 0
-    const own = exists ? await units.in(cluster, this.#ctx) : []
+    const own = exists ? await units.in({ cluster, usesWorkspaces }, this.#ctx) : []
     return own.filter(({ resource }) => excluded(resource, this.#query) === undefined)
   }
 
@@ -220,7 +223,7 @@ class QueryWatch {
       query,
       start: { revision: this.#position },
     })) {
-      if (!question.selects(item, unit.resource)) continue
+      if (!question.selects(item, unit)) continue
       sent.set(idOf(item), item)
       this.#watching.sent.check(this.#ctx.user, sent.size)
       const old = before.get(idOf(item))
@@ -260,7 +263,7 @@ class QueryWatch {
     if (!selectors.labels(item)) return undefined
     const served = isServedForm ? item : await servedForm(item, unit, this.#ctx)
     if (served === undefined || !selectors.fields(served, unit.resource)) return undefined
-    return question.selects(served, unit.resource) ? served : undefined
+    return question.selects(served, unit) ? served : undefined
   }
 }
 

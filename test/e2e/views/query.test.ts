@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { compiled, discard, run } from '../../support/oriel.ts'
+import { compiled, discard, type Kubectl, run } from '../../support/oriel.ts'
 import { apply, rolesFor } from '../../support/tenants.ts'
 import { userAt, watch } from '../../support/watcher.ts'
 import { ViewScene, widget } from './declared/scene.ts'
@@ -75,6 +75,54 @@ describe('oriel query', function () {
     assert.deepEqual(items.map(({ metadata }) => metadata.name).sort(), ['a', 'b'])
     const eve = await scene.as('eve', scene.oriel.url)
     assert.equal((await eve(path)).status, 404)
+  })
+
+  describe('about labels of a Workspace that few may read', () => {
+    const configMaps = '/services/query/clusters/*/api/v1/configmaps'
+    const expression = "'customer' in cluster.labels && cluster.labels['customer'] == 'acme'"
+    let inner: Kubectl
+
+    before(async () => {
+      const { red } = scene.consumers
+      const metadata = { name: 'inner', labels: { customer: 'acme' } }
+      await apply(red.kubectl, { apiVersion: 'tenancy.kcp.io/v1alpha1', kind: 'Workspace', metadata })
+      await red.kubectl(['wait', '--for=jsonpath={.status.phase}=Ready', 'workspace/inner'])
+      inner = red.kubectl.at('/clusters/root:red:inner')
+      const lists = { apiGroups: [''], resources: ['configmaps'], verbs: ['list', 'watch'] }
+      const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'default' } }
+      await apply(inner, configMap, ...rolesFor('ada', lists))
+    })
+
+    async function found(): Promise<readonly (string | undefined)[]> {
+      const ada = await scene.as('ada', scene.oriel.url)
+      const fields = { fieldSelector: 'metadata.name=a' }
+      const { status, json, text } = await ada(
+        `${configMaps}?${new URLSearchParams({ where: expression, ...fields })}`,
+      )
+      assert.equal(status, 200, text)
+      return (json().items ?? []).map(({ metadata }) => metadata.name)
+    }
+
+    it('selects objects by them for an administrator', async () => {
+      const { stdout, stderr } = await query(expression, 'configmaps')
+      assert.match(stdout, /\ba\b.*root:red:inner/, stderr)
+    })
+
+    it('has none of them for users who may not get the Workspace, and follows that permission', async () => {
+      const config = userAt(scene.oriel, scene.oriel.url, 'ada-token')
+      const watcher = await watch(config, configMaps, { where: expression, fieldSelector: 'metadata.name=a' })
+      assert.deepEqual(await found(), [])
+      const gets = { apiGroups: ['tenancy.kcp.io'], resources: ['workspaces'], verbs: ['get'] }
+      const lists = { apiGroups: ['example.com'], resources: ['widgets'], verbs: ['list', 'watch'] }
+      const { kubectl } = scene.consumers.red
+      await apply(kubectl, ...rolesFor('ada', lists, { ...gets, resourceNames: ['inner'] }))
+      await watcher.next(({ type }) => type === 'ADDED')
+      assert.deepEqual(await found(), ['a'])
+      await apply(kubectl, ...rolesFor('ada', lists))
+      await watcher.next(({ type }) => type === 'DELETED')
+      assert.deepEqual(await found(), [])
+      watcher.stop()
+    })
   })
 
   it('watches bound resources of several workspaces', async () => {
