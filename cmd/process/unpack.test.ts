@@ -1,5 +1,16 @@
 import assert from 'node:assert/strict'
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { temporaryDirectory } from '../../test/support/temporary.ts'
@@ -14,16 +25,11 @@ const packed: PackedFiles = {
 
 describe('the files of an executable', () => {
   let cache: string
-  let reads: number
   beforeEach(async () => {
     cache = join(await temporaryDirectory('unpack'), 'cache')
-    reads = 0
   })
 
-  const read = (path: string): Uint8Array => {
-    reads++
-    return Buffer.from(content[path as keyof typeof content])
-  }
+  const read = (path: string): Uint8Array => Buffer.from(content[path as keyof typeof content])
   const unpacked = (from: string | undefined = cache) => unpack({ packed, read, cache: from })
   const isTemporary = (folder: string): boolean => dirname(folder) === tmpdir()
 
@@ -38,21 +44,75 @@ describe('the files of an executable', () => {
     check(folder)
     assert.equal(folder, join(cache, 'oriel/abc123'))
     assert.equal(statSync(join(folder, 'a.txt')).mtime.toISOString(), '2026-01-02T03:04:05.000Z')
+    const before = lstatSync(folder)
     assert.equal(unpacked(), folder)
-    assert.equal(reads, 2)
+    assert.equal(lstatSync(folder).ino, before.ino)
     assert.deepEqual(readdirSync(join(cache, 'oriel')), ['abc123'])
   })
 
-  it('are written again when one is missing or cut off', () => {
-    for (const damage of [(file: string) => rmSync(file), (file: string) => writeFileSync(file, 'tw')]) {
-      damage(join(unpacked(), 'b/c.txt'))
-      check(unpacked())
-      assert.deepEqual(readdirSync(join(cache, 'oriel')), ['abc123'])
+  it('are written once whatever the umask of the user', () => {
+    const umask = process.umask(0)
+    try {
+      const { ino } = lstatSync(unpacked())
+      assert.equal(lstatSync(unpacked()).ino, ino)
+    } finally {
+      process.umask(umask)
     }
   })
 
+  it('are kept below a directory that others can write but in which they cannot replace files of this user', () => {
+    chmodSync(dirname(cache), 0o1777)
+    assert.equal(unpacked(), target())
+  })
+
+  const target = (): string => join(cache, 'oriel/abc123')
+  const damages: Readonly<Record<string, () => void>> = {
+    'a missing file': () => rmSync(join(target(), 'b/c.txt')),
+    'a file that was cut off': () => writeFileSync(join(target(), 'b/c.txt'), 'tw'),
+    'other content of the same length': () => writeFileSync(join(target(), 'b/c.txt'), 'TWELVE'),
+    'a further file': () => writeFileSync(join(target(), 'b/package.json'), '{}'),
+    'a further directory': () => mkdirSync(join(target(), 'node_modules')),
+    'a directory instead of a file': () => {
+      rmSync(join(target(), 'a.txt'))
+      mkdirSync(join(target(), 'a.txt'))
+    },
+    'a link to a file with this content': () => {
+      renameSync(join(target(), 'a.txt'), join(cache, 'a.txt'))
+      symlinkSync(join(cache, 'a.txt'), join(target(), 'a.txt'))
+    },
+    'a link to a directory with this content': () => {
+      renameSync(join(target(), 'b'), join(cache, 'b'))
+      symlinkSync(join(cache, 'b'), join(target(), 'b'))
+    },
+    'a link to another place with this content': () => {
+      renameSync(target(), join(cache, 'moved'))
+      symlinkSync(join(cache, 'moved'), target())
+    },
+    'a file that other users can write': () => chmodSync(join(target(), 'a.txt'), 0o666),
+    'a directory in it that other users can write': () => chmodSync(join(target(), 'b'), 0o777),
+    'a directory that other users can write': () => chmodSync(target(), 0o777),
+    'a file instead of the directory': () => {
+      rmSync(target(), { recursive: true })
+      writeFileSync(target(), '')
+    },
+  }
+  for (const [damage, make] of Object.entries(damages))
+    it(`are written again over ${damage}`, () => {
+      unpacked()
+      make()
+      const folder = unpacked()
+      assert.equal(folder, target())
+      check(folder)
+      assert.deepEqual(readdirSync(folder, { recursive: true }).sort(), ['a.txt', 'b', 'b/c.txt'])
+      for (const path of ['', 'a.txt', 'b', 'b/c.txt']) {
+        const stat = lstatSync(join(folder, path))
+        assert.ok(!stat.isSymbolicLink() && (stat.mode & 0o022) === 0, path)
+      }
+      assert.deepEqual(readdirSync(join(cache, 'oriel')), ['abc123'])
+    })
+
   it('are not executed from directories that other users can write', () => {
-    for (const writable of ['', 'oriel', 'oriel/abc123']) {
+    for (const writable of ['..', '', 'oriel']) {
       mkdirSync(join(cache, 'oriel/abc123'), { recursive: true, mode: 0o700 })
       for (const [path, text] of Object.entries(content)) {
         mkdirSync(dirname(join(cache, 'oriel/abc123', path)), { recursive: true })

@@ -2,10 +2,12 @@ import {
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
+  readFileSync,
   realpathSync,
   renameSync,
   rmSync,
-  statSync,
+  type Stats,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
@@ -19,7 +21,12 @@ export interface PackedFiles {
   /** RFC 3339. */
   readonly builtAt: string
   /** Paths relative to the root of the package, with `/`; sizes in bytes. */
-  readonly files: readonly { readonly path: string; readonly size: number }[]
+  readonly files: readonly PackedFile[]
+}
+
+interface PackedFile {
+  readonly path: string
+  readonly size: number
 }
 
 export interface Unpacking {
@@ -40,8 +47,8 @@ export function cacheHome(): string | undefined {
 
 /**
  * The directory with the files: one in the user's caches, which later starts use again, or a temporary one that is removed at
- * exit. Only directories that no other user can write are used, because their files are executed. Throws the `Error` of the file
- * system if neither can be written.
+ * exit. Their files are executed, so only directories that no other user can write are used, and files that differ from those of
+ * the executable are replaced. Throws the `Error` of the file system if neither directory can be written.
  */
 export function unpack(unpacking: Unpacking): string {
   const kept = keptFolder(unpacking)
@@ -59,8 +66,8 @@ function keptFolder(unpacking: Unpacking): string | undefined {
     const own = home && privateFolder(join(home, 'oriel'))
     if (own === undefined) return undefined
     const folder = join(own, packed.digest)
-    if (!isComplete(folder, packed)) moveTo(folder, write(unpacking, own), packed)
-    return isPrivate(folder) ? folder : undefined
+    if (!isIntact(folder, unpacking)) moveTo(folder, write(unpacking, own), unpacking)
+    return isPrivate(lstatSync(folder)) ? folder : undefined
   } catch {
     // A read-only or full file system, for example.
     return undefined
@@ -71,19 +78,54 @@ function keptFolder(unpacking: Unpacking): string | undefined {
 function privateFolder(path: string): string | undefined {
   mkdirSync(path, { recursive: true, mode: 0o700 })
   const real = realpathSync(path)
-  return isPrivate(real) ? real : undefined
+  const stat = lstatSync(real)
+  return stat.isDirectory() && isPrivate(stat) && above(real).every(isGuarded) ? real : undefined
 }
 
-function isPrivate(path: string): boolean {
+/** The directories above. */
+function above(path: string): readonly string[] {
+  const parent = dirname(path)
+  return parent === path ? [] : [parent, ...above(parent)]
+}
+
+/** Whether no other user can put something else in place of what this user has in the directory. */
+function isGuarded(path: string): boolean {
   const stat = lstatSync(path)
+  return isPrivate({ uid: stat.uid, mode: isSticky(stat) ? 0 : stat.mode })
+}
+
+const isSticky = ({ mode }: Stats): boolean => (mode & 0o1000) !== 0
+
+/** Whether no other user but root can write it. */
+function isPrivate({ uid, mode }: Pick<Stats, 'uid' | 'mode'>): boolean {
   const user = process.getuid?.()
   // Windows has no user identifiers, and its caches are private.
-  if (user === undefined) return stat.isDirectory()
-  return stat.isDirectory() && (stat.uid === user || stat.uid === 0) && (stat.mode & 0o022) === 0
+  return user === undefined || ((uid === user || uid === 0) && (mode & 0o022) === 0)
 }
 
-const isComplete = (folder: string, { files }: PackedFiles): boolean =>
-  files.every(({ path, size }) => statSync(join(folder, path), { throwIfNoEntry: false })?.size === size)
+/** Whether the folder has the files of the executable and nothing else, byte for byte, because they are executed. */
+function isIntact(folder: string, unpacking: Unpacking): boolean {
+  const own = lstatSync(folder, { throwIfNoEntry: false })
+  if (own === undefined || !own.isDirectory() || !isPrivate(own)) return false
+  const expected = unpacking.packed.files.flatMap(({ path }) => withFolders(path))
+  const found = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  if (found.length !== new Set(expected).size) return false
+  return (
+    found.every(path => isPrivate(lstatSync(join(folder, path)))) &&
+    unpacking.packed.files.every(file => hasContent(folder, file, unpacking.read))
+  )
+}
+
+/** `a/b/c` with `a` and `a/b`. */
+const withFolders = (path: string): readonly string[] =>
+  path.split('/').map((_, i, parts) => parts.slice(0, i + 1).join('/'))
+
+function hasContent(folder: string, { path, size }: PackedFile, read: Unpacking['read']): boolean {
+  const file = join(folder, path)
+  const stat = lstatSync(file, { throwIfNoEntry: false })
+  if (stat?.isFile() !== true || stat.size !== size) return false
+  return readFileSync(file).equals(read(path))
+}
 
 /** Writes all files into a new directory that only this user can read. */
 function write({ packed, read }: Unpacking, parent: string): string {
@@ -92,9 +134,9 @@ function write({ packed, read }: Unpacking, parent: string): string {
     const built = new Date(packed.builtAt)
     for (const { path } of packed.files) {
       const file = join(folder, path)
-      mkdirSync(dirname(file), { recursive: true })
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
       // Flushed: after a power failure a file of the right size could be empty otherwise, and it would be executed.
-      writeFileSync(file, read(path), { flush: true })
+      writeFileSync(file, read(path), { flush: true, mode: 0o600 })
       utimesSync(file, built, built)
     }
     return folder
@@ -105,13 +147,12 @@ function write({ packed, read }: Unpacking, parent: string): string {
 }
 
 /** Another process may have written the same files meanwhile. */
-function moveTo(folder: string, from: string, packed: PackedFiles): void {
+function moveTo(folder: string, from: string, unpacking: Unpacking): void {
   try {
     renameSync(from, folder)
   } catch {
-    if (!isComplete(folder, packed)) {
-      rmSync(folder, { recursive: true, force: true })
-      renameSync(from, folder)
-    } else rmSync(from, { recursive: true, force: true })
+    const isThere = isIntact(folder, unpacking)
+    rmSync(isThere ? from : folder, { recursive: true, force: true })
+    if (!isThere) renameSync(from, folder)
   }
 }

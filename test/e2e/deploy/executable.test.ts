@@ -155,6 +155,19 @@ describe('the single executable file', function () {
     assert.equal((await stat(join(own, unpacked))).mode & 0o777, 0o700)
   })
 
+  it('does not run code that was put into the directory', async () => {
+    const cache = join(folder, 'damaged')
+    const version = () => run(program, ['--version'], { env: { ...env, XDG_CACHE_HOME: cache } })
+    const { stdout } = await version()
+    const [unpacked = ''] = await readdir(join(cache, 'oriel'))
+    const main = join(cache, 'oriel', unpacked, 'dist/bundle/oriel.cjs')
+    const text = await readText(main)
+    const planted = "require('fs').writeSync(1, 'planted');process.exit();//"
+    await writeFile(main, planted + text.slice(planted.length))
+    assert.deepEqual(await version(), { code: 0, stdout, stderr: '' })
+    assert.equal(await readText(main), text)
+  })
+
   if (etcdProgram() === undefined) notRun('replicas of the single executable file', noEtcd)
   else
     it('serves one port with several processes', async () => {
