@@ -39,6 +39,8 @@ type Requests struct {
 	// Until: after its response, a request of this path is repeated until the response has the text.
 	Until    string `json:"until"`
 	UntilHas string `json:"untilHas"`
+	// PerSecond: requests are begun at this rate; 0: as soon as a worker is free.
+	PerSecond float64 `json:"perSecond"`
 }
 
 // Task is one measurement: requests, and watches of a path that are open meanwhile and end with one event for each request.
@@ -178,6 +180,9 @@ func sendAll(target Target, requests Requests) Result {
 				i := int(next.Add(1)) - 1
 				if i >= requests.Count || failure.Load() != nil {
 					return
+				}
+				if requests.PerSecond > 0 {
+					time.Sleep(time.Until(begin.Add(time.Duration(float64(i) / requests.PerSecond * float64(time.Second)))))
 				}
 				sent := time.Now()
 				length, err := sendOne(target, client, requests, i)

@@ -33,6 +33,8 @@ export interface Requests {
   /** After its response, this path is read until it has the text. */
   readonly until?: string
   readonly untilHas?: string
+  /** Requests that begin in a second; absent: as soon as a connection is free. */
+  readonly perSecond?: number
 }
 
 export interface Task {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { processorTime, residentMemory } from '../tools/process.ts'
 import type { Side } from '../tools/sides.ts'
+import { bindings, offer } from './bindings.ts'
 import { type Loader, type Requests, type Taken, type Target, type Task, targetOf } from './loader.ts'
 
 const workspaces = 100
@@ -14,6 +15,7 @@ export interface Measured {
   readonly perSecond: number
   /** Milliseconds of processor time of the server for one request. */
   readonly processor: number
+  readonly p50: number
   readonly p99: number
 }
 
@@ -100,17 +102,23 @@ async function take({ loader, side }: Subject, task: Task): Promise<Measured & {
   const taken = await loader.run(task)
   const { count } = task.requests
   const processor = (((await processorTime(side.pid)) - before) * 1_000) / count
-  return { perSecond: count / taken.seconds, processor, p99: taken.p99, taken }
+  return { perSecond: count / taken.seconds, processor, p50: taken.p50, p99: taken.p99, taken }
 }
 
 /** Makes workspaces, and then sends everything to one server. */
 export async function measureOutside(subject: Subject): Promise<Outside> {
-  const target = targetOf(subject.side)
-  subject.say('workspaces')
+  const { loader, side, say } = subject
+  const target = targetOf(side)
+  say('workspaces')
   const made = await take(subject, { target, requests: workspacesToReady })
-  await namespaces(subject.loader, target)
+  await namespaces(loader, target)
   const { requests, ...rest } = await measureRequests(subject)
-  return { requests: { workspaces: made, ...requests }, ...rest }
+  say('APIBindings')
+  const provider = 'root:w0'
+  await offer(loader, target, provider)
+  const bound = { provider, consumers: 'root:w%d', count: workspaces }
+  const binding = await take(subject, { target, requests: bindings(bound) })
+  return { requests: { workspaces: made, ...requests, binding }, ...rest }
 }
 
 /** Sends everything to one server that has the workspaces, in order: later steps read what earlier ones have made. */

@@ -20,6 +20,7 @@ const names: Readonly<Record<string, string>> = {
   'get-http2': 'GET over HTTP/2, 64 connections',
   list: 'LIST of 120 objects, 64 connections',
   'list-all': 'LIST of 12,000 objects over *, 4 connections',
+  binding: 'APIBinding until it is bound, 40 in a second',
 }
 
 function rowsOf(oriel: Started, kcp: Started | undefined): readonly Row[] {
@@ -40,6 +41,10 @@ function rowsOf(oriel: Started, kcp: Started | undefined): readonly Row[] {
     row(
       [`${id}-processor`, `${measure}: processor time of one`, 'ms'],
       of(id, ({ processor }) => processor),
+    ),
+    row(
+      [`${id}-p50`, `${measure}: p50`, 'ms'],
+      of(id, ({ p50 }) => p50),
     ),
     row(
       [`${id}-p99`, `${measure}: p99`, 'ms'],
