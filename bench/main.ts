@@ -10,6 +10,7 @@ import { list } from './list.ts'
 import { tracing } from './observed/tracing.ts'
 import { consoleViewers } from './observed/viewers.ts'
 import { guard } from './outside/guard.ts'
+import { kcpLoad } from './outside/kcpload.ts'
 import { outside } from './outside/outside.ts'
 import { plugins } from './plugins/plugins.ts'
 import { point } from './point.ts'
@@ -47,6 +48,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   plugins,
   replicas,
   outside,
+  'kcp-load': kcpLoad,
   guard,
   soak,
   tracing,
