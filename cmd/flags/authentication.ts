@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { WebhookTokensOptions } from '../../framework/authn/index.ts'
+import { type AccountKeyFlags, addAccountKeyFlags } from './accountkeys.ts'
 import { addOpenIdFlags, type IssuerFlags } from './issuers.ts'
 import { commonOption, duration, textList, truth } from './values.ts'
 
@@ -114,8 +115,7 @@ function headers(text: string): readonly string[] {
   return found
 }
 
-export interface ServiceAccountFlags {
-  readonly serviceAccountKeyFile?: string
+export interface ServiceAccountFlags extends AccountKeyFlags {
   /** New tokens are issued by the first; tokens of all are accepted. */
   readonly serviceAccountIssuer?: readonly string[]
   /** Milliseconds. */
@@ -124,18 +124,16 @@ export interface ServiceAccountFlags {
 
 /** Adds the flags to a command. */
 export const addServiceAccountFlags = (command: Command): Command =>
-  command
-    .optionsGroup('Authentication:')
-    .option(
-      '--anonymous-auth <boolean>',
-      'allow requests without credentials, as user system:anonymous (default: true)',
-      truth,
-    )
-    .optionsGroup('Service accounts:')
-    .option(
-      '--service-account-key-file <path>',
-      'PEM file of the private key that signs service account tokens (default: sa.key in the data directory)',
-    )
+  addAccountKeyFlags(
+    command
+      .optionsGroup('Authentication:')
+      .option(
+        '--anonymous-auth <boolean>',
+        'allow requests without credentials, as user system:anonymous (default: true)',
+        truth,
+      )
+      .optionsGroup('Service accounts:'),
+  )
     .option(
       '--service-account-issuer <url>',
       'issuer of service account tokens; repeat it for further accepted issuers (default: https://kcp.default.svc)',

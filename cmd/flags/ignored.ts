@@ -161,8 +161,6 @@ export const ignoredByStart: Reasons = {
   'run-virtual-workspaces': 'the views are always served',
   'service-account-extend-token-expiration': 'tokens expire at the requested time',
   'service-account-lookup': 'service accounts are always looked up',
-  'shard-client-cert-file': 'requests to other shards use --logical-cluster-admin-kubeconfig',
-  'shard-client-key-file': 'requests to other shards use --logical-cluster-admin-kubeconfig',
   'shard-kubeconfig-file': 'requests to other shards use --logical-cluster-admin-kubeconfig',
   'shard-virtual-workspace-ca-file': 'the views are served with the certificate of this server',
   'show-hidden-metrics-for-version': 'there are no hidden metrics',

@@ -54,7 +54,7 @@ export function addKcpFlags(command: Command): Command {
   return addRefusedFlags(refusedByStart, command)
 }
 
-const signing = 'Tokens are signed with sa.key in the data directory: replace this file.'
+const signing = 'Tokens are signed by this process: give --service-account-signing-key-file.'
 const unencrypted = 'Objects are stored without encryption: encrypt the file system of --store.'
 
 /** Flags of every server with a store that would promise what is not so, and what to do instead. */
@@ -65,9 +65,7 @@ export const refusedByStores: Readonly<Record<string, string>> = {
 
 const refusedByStart: Readonly<Record<string, string>> = {
   ...refusedByStores,
-  'service-account-private-key-file': signing,
   'service-account-signing-endpoint': signing,
-  'service-account-signing-key-file': signing,
 }
 
 /** Adds flags that end the command with the sentence that says what to do instead, hidden from `--help`. */

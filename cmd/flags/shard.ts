@@ -8,6 +8,8 @@ export interface ShardFlags {
   readonly shardVirtualWorkspaceUrl?: string
   readonly rootShardKubeconfigFile?: string
   readonly logicalClusterAdminKubeconfig?: string
+  readonly shardClientCertFile?: string
+  readonly shardClientKeyFile?: string
 }
 
 /** Adds the flags to a command. */
@@ -34,6 +36,11 @@ export const addShardFlags = (command: Command): Command =>
       '--logical-cluster-admin-kubeconfig <path>',
       'kubeconfig with the credentials for requests to other shards',
     )
+    .option(
+      '--shard-client-cert-file <path>',
+      'PEM file of the client certificate for requests to other shards, instead of the credentials in that kubeconfig',
+    )
+    .option('--shard-client-key-file <path>', 'PEM file of its private key')
 
 function shardName(text: string): string {
   if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(text))

@@ -77,7 +77,7 @@ function shardConfig(installation: ShardInstallation, index: number): MemberConf
       ...(index > 0 && { rootShardKubeconfigFile: shardsKubeconfig }),
       requestheaderClientCaFile: credentials.proxyAuthority,
       requestheaderAllowedNames: [proxyName],
-      serviceAccountKeyFile: credentials.serviceAccountKey,
+      serviceAccountSigningKeyFile: credentials.serviceAccountKey,
     },
   }
 }

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { ownAdminTokens } from '../authentication/admins.ts'
 import { issueAuthority, issueClient } from '../certificates/certificates.ts'
-import { prepareServiceAccountKeys } from '../certificates/serviceaccountkey.ts'
+import { prepareServiceAccountKeys, signingFile } from '../certificates/serviceaccountkey.ts'
 import { prepareServing, servingPaths } from '../certificates/servingfiles.ts'
 import { readIfThere, writePrivately } from '../files/files.ts'
 import { adminKubeconfig, userKubeconfig } from '../files/kubeconfig.ts'
@@ -43,15 +43,15 @@ export async function prepareCredentials(
   directory: string,
   members: readonly string[],
 ): Promise<SharedCredentials> {
-  const { kubeconfigPath = 'admin.kubeconfig', serviceAccountKeyFile } = flags
+  const { kubeconfigPath = 'admin.kubeconfig' } = flags
   const paths = pathsIn(directory)
   const kubeconfig = resolve(directory, kubeconfigPath)
   const admins = await ownAdminTokens(directory, kubeconfig)
   const { authority } = await prepareServing(directory, servingHosts(flags))
   for (const name of members) await copyAuthority(directory, memberDirectory(directory, name))
-  await prepareServiceAccountKeys(directory, serviceAccountKeyFile)
+  await prepareServiceAccountKeys(directory, flags)
   await writeProxyCertificate(paths)
-  const serviceAccountKey = serviceAccountKeyFile ?? join(directory, 'sa.key')
+  const serviceAccountKey = signingFile(flags)?.path ?? join(directory, 'sa.key')
   const credentials = { admins, authority, kubeconfig, serviceAccountKey, ...paths }
   // The shards know each other's URLs from the Shard objects: they use the token and the authority only.
   await writeShardsKubeconfig(credentials, 'https://127.0.0.1:1')

@@ -1,4 +1,5 @@
 import type { Logger } from '../../framework/contract/log.ts'
+import type { ServerAccess } from '../../framework/net/serveraccess.ts'
 import {
   bootstrap,
   HasOwnRoot,
@@ -8,6 +9,7 @@ import {
   type TenancyResources,
 } from '../../shard/kcp.ts'
 import type { Store } from '../../shard/store/store.ts'
+import { readFlagFile } from '../files/files.ts'
 import { readServerAccess } from '../files/kubeconfigfile.ts'
 import { StartError } from '../files/starterror.ts'
 import type { ShardFlags } from '../flags/shard.ts'
@@ -42,7 +44,7 @@ export async function prepareSharding(flags: ShardFlags, url: string): Promise<P
   const file = logicalClusterAdminKubeconfig ?? rootFile
   if (file === undefined) return { addresses }
   const { createShardClient } = await import('../../proxy/shardclient.ts')
-  const credentials = await readServerAccess('--logical-cluster-admin-kubeconfig', file)
+  const credentials = await peerCredentials(flags, file)
   const root = rootFile === undefined ? undefined : await rootAddress(rootFile)
   return {
     addresses,
@@ -58,6 +60,23 @@ const rootAddress = async (file: string) => ({
   name: rootShard,
   baseURL: (await readServerAccess('--root-shard-kubeconfig-file', file)).server,
 })
+
+/** The credentials for requests to other shards: a client certificate replaces those of the kubeconfig. */
+async function peerCredentials(flags: ShardFlags, file: string): Promise<Omit<ServerAccess, 'server'>> {
+  const { shardClientCertFile, shardClientKeyFile } = flags
+  const access = await readServerAccess('--logical-cluster-admin-kubeconfig', file)
+  if (shardClientCertFile === undefined && shardClientKeyFile === undefined) return access
+  if (shardClientCertFile === undefined || shardClientKeyFile === undefined)
+    throw new StartError(
+      '--shard-client-cert-file and --shard-client-key-file must be specified together: add the missing one.',
+    )
+  const [cert, key] = await Promise.all([
+    readFlagFile('--shard-client-cert-file', shardClientCertFile),
+    readFlagFile('--shard-client-key-file', shardClientKeyFile),
+  ])
+  const { ca, insecure } = access
+  return { cert, key, ...(ca !== undefined && { ca }), ...(insecure && { insecure }) }
+}
 
 export interface StoreSetup {
   readonly store: Store

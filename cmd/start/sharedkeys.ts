@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { SharedFiles } from '../../shard/store/etcd/sharedfiles.ts'
 import { issueAuthority } from '../certificates/certificates.ts'
-import { newServiceAccountKey } from '../certificates/serviceaccountkey.ts'
+import { type AccountKeyFiles, newServiceAccountKey, signingFile } from '../certificates/serviceaccountkey.ts'
 import { isUsableAuthority, servingPaths } from '../certificates/servingfiles.ts'
 import { isEtcd } from '../files/etcdaccess.ts'
 import { readIfThere, writePrivately } from '../files/files.ts'
@@ -15,11 +15,9 @@ export interface SharedKeysOptions {
   readonly directory: string
   /** `--store` */
   readonly where: string
-  readonly flags: EtcdFlags
+  readonly flags: EtcdFlags & AccountKeyFiles
   /** The tokens of administrators in the data directory, or new ones. */
   readonly ownTokens: () => Promise<AdminTokens>
-  /** `--service-account-key-file` */
-  readonly serviceAccountKeyFile?: string | undefined
 }
 
 /**
@@ -53,7 +51,7 @@ async function checkInstallation({ directory, flags }: SharedKeysOptions, uid: s
 }
 
 async function bring(options: SharedKeysOptions, files: SharedFiles, isKnown: boolean): Promise<AdminTokens> {
-  const { directory, serviceAccountKeyFile, ownTokens } = options
+  const { directory, flags, ownTokens } = options
   const paths = servingPaths(directory)
   const place = async (path: string, content: string): Promise<void> => {
     const own = (await readIfThere(path))?.toString()
@@ -61,7 +59,7 @@ async function bring(options: SharedKeysOptions, files: SharedFiles, isKnown: bo
     if (own !== undefined && !isKnown) throw otherKeys(options, path)
     await writePrivately(path, content)
   }
-  if (serviceAccountKeyFile === undefined) {
+  if (signingFile(flags) === undefined) {
     const path = join(directory, 'sa.key')
     const own = async () => (await readIfThere(path)) ?? Buffer.from(newServiceAccountKey())
     await place(path, (await files.share('sa.key', own)).toString())
@@ -103,10 +101,10 @@ const authorityIn = (record: Buffer): ReturnType<typeof issueAuthority> => JSON.
 const isUsableRecord = (record: Buffer): boolean => isUsableAuthority(authorityIn(record))
 
 /** Without shared keys, every server needs a copy of the same ones. */
-async function requireKeys({ directory, serviceAccountKeyFile }: SharedKeysOptions): Promise<undefined> {
+async function requireKeys({ directory, flags }: SharedKeysOptions): Promise<undefined> {
   const needed = [
     servingPaths(directory).authority,
-    ...(serviceAccountKeyFile === undefined ? [join(directory, 'sa.key')] : []),
+    ...(signingFile(flags) === undefined ? [join(directory, 'sa.key')] : []),
   ]
   for (const path of needed) {
     if ((await readIfThere(path)) !== undefined) continue

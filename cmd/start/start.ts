@@ -121,13 +121,12 @@ async function prepareKeys(
   { directory, where, kubeconfig }: Places,
   { admins: known, role }: Membership,
 ) {
-  const { serviceAccountKeyFile } = given
   const ownTokens = () => ownAdminTokens(directory, kubeconfig)
-  const sharing = { directory, where, flags: given, serviceAccountKeyFile, ownTokens }
+  const sharing = { directory, where, flags: given, ownTokens }
   const shared =
     known ?? (await prepareSharedKeys(sharing).catch(asStartError)) ?? (await role.adminTokens?.())
   const admins = await prepareAdmins(directory, kubeconfig, shared)
-  return { admins, keys: await prepareServiceAccountKeys(directory, serviceAccountKeyFile) }
+  return { admins, keys: await prepareServiceAccountKeys(directory, given) }
 }
 
 /** The log, which begins with the flags that have no effect. */

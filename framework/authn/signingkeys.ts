@@ -28,8 +28,8 @@ interface Key {
 const leeway = 60
 
 /**
- * The keys of a PEM file: RSA, or EC on P-256, P-384 or P-521, private or public. The first private key signs; all keys
- * verify, so that keys can be rotated. Throws an `Error` if the file has no supported key.
+ * The keys of a PEM file: RSA, or EC on P-256, P-384 or P-521, private or public, or certificates. The first private key signs; all
+ * keys verify, so that keys can be rotated. Throws an `Error` if the file has no supported key.
  */
 export function signingKeys(pem: string): SigningKeys {
   const keys = keysIn(pem)
@@ -53,7 +53,17 @@ function keysIn(pem: string): readonly Key[] {
   const blocks = pem.match(/-----BEGIN [A-Z ]+-----[^-]+-----END [A-Z ]+-----/g) ?? []
   const keys = blocks.filter(block => !block.includes('PARAMETERS-')).map(keyIn)
   if (keys.length === 0) throw new Error('no key in PEM format')
-  return keys
+  return withoutRepeated(keys)
+}
+
+/** A file may have a private key, and another one the certificate of the same key. */
+function withoutRepeated(keys: readonly Key[]): readonly Key[] {
+  const byId = new Map<string, Key>()
+  for (const key of keys) {
+    const known = byId.get(key.id)
+    if (known?.privateKey === undefined) byId.set(key.id, key)
+  }
+  return [...byId.values()]
 }
 
 function keyIn(block: string): Key {
