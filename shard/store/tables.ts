@@ -8,7 +8,8 @@ import { StoreError } from './store.ts'
 
 /** The file of a store in its directory. */
 export const fileName = 'oriel.mdb'
-const format = 'oriel store 2'
+const formatNumber = 2
+const format = `oriel store ${formatNumber}`
 /** Without checksums. */
 const firstFormat = 'oriel store 1'
 
@@ -87,9 +88,18 @@ function tablesOf(directory: string, root: RootDatabase<Buffer, string>): Tables
 async function checkFormat(directory: string, { meta }: Tables, mode: 'read' | 'write'): Promise<void> {
   const found = meta.getBinary('format')?.toString()
   if (found === format || found === firstFormat) return
-  if (found !== undefined || mode === 'read')
-    throw foreign(directory, `its format is '${found ?? ''}', not '${format}'`)
+  if (found !== undefined || mode === 'read') throw otherFormat(directory, found ?? '')
   await putFormat(meta)
+}
+
+/** Later versions of Oriel count the format up. */
+function otherFormat(directory: string, found: string): Error {
+  const [, number = '0'] = /^oriel store (\d+)$/.exec(found) ?? []
+  if (Number(number) <= formatNumber) return foreign(directory, `its format is '${found}', not '${format}'`)
+  return new StoreError(
+    `the store in ${directory} has the format '${found}' of a later version of Oriel: this version reads '${format}'. ` +
+      'Start the later version.',
+  )
 }
 
 /** Marks a store as one of the newest format. */

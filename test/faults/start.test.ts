@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { post } from '../conformance/fixture.ts'
 import { clientOf } from '../support/client.ts'
 import { eventually, type OrielOptions, startOriel } from '../support/oriel.ts'
+import { refusalOf } from '../support/refusal.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { configAt } from '../support/watcher.ts'
 
@@ -14,16 +15,7 @@ describe('a start that fails', function () {
     directory = await temporaryDirectory('start')
   })
 
-  /** The output of a start that exits with code 1. */
-  async function refusal(options: OrielOptions = {}): Promise<string> {
-    let output = ''
-    await assert.rejects(startOriel({ directory, ...options }), ({ message }: Error) => {
-      output = message
-      return true
-    })
-    const [, text = ''] = /^oriel start ended with 1:\n(.*)$/s.exec(output) ?? []
-    return text
-  }
+  const refusal = (options: OrielOptions = {}): Promise<string> => refusalOf({ directory, ...options })
 
   /** LMDB writes text before it, without a line break. */
   const lastLine = (output: string): string => output.trimEnd().split('\n').at(-1) ?? ''

@@ -4,7 +4,7 @@ import { checkNames } from '../group.ts'
 import { type StoreChange, StoreConflict, StoreError } from '../store.ts'
 import type { EtcdAnswer } from './connection.ts'
 import { failureOf, isFull } from './failures.ts'
-import { EpochEnded, type EtcdTarget, headOf, revisionOf } from './head.ts'
+import { checkRecord, type EtcdTarget, headOf, revisionOf } from './head.ts'
 import { withChecksum } from './layout.ts'
 import {
   decodeRange,
@@ -85,11 +85,11 @@ async function commitSmall(target: EtcdTarget, changes: readonly EtcdChange[]): 
     const { answer, fence } = await (fenced ? attemptFenced(target, changes) : attemptPlain(target, changes))
     const { header, succeeded, ranges } = answer.response
     if (succeeded) return header.revision
-    const [installation, raised] = ranges.map(({ values: [value] }) => revisionOf(value))
-    if (installation !== target.floor) throw new EpochEnded()
+    const [installation, raised] = ranges.map(({ values: [value] }) => value)
+    checkRecord(target, installation)
     wasRepeated ||= answer.isRepeated
-    if (!fenced || raised === fence) return earlierAttempt(ranges.slice(2), wasRepeated, changes)
-    target.fence.follow(raised ?? 0)
+    if (!fenced || revisionOf(raised) === fence) return earlierAttempt(ranges.slice(2), wasRepeated, changes)
+    target.fence.follow(revisionOf(raised))
   }
 }
 
@@ -158,7 +158,7 @@ async function commitLocked(target: EtcdTarget, changes: readonly EtcdChange[]):
     const { response, isRepeated } = await transact(target, { compare, changes: needed, failure })
     if (response.succeeded) return response.header.revision
     const [installation, first] = response.ranges.map(({ values: [value] }) => value)
-    if (revisionOf(installation) !== target.floor) throw new EpochEnded()
+    checkRecord(target, installation)
     // All changes were made if the first was.
     const isDone = isRepeated && revisionOf(first) > head.at && isSame(first?.value, needed[0]?.value)
     if (isDone) return revisionOf(first)
@@ -217,12 +217,12 @@ async function transact(
 
 /** A commit is only made in the epoch of the server. */
 const requestOf = (
-  { layout: { installation }, floor }: EtcdTarget,
+  { layout: { installation }, record }: EtcdTarget,
   { compare, changes, failure }: Transaction,
   last: RequestOp,
 ): Buffer =>
   encodeTxn({
-    compare: [{ key: installation, revision: floor }, ...compare],
+    compare: [{ key: installation, value: record }, ...compare],
     success: [...grouped(changes.map(opOf)), last],
     failure,
   })

@@ -7,6 +7,7 @@ import {
   type ServiceError,
   status,
 } from '@grpc/grpc-js'
+import { StoreError } from '../store.ts'
 import { type EtcdFailure, failureOf, isTransient } from './failures.ts'
 import { decodeAuthenticate, decodeWatch, encodeAuthenticate, type WatchResponse } from './messages.ts'
 
@@ -91,7 +92,7 @@ export class EtcdConnection {
     this.#clients = access.endpoints.map(endpoint => new Client(endpoint, credentials, channelOptions))
   }
 
-  /** Repeats a call at the other members while etcd is not available. Throws `EtcdFailure`. */
+  /** Repeats a call at the other members while etcd is not available. Throws `EtcdFailure`, and what `again` throws of `StoreError`. */
   async call<T>(call: EtcdCall<T>): Promise<EtcdAnswer<T>> {
     const end = performance.now() + this.#patience
     let current = call
@@ -101,6 +102,7 @@ export class EtcdConnection {
         if (isRepeated && call.again) current = { ...call, request: await call.again() }
         return { response: await this.#attempt(current, end), isRepeated }
       } catch (error) {
+        if (error instanceof StoreError) throw error
         const failure = failureOf(error)
         if (!this.#isWorthRepeating(failure) || performance.now() + pause >= end) throw failure
         this.leave(member)

@@ -34,8 +34,8 @@ export async function openEtcdStore(options: EtcdOptions): Promise<SharedStore> 
   const layout = layoutOf(options.prefix)
   try {
     const installation = await openInstallation(connection, layout, await openingOf(options))
-    const { offset, floor } = installation
-    const target = { connection, layout, offset, floor, fence: new Fence(connection, layout) }
+    const { offset, record } = installation
+    const target = { connection, layout, offset, record, fence: new Fence(connection, layout, record) }
     return await openShared(target, installation, options)
   } catch (error) {
     connection.close()

@@ -1,5 +1,5 @@
-import { StoreError } from '../store.ts'
 import type { EtcdConnection } from './connection.ts'
+import { EpochEnded } from './epochended.ts'
 import type { Fence } from './fence.ts'
 import type { Layout } from './layout.ts'
 import { decodeRange, encodeRange, type KeyValue } from './messages.ts'
@@ -9,18 +9,9 @@ export interface EtcdTarget {
   readonly connection: EtcdConnection
   readonly layout: Layout
   readonly offset: number
-  /** The revision at which the epoch began. */
-  readonly floor: number
+  /** The record of the installation, which is another one in another epoch and in another installation. */
+  readonly record: Buffer
   readonly fence: Fence
-}
-
-/** Another server has found that etcd was restored, or etcd was replaced. */
-export class EpochEnded extends StoreError {
-  constructor() {
-    super(
-      'etcd was restored or replaced while the server was running. Start the server again: clients will list again.',
-    )
-  }
 }
 
 /** The newest commit. */
@@ -34,16 +25,22 @@ export interface Head {
 }
 
 /** Reads the newest commit. Throws `EpochEnded`. */
-export async function headOf({ connection, layout, floor }: EtcdTarget): Promise<Head> {
+export async function headOf(target: EtcdTarget): Promise<Head> {
+  const { connection, layout } = target
   const { response } = await connection.call({
     path: '/etcdserverpb.KV/Range',
     request: encodeRange({ key: layout.head, end: after(layout.installation) }),
     decode: decodeRange,
   })
   const found = (key: Buffer) => response.values.find(value => value.key.equals(key))
-  if (revisionOf(found(layout.installation)) !== floor) throw new EpochEnded()
+  checkRecord(target, found(layout.installation))
   const head = found(layout.head)
   return { modified: revisionOf(head), at: response.header.revision, id: idIn(head) }
+}
+
+/** Throws `EpochEnded` unless etcd has the installation and the epoch of this server. */
+export function checkRecord({ record }: EtcdTarget, found: KeyValue | undefined): void {
+  if (found?.value.equals(record) !== true) throw new EpochEnded()
 }
 
 export const revisionOf = (value: KeyValue | undefined): number => value?.modified ?? 0

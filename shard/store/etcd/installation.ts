@@ -25,6 +25,8 @@ interface InstallationRecord {
 export interface EtcdInstallation extends InstallationRecord {
   /** The revision of etcd at which the epoch began. */
   readonly floor: number
+  /** The value of the record, which identifies the installation and its epoch. */
+  readonly record: Buffer
 }
 
 const format = 1
@@ -43,7 +45,10 @@ export async function readInstallation(
 ): Promise<{ readonly found: EtcdInstallation | undefined; readonly header: ResponseHeader }> {
   const { response } = await connection.call(readKey(layout.installation))
   const [value] = response.values
-  const found = value && { ...parseRecord(value.value, layout), floor: value.modified }
+  const found = value && {
+    ...parseRecord(value.value, layout),
+    ...{ floor: value.modified, record: value.value },
+  }
   return { found, header: response.header }
 }
 
@@ -129,8 +134,8 @@ function checkUse({ incomplete }: EtcdInstallation, { prefix }: Layout, copyOf: 
 export async function markComplete(connection: EtcdConnection, layout: Layout): Promise<void> {
   const { found } = await readInstallation(connection, layout)
   if (found === undefined) throw new StoreError(`the copy at ${layout.prefix} was removed from etcd`)
-  const { incomplete: _, floor, ...record } = found
-  await putRecord(connection, layout, { record, replaces: floor })
+  const { incomplete: _, floor, record: __, ...complete } = found
+  await putRecord(connection, layout, { record: complete, replaces: floor })
 }
 
 /** Throws when the prefix had keys at a revision without an installation. */

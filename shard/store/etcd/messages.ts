@@ -49,8 +49,14 @@ export interface RequestOp {
   readonly txn?: TxnRequest
 }
 
+/** `Compare` for equality of the value of a key. */
+export interface ValueCompare {
+  readonly key: Buffer
+  readonly value: Buffer
+}
+
 export interface TxnRequest {
-  readonly compare: readonly RevisionCompare[]
+  readonly compare: readonly (RevisionCompare | ValueCompare)[]
   readonly success: readonly RequestOp[]
   readonly failure: readonly RequestOp[]
 }
@@ -103,14 +109,17 @@ export const encodeRange = ({ key, end, limit, revision, keysOnly }: RangeReques
 
 const equal = 0
 const modRevision = 2
+const ofValue = 3
 
-const encodeCompare = ({ key, revision }: RevisionCompare): Buffer =>
-  Buffer.concat([
+const encodeCompare = (compare: RevisionCompare | ValueCompare): Buffer => {
+  const isOfValue = 'value' in compare
+  return Buffer.concat([
     varintField(1, BigInt(equal)),
-    varintField(2, BigInt(modRevision)),
-    ...bytes(3, key),
-    varintField(6, BigInt(revision)),
+    varintField(2, BigInt(isOfValue ? ofValue : modRevision)),
+    ...bytes(3, compare.key),
+    isOfValue ? lengthDelimited(7, compare.value) : varintField(6, BigInt(compare.revision)),
   ])
+}
 
 function encodeOp({ put, remove, range, txn }: RequestOp): Buffer {
   if (put !== undefined)

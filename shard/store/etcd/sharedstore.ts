@@ -9,9 +9,10 @@ import {
   type StoreEvent,
 } from '../store.ts'
 import { commitTo } from './commit.ts'
+import { EpochEnded } from './epochended.ts'
 import { EtcdFailure, failureOf, isCompacted, readError, writeError } from './failures.ts'
 import { EtcdCompacted, followKeys } from './following.ts'
-import { EpochEnded, type EtcdTarget, headOf } from './head.ts'
+import { type EtcdTarget, headOf } from './head.ts'
 import { type EtcdInstallation, readInstallation } from './installation.ts'
 import { storedValue } from './layout.ts'
 import {
@@ -245,7 +246,7 @@ export class SharedStore implements Store {
   async #checkEpoch(revision: number): Promise<void> {
     const { connection, layout } = this.#target
     const { found, header } = await readInstallation(connection, layout)
-    const isSame = found?.floor === this.#epoch.floor && found.uid === this.#epoch.uid
+    const isSame = found?.record.equals(this.#epoch.record) === true
     const isLater = header.revision >= revision && header.cluster === this.#epoch.cluster
     if (isSame && isLater && !(await hasLost(this.#target, found, this.#seenLog.newest, header.revision)))
       return
