@@ -30,6 +30,7 @@ export const exportedResources = {
   workspaces: ref(tenancyGroup, 'v1alpha1', 'workspaces'),
   workspaceTypes: ref(tenancyGroup, 'v1alpha1', 'workspacetypes'),
   partitions: ref(topologyGroup, 'v1alpha1', 'partitions'),
+  partitionSets: ref(topologyGroup, 'v1alpha1', 'partitionsets'),
   shards: ref(coreGroup, 'v1alpha1', 'shards'),
 } as const
 

@@ -13,6 +13,7 @@ import { boundSchemaController } from './controllers/exports/boundschemas.ts'
 import { cachedResourceController } from './controllers/exports/cachedresource.ts'
 import { cachedResourceSliceController } from './controllers/exports/cachedresourceslice.ts'
 import { endpointSliceController } from './controllers/exports/endpointslice.ts'
+import { partitionSetController } from './controllers/exports/partitionset.ts'
 import type {
   KcpControllerDeps,
   ShardHost,
@@ -125,6 +126,7 @@ function kcpControllers(host: ShardHost, parts: Parts): readonly Controller[] {
     apiBindingDeletionController(deps),
     boundSchemaController(host),
     endpointSliceController(deps),
+    partitionSetController(deps),
     cachedResourceController(deps),
     cachedResourceSliceController(deps),
     namespaceDefaultsController(deps),

@@ -8,6 +8,8 @@ import type { OtherShards } from '../../framework/contract/workspace.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { type AddressPolicy, createAddressPolicy } from '../../framework/net/addresspolicy.ts'
 import type { ViewUrls } from '../../framework/publishing/publisher.ts'
+import { parseLabelSelector } from '../../framework/selectors/parse.ts'
+import { matchesLabels } from '../../framework/selectors/selectors.ts'
 import { tokenExpressions } from '../../openapi/expressions/tokenexpressions.ts'
 import type { DiskSpace, QuotaLimits } from '../../shard/admission/kcp/quota.ts'
 import { openShard, type Shard } from '../../shard/index.ts'
@@ -147,6 +149,10 @@ function shardViewUrls(
         return key.name === given.name ? [] : (virtualWorkspaceURL ?? baseURL ?? [])
       })
       return [own().virtualWorkspaceURL, ...others]
+    },
+    isSelected(selector) {
+      const labels = informer.get('root', '', given.name)?.meta.labels ?? {}
+      return matchesLabels(parseLabelSelector(selector), labels)
     },
     onChange: handler => informer.onEvent(handler),
   }

@@ -30,6 +30,11 @@ export interface UrlPublisher<P extends Params = Params> {
    * Absent: the URLs of all shards are published.
    */
   published?(object: KubeObject): readonly string[]
+  /**
+   * The label selector of the shards that an object with `published` lists, '' for all: the URL of another one is not added, and
+   * stays when it is published already. Absent: all shards.
+   */
+  shardSelector?(object: KubeObject): string
   /** Returns the object with the URLs in its status; the same object if nothing changes. */
   publish(object: KubeObject, urls: readonly string[]): KubeObject
 }

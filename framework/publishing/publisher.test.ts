@@ -28,6 +28,15 @@ const team = defineVirtualWorkspace('team', '/services/team/:team', () => ({
   apis: () => undefined,
   publisher: publisherBy('team'),
 }))
+/** Publishes one view for each widget with its own URL, and those that other shards have published. */
+const alone = defineVirtualWorkspace('alone', '/services/alone/:alone', () => ({
+  apis: () => undefined,
+  publisher: {
+    ...publisherBy('alone'),
+    published: urlsOf,
+    shardSelector: object => object.metadata.labels?.selector ?? '',
+  },
+}))
 const crew = defineVirtualWorkspace('crew', '/services/crew/:crew', () => ({
   apis: () => undefined,
   publisher: publisherBy('crew'),
@@ -51,13 +60,15 @@ describe('publishing URLs', () => {
     }
   }
 
+  const isSelected = (selector: string): boolean => selector === ''
+
   beforeEach(() => {
     stop = new AbortController()
     shard = createTinyShard()
     const informers = createInformers(shard, silent, stop.signal)
     const host = { backend: shard, informers, log: silent }
-    const viewUrls = { ...onlyUrl('https://views.example/base/'), own: 'https://shard.example' }
-    const workspaces = [team(host), crew(host)]
+    const viewUrls = { ...onlyUrl('https://views.example/base/'), own: 'https://shard.example', isSelected }
+    const workspaces = [team(host), crew(host), alone(host)]
     publishing = publishUrls({ workspaces, ...host, viewUrls, signal: stop.signal })
   })
   afterEach(async () => {
@@ -81,6 +92,13 @@ describe('publishing URLs', () => {
     await create('bad', { team: '..' })
     await create('good', { team: 'green' })
     assert.deepEqual(await published('good'), ['https://views.example/base/services/team/green'])
+  })
+
+  it('does not add the URL of a shard that the selector of the object does not match', async () => {
+    await create('elsewhere', { alone: 'red', selector: 'eu' })
+    await create('here', { alone: 'blue' })
+    assert.deepEqual(await published('here'), ['https://views.example/base/services/alone/blue'])
+    assert.deepEqual(urlsOf((await shard.storage(widgets).get(ctx(), key('elsewhere'))).object), [])
   })
 
   it('does not change other objects', async () => {

@@ -14,6 +14,8 @@ export interface ViewUrls {
   readonly own: string
   /** One per shard with views, that of this server first. */
   current(): readonly string[]
+  /** Whether the shard of this server has labels that match the selector; absent: it matches all. */
+  isSelected?(selector: string): boolean
   /** Returns a function that removes the handler. */
   onChange(handler: () => void): () => void
 }
@@ -138,18 +140,21 @@ async function publishOne(publishing: Publishing, of: Publisher, item: Item): Pr
 
 /** The URLs of the paths on all shards; where each shard publishes its own, those on this one, and those that others have published. */
 function urlsFor(
-  { isOnlyHere, published }: UrlPublisher,
+  publisher: UrlPublisher,
   viewUrls: ViewUrls,
   paths: readonly string[],
   object: KubeObject,
 ): readonly string[] {
+  const { isOnlyHere, published } = publisher
   const given = isOnlyHere ? [viewUrls.own] : viewUrls.current()
   const bases = given.map(base => base.replace(/\/+$/, ''))
   const on = (listed: readonly string[]) => paths.flatMap(path => listed.map(base => base + path))
   if (published === undefined) return on(bases)
   const others = bases.slice(1)
-  const kept = published(object).filter(url => others.some(base => url.startsWith(`${base}/`)))
-  return [...on(bases.slice(0, 1)), ...kept]
+  const known = published(object)
+  const kept = known.filter(url => others.some(base => url.startsWith(`${base}/`)))
+  const isSelected = viewUrls.isSelected?.(publisher.shardSelector?.(object) ?? '') ?? true
+  return [...on(bases.slice(0, 1)).filter(url => isSelected || known.includes(url)), ...kept]
 }
 
 /** Removes the resourceVersion: the update applies to the newest version, and a conflict retries it. */

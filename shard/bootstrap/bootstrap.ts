@@ -60,11 +60,12 @@ export function tenancyResources(exports: readonly ExportIdentity[]): TenancyRes
     if (identity === undefined) throw new TypeError(`root has no export ${from}`)
     return { ...ref, identity }
   }
-  const { workspaces, workspaceTypes, partitions, shards } = exportedResources
+  const { workspaces, workspaceTypes, partitions, partitionSets, shards } = exportedResources
   return {
     workspaces: of(workspaces),
     workspaceTypes: of(workspaceTypes),
     partitions: of(partitions),
+    partitionSets: of(partitionSets),
     shards: of(shards, shardsExport),
   }
 }

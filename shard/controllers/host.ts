@@ -91,6 +91,7 @@ export interface TenancyResources {
   readonly workspaces: ResourceRef
   readonly workspaceTypes: ResourceRef
   readonly partitions: ResourceRef
+  readonly partitionSets: ResourceRef
   readonly shards: ResourceRef
 }
 

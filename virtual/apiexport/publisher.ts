@@ -18,6 +18,7 @@ export function slicePublisher(exports: Exports): UrlPublisher<ExportParams> {
       return found.isConsumed ? [found.params] : []
     },
     published: endpointUrls,
+    shardSelector: object => (object as APIExportEndpointSlice).status?.shardSelector ?? '',
     publish: withEndpoints,
   }
 }
