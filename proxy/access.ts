@@ -1,5 +1,5 @@
+import type { PeerClient } from '../framework/contract/peer.ts'
 import type { UserInfo } from '../framework/request/user.ts'
-import type { ShardClient } from './shardclient.ts'
 import type { ShardAddress, ShardIndex } from './shardindex.ts'
 
 /** A request for a path of a logical cluster. */
@@ -18,7 +18,7 @@ interface Review {
 
 /** Sends a SubjectAccessReview to the shard of the logical cluster. Rejects when the shard is unreachable. */
 export const accessReviews =
-  (index: Pick<ShardIndex, 'shardOf'>, clientOf: (shard: ShardAddress) => ShardClient): Reviewer =>
+  (index: Pick<ShardIndex, 'shardOf'>, clientOf: (shard: ShardAddress) => PeerClient): Reviewer =>
   async (user, { cluster, path, verb }, signal) => {
     const shard = index.shardOf(cluster)
     if (shard === undefined) return false

@@ -1,4 +1,5 @@
 import type { ResourceRef } from '../framework/contract/backend.ts'
+import type { PeerClient } from '../framework/contract/peer.ts'
 import type { ResourceStorage } from '../framework/contract/storage.ts'
 import { notServed } from '../framework/meta/errors.ts'
 import { createClient, type OutgoingResponse } from '../framework/net/client.ts'
@@ -9,20 +10,8 @@ import { list, sent } from '../remote/reading/listing.ts'
 import type { Source } from '../remote/reading/source.ts'
 import { connected, Progress } from '../remote/watches/connected.ts'
 
-/** A client of a shard for other servers of the installation, with permission to read everything. */
-export interface ShardClient {
-  /** Lists and watches; writes are refused. */
-  storage(resource: ResourceRef): ResourceStorage
-  get<T>(path: string, signal: AbortSignal): Promise<T>
-  post<T>(path: string, body: object, signal: AbortSignal): Promise<T>
-  /** A JSON merge patch. */
-  patch<T>(path: string, body: object, signal: AbortSignal): Promise<T>
-  delete(path: string, signal: AbortSignal): Promise<void>
-  close(): Promise<void>
-}
-
 /** Has no address policy, because shards are servers of the operator. */
-export function createShardClient(access: ServerAccess): ShardClient {
+export function createShardClient(access: ServerAccess): PeerClient {
   const { origin, pathname } = new URL(access.server)
   const base = pathname.replace(/\/$/, '')
   const client = createClient({ tls: tlsOf(access), headers: { ...authorizationOf(access) } })

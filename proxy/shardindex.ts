@@ -3,6 +3,7 @@ import type { Backend, ResourceRef } from '../framework/contract/backend.ts'
 import type { Informer } from '../framework/contract/informer.ts'
 import { type ItemEvent, isCopied } from '../framework/contract/item.ts'
 import type { Logger } from '../framework/contract/log.ts'
+import type { PeerClient } from '../framework/contract/peer.ts'
 import { createWorkspaceTree, type Place } from '../framework/contract/workspacetree.ts'
 import { createInformers } from '../framework/informers/informers.ts'
 import { StatusError } from '../framework/meta/errors.ts'
@@ -10,7 +11,6 @@ import type { ClusterName, KubeObject } from '../framework/meta/object.ts'
 import { coreGroup, tenancyGroup } from '../kcp/apigroups.ts'
 import { resolveHome } from '../kcp/names.ts'
 import { resources, shardsExport } from '../kcp/resources.ts'
-import type { ShardClient } from './shardclient.ts'
 
 /** A shard and its URL. */
 export interface ShardAddress {
@@ -38,9 +38,9 @@ export interface ShardIndex {
 
 export interface ShardIndexOptions {
   /** Reads the Shard objects. */
-  readonly root: ShardClient
+  readonly root: PeerClient
   /** Reads everything of one shard. */
-  readonly connect: (shard: ShardAddress) => ShardClient
+  readonly connect: (shard: ShardAddress) => PeerClient
   /** The prefix of the URLs of workspaces. Mounts with such a URL point to another workspace. */
   readonly externalUrl: string
   readonly log: Logger
@@ -59,7 +59,7 @@ interface APIExport {
 }
 
 /** The identity hash of an APIExport of `root`. Rejects while it has none. */
-async function identityOf(root: ShardClient, name: string, signal: AbortSignal): Promise<string> {
+async function identityOf(root: PeerClient, name: string, signal: AbortSignal): Promise<string> {
   const path = `/clusters/root/apis/apis.kcp.io/v1alpha1/apiexports/${name}`
   const identity = (await root.get<APIExport>(path, signal)).status?.identityHash
   if (!identity) throw new Error(`the export ${name} of root has no identity yet`)
@@ -85,7 +85,7 @@ type Until = Pick<ShardIndexOptions, 'log' | 'signal'>
 const pauses = { first: 500, longest: 5_000 }
 
 /** The identity hash of workspaces on a shard: that of `root`, unless the shard has its own `root`. */
-function identityOn(client: ShardClient, ofRoot: string, { log, signal }: Until): Promise<string> {
+function identityOn(client: PeerClient, ofRoot: string, { log, signal }: Until): Promise<string> {
   const identity = () =>
     identityOf(client, 'tenancy.kcp.io', signal).catch(error => {
       if (error instanceof StatusError && (error.code === 403 || error.code === 404)) return ofRoot
@@ -97,7 +97,7 @@ function identityOn(client: ShardClient, ofRoot: string, { log, signal }: Until)
 
 /** Lists and watches of one resource of one shard, in `cluster` or all. */
 function informerOf(
-  client: ShardClient,
+  client: PeerClient,
   resource: ResourceRef,
   { log, signal }: Until,
   cluster = '*',
@@ -200,7 +200,7 @@ class Index implements ShardIndex {
   }
 
   /** Resolves when the shard was listed once. */
-  async #list(shard: ShardAddress, client: ShardClient, until: Until): Promise<void> {
+  async #list(shard: ShardAddress, client: PeerClient, until: Until): Promise<void> {
     const identity = await identityOn(client, this.#identity, until)
     const clusters = informerOf(client, resources.logicalClusters, until)
     const workspaces = informerOf(client, bound(tenancyGroup, 'workspaces', identity), until)

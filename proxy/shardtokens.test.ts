@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
+import type { PeerClient } from '../framework/contract/peer.ts'
 import { StatusError } from '../framework/meta/errors.ts'
-import type { ShardClient } from './shardclient.ts'
 import type { ShardAddress } from './shardindex.ts'
 import { shardTokens } from './shardtokens.ts'
 
@@ -21,7 +21,7 @@ describe('tokens that shards authenticate', () => {
         asked.push(`${name} ${path.split('/')[2]}`)
         return Promise.resolve(answer() as never)
       }
-      return { post } as unknown as ShardClient
+      return { post } as unknown as PeerClient
     })
   beforeEach(() => {
     asked = []

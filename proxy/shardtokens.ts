@@ -2,9 +2,9 @@ import { isObject, unverifiedClaims } from '../framework/authn/jwt.ts'
 import type { BearerTokenReader } from '../framework/authn/token.ts'
 import { reviewOf, type TokenReview, userIn } from '../framework/authn/tokenreview.ts'
 import { createVerdicts, type TokenVerdict } from '../framework/authn/verdicts.ts'
+import type { PeerClient } from '../framework/contract/peer.ts'
 import type { ClusterName } from '../framework/meta/object.ts'
 import { isClusterName } from '../framework/request/path.ts'
-import type { ShardClient } from './shardclient.ts'
 import type { ShardAddress, ShardIndex } from './shardindex.ts'
 
 /** Milliseconds for which an accepted token is cached, and a rejected one. */
@@ -19,7 +19,7 @@ const timeout = 10_000
  */
 export function shardTokens(
   index: Pick<ShardIndex, 'shardOf'>,
-  clientOf: (shard: ShardAddress) => ShardClient,
+  clientOf: (shard: ShardAddress) => PeerClient,
 ): BearerTokenReader {
   const verdicts = createVerdicts<{ readonly found: TokenReview }>(longest)
   return async (token, { cluster = 'root' }) => {
@@ -36,7 +36,7 @@ export function shardTokens(
   }
 }
 
-const review = (client: ShardClient, cluster: ClusterName, token: string): Promise<TokenReview> =>
+const review = (client: PeerClient, cluster: ClusterName, token: string): Promise<TokenReview> =>
   client.post<TokenReview>(
     `/clusters/${cluster}/apis/authentication.k8s.io/v1/tokenreviews`,
     reviewOf(token),

@@ -1,3 +1,4 @@
+import type { PeerClient } from '../framework/contract/peer.ts'
 import type { Outbound } from '../framework/contract/upstream.ts'
 import type { OtherShards } from '../framework/contract/workspace.ts'
 import { validateAPIResourceSchema } from '../openapi/apiresourceschema.ts'
@@ -32,14 +33,14 @@ import { peersController, type Sharding } from './peers/follow.ts'
 import { otherShards } from './peers/otheraccess.ts'
 import { sliceUrlsController } from './peers/sliceurls.ts'
 import { type ClusterDirectory, createDirectory } from './tenancy/directory.ts'
-import type { PeerClient } from './tenancy/peer.ts'
 
+export type { PeerClient } from '../framework/contract/peer.ts'
 export { type BootstrapOptions, bootstrap } from './bootstrap/bootstrap.ts'
 export type { ShardAddresses } from './bootstrap/root.ts'
 export type { TenancyResources } from './controllers/host.ts'
 export type { Sharding } from './peers/follow.ts'
 export { HasOwnRoot, type JoinOptions, joinRoot } from './peers/join.ts'
-export type { ConnectPeer, PeerClient } from './tenancy/peer.ts'
+export type { ConnectPeer } from './tenancy/peer.ts'
 
 export interface KcpOptions {
   /** What `bootstrap` returned. */

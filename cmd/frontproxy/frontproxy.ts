@@ -1,5 +1,6 @@
 import { type BearerTokenReader, isIdentityHeader, tokenUsers } from '../../framework/authn/index.ts'
 import { createLogger, type Logger } from '../../framework/contract/log.ts'
+import type { PeerClient } from '../../framework/contract/peer.ts'
 import { createFairness } from '../../framework/fairness/fairness.ts'
 import { createMetrics, type Metrics } from '../../framework/metrics/metrics.ts'
 import type { HealthCheck } from '../../framework/server/health.ts'
@@ -11,7 +12,7 @@ import { accessReviews } from '../../proxy/access.ts'
 import { frontProxy } from '../../proxy/frontproxy.ts'
 import { defaultDropGroups, groupFilter } from '../../proxy/groups.ts'
 import { proxyMeasures } from '../../proxy/measures.ts'
-import { createShardClient, type ShardClient } from '../../proxy/shardclient.ts'
+import { createShardClient } from '../../proxy/shardclient.ts'
 import { followShards, type ShardAddress, type ShardIndex } from '../../proxy/shardindex.ts'
 import { shardTokens } from '../../proxy/shardtokens.ts'
 import { adminUsers } from '../authentication/admins.ts'
@@ -164,7 +165,7 @@ async function openPort(
 
 interface Shards {
   readonly index: ShardIndex
-  clientOf(shard: ShardAddress): ShardClient
+  clientOf(shard: ShardAddress): PeerClient
   close(): Promise<void>
 }
 
@@ -173,15 +174,14 @@ async function openShards({ flags, log, stopping }: FrontProxySetup, externalUrl
     readServerAccess('--root-kubeconfig', flags.rootKubeconfig),
     readCredentials(flags.shardsKubeconfig),
   ])
-  const clients = new Map<string, ShardClient>()
-  const clientOf = ({ baseURL }: ShardAddress): ShardClient => {
+  const clients = new Map<string, PeerClient>()
+  const clientOf = ({ baseURL }: ShardAddress): PeerClient => {
     const known = clients.get(baseURL) ?? createShardClient({ ...access, server: baseURL })
     clients.set(baseURL, known)
     return known
   }
   const root = createShardClient(rootAccess)
-  const connect = ({ baseURL }: ShardAddress): ShardClient =>
-    createShardClient({ ...access, server: baseURL })
+  const connect = ({ baseURL }: ShardAddress): PeerClient => createShardClient({ ...access, server: baseURL })
   const index = await followShards({ root, connect, externalUrl, log, signal: stopping }).catch(error => {
     const { message } = error as Error
     throw new StartError(`The root shard of ${flags.rootKubeconfig} cannot be read: ${message}.`)

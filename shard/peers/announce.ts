@@ -1,8 +1,8 @@
 import { retry } from '../../framework/async/backoff.ts'
 import type { Logger } from '../../framework/contract/log.ts'
+import type { PeerClient } from '../../framework/contract/peer.ts'
 import { StatusError } from '../../framework/meta/errors.ts'
 import type { ShardAddresses } from '../bootstrap/root.ts'
-import type { PeerClient } from '../tenancy/peer.ts'
 
 /** Milliseconds. */
 const pauses = { first: 500, longest: 5_000 }

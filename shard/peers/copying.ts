@@ -4,6 +4,7 @@ import type { ResourceRef } from '../../framework/contract/backend.ts'
 import type { Informer, Informers } from '../../framework/contract/informer.ts'
 import { type Item, isCopied, originAnnotation } from '../../framework/contract/item.ts'
 import type { Logger } from '../../framework/contract/log.ts'
+import type { PeerClient } from '../../framework/contract/peer.ts'
 import { createInformers } from '../../framework/informers/informers.ts'
 import type { ClusterName, KubeObject } from '../../framework/meta/object.ts'
 import { isCopy } from '../../kcp/annotations.ts'
@@ -16,7 +17,6 @@ import type { TenancyResources } from '../controllers/host.ts'
 import { createQueue } from '../controllers/queue.ts'
 import { storedResourceOf } from '../manifests/apply.ts'
 import type { StoreChange } from '../store/store.ts'
-import type { PeerClient } from '../tenancy/peer.ts'
 
 /** The store and the cache of the copies. */
 export interface CopyDeps {

@@ -1,9 +1,10 @@
 import { setMaxListeners } from 'node:events'
 import type { ItemEvent } from '../../framework/contract/item.ts'
+import type { PeerClient } from '../../framework/contract/peer.ts'
 import type { Shard } from '../../kcp/core.ts'
 import type { ShardAddresses } from '../bootstrap/root.ts'
 import type { Controller } from '../controllers/controller.ts'
-import type { ConnectPeer, PeerClient } from '../tenancy/peer.ts'
+import type { ConnectPeer } from '../tenancy/peer.ts'
 import { announce, untilReached } from './announce.ts'
 import { type CopyDeps, keepCopies } from './copying.ts'
 

@@ -1,12 +1,13 @@
 import { LRUCache } from 'lru-cache'
 import type { Informers } from '../../framework/contract/informer.ts'
+import type { PeerClient } from '../../framework/contract/peer.ts'
 import type { OtherShards } from '../../framework/contract/workspace.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
 import { shardAnnotation } from '../../kcp/annotations.ts'
 import { logicalClusterName } from '../../kcp/logicalclusters.ts'
 import { resources } from '../../kcp/resources.ts'
-import type { PeerClient, Peers } from '../tenancy/peer.ts'
+import type { Peers } from '../tenancy/peer.ts'
 
 interface Review {
   readonly status?: { readonly allowed?: boolean }

@@ -70,6 +70,15 @@ const version = (name: string, storage: boolean) => ({
   schema: { openAPIV3Schema: { type: 'object', properties: { spec, status } } },
 })
 
+export const widgetNames = {
+  plural: 'widgets',
+  singular: 'widget',
+  kind: 'Widget',
+  listKind: 'WidgetList',
+  shortNames: ['wd'],
+  categories: ['all'],
+}
+
 /** Fixture F. */
 export const fixture = {
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -78,14 +87,7 @@ export const fixture = {
   spec: {
     group,
     scope: 'Namespaced',
-    names: {
-      plural: 'widgets',
-      singular: 'widget',
-      kind: 'Widget',
-      listKind: 'WidgetList',
-      shortNames: ['wd'],
-      categories: ['all'],
-    },
+    names: widgetNames,
     versions: [version('v1', true), version('v1beta1', false)],
   },
 }

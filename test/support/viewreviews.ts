@@ -13,6 +13,12 @@ export interface ViewReview {
   readonly wanted: object
 }
 
+/** A review that a user sends. */
+export interface AskedReview extends Omit<ViewReview, 'wanted'> {
+  readonly who: string
+  readonly wanted?: object
+}
+
 const apiVersion = 'authorization.k8s.io/v1'
 
 /** The review, and the path of its resource below that of a logical cluster. */

@@ -1,11 +1,11 @@
 import type { ResourceRef } from '../../../framework/contract/backend.ts'
+import type { PeerClient } from '../../../framework/contract/peer.ts'
 import type { ClusterName, ObjectKey } from '../../../framework/meta/object.ts'
 import { shardAnnotation } from '../../../kcp/annotations.ts'
 import type { LogicalCluster } from '../../../kcp/core.ts'
 import { logicalClusterName } from '../../../kcp/logicalclusters.ts'
 import { resources } from '../../../kcp/resources.ts'
 import type { Workspace } from '../../../kcp/tenancy.ts'
-import type { PeerClient } from '../../tenancy/peer.ts'
 import { clusterScoped, createIfMissing, ifFound } from '../client.ts'
 import type { KcpControllerDeps } from '../host.ts'
 

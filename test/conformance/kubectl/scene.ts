@@ -9,6 +9,7 @@ import {
   publishedUrl,
   type Tenant,
 } from '../../support/tenants.ts'
+import { widgetNames } from '../fixture.ts'
 import { mountFlags, mountRemote } from '../targets.ts'
 
 export const group = 'kubectl.example.com'
@@ -36,14 +37,7 @@ const widgets: KubeObject = {
   spec: {
     group,
     scope: 'Namespaced',
-    names: {
-      plural: 'widgets',
-      singular: 'widget',
-      kind: 'Widget',
-      listKind: 'WidgetList',
-      shortNames: ['wd'],
-      categories: ['all'],
-    },
+    names: widgetNames,
     versions: [
       {
         name: 'v1',

@@ -6,17 +6,12 @@ import { discard, eventually, readText } from '../../support/oriel.ts'
 import { bound, clusterRole, masters, type People, startWithPeople } from '../../support/people.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { apply, type Tenant } from '../../support/tenants.ts'
-import { exportGadgets, type ViewReview, viewReview } from '../../support/viewreviews.ts'
+import { type AskedReview, exportGadgets, viewReview } from '../../support/viewreviews.ts'
 
 const policy =
   'apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Metadata}]\n'
 const group = 'cert-manager.io'
 const list = { verb: 'list', group, resource: 'certificates' }
-
-interface Asked extends Omit<ViewReview, 'wanted'> {
-  readonly who: string
-  readonly wanted?: object
-}
 
 /**
  * Explanations of decisions of views: `user-1` administers the provider, `user-2` the consumer, `user-5` a third
@@ -51,11 +46,11 @@ describe('explanations of decisions of a view', function () {
   after(() => discard(people.oriel))
 
   /** The response to a review for a request to a view, sent to the workspace `where`. */
-  const review = (where: string, { who, wanted = list, ...asked }: Asked) => {
+  const review = (where: string, { who, wanted = list, ...asked }: AskedReview) => {
     const { path, body } = viewReview({ ...asked, wanted })
     return people.post(who, `/clusters/${where}${path}`, body)
   }
-  async function explain(asked: Asked): Promise<Explanation> {
+  async function explain(asked: AskedReview): Promise<Explanation> {
     const told = await review(provider.cluster, asked)
     assert.equal(told.status, 201, told.body)
     const { metadata } = told.json<{ metadata: { annotations: Record<string, string> } }>()

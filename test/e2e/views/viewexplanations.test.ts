@@ -8,7 +8,7 @@ import { bound } from '../../support/people.ts'
 import { type Standalone, startStandalone } from '../../support/servers/standalone.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { apply, type Tenant } from '../../support/tenants.ts'
-import { exportGadgets, type ViewReview, viewReview } from '../../support/viewreviews.ts'
+import { type AskedReview, exportGadgets, viewReview } from '../../support/viewreviews.ts'
 import { userAt } from '../../support/watcher.ts'
 
 const tokens = 'boss-token,boss,1\nada-token,ada,2\nbob-token,bob,3\n'
@@ -16,11 +16,6 @@ const group = 'cert-manager.io'
 const reviews = 'authorization.k8s.io'
 const certificates = { verb: 'list', group, resource: 'certificates' }
 const configMaps = { verb: 'list', group: '', resource: 'configmaps' }
-
-interface Asked extends Omit<ViewReview, 'wanted'> {
-  readonly who: string
-  readonly wanted?: object
-}
 
 /**
  * Explanations of a process of views. `boss` administers the provider, and `ada` and `bob` have no permissions there.
@@ -48,7 +43,7 @@ describe('explanations of decisions of a view in front of a shard', function () 
   after(() => discard(standalone))
 
   /** The response to a review for a request to a view, for the workspace `where`. */
-  async function review(where: string, { who, wanted = certificates, ...asked }: Asked) {
+  async function review(where: string, { who, wanted = certificates, ...asked }: AskedReview) {
     const { path, body } = viewReview({ ...asked, wanted })
     const client = await as(who)
     return client(`/services/explain/clusters/${where}${path}`, {
@@ -57,7 +52,7 @@ describe('explanations of decisions of a view in front of a shard', function () 
       body,
     })
   }
-  async function explain(asked: Asked): Promise<Explanation> {
+  async function explain(asked: AskedReview): Promise<Explanation> {
     const { status, text, json } = await review(provider.cluster, asked)
     assert.equal(status, 201, text)
     return JSON.parse(json().metadata.annotations?.['oriel/explanation'] ?? '')

@@ -1,0 +1,17 @@
+import type { ResourceRef } from './backend.ts'
+import type { ResourceStorage } from './storage.ts'
+
+/**
+ * A client of another server of the installation, with administrator credentials. Paths begin behind the base URL of the server.
+ * Errors are `StatusError`s.
+ */
+export interface PeerClient {
+  /** Lists and watches; writes are refused. */
+  storage(resource: ResourceRef): ResourceStorage
+  get<T>(path: string, signal: AbortSignal): Promise<T>
+  post<T>(path: string, body: object, signal: AbortSignal): Promise<T>
+  /** A JSON merge patch. */
+  patch<T>(path: string, body: object, signal: AbortSignal): Promise<T>
+  delete(path: string, signal: AbortSignal): Promise<void>
+  close(): Promise<void>
+}
