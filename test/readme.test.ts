@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { pages, viewPages, walkPages } from './documentation/pages.ts'
 import { type Block, blocksOf } from './support/markdown.ts'
 import { discard, type Oriel, readText, run, startOriel } from './support/oriel.ts'
 import { freePort } from './support/servers/kcp.ts'
@@ -32,29 +32,10 @@ function assertShows(stdout: string, promised: string): void {
 }
 const squeeze = (line: string): string => line.trim().replace(/\s+/g, ' ')
 
-/** `virtual/<view>/README.md`, where a view has one. */
-async function viewPages(): Promise<readonly string[]> {
-  const folders = await readdir(join(root, 'virtual'))
-  return folders.map(name => `virtual/${name}/README.md`).filter(file => existsSync(join(root, file)))
-}
-
-/** Pages that continue the README. */
-const guides = [
-  'authentication',
-  'authorization',
-  'doctor',
-  'operations',
-  'workspaces',
-  'standalone',
-  'views',
-  'writing-a-view',
-].map(name => `docs/${name}.md`)
-
-const allPages = async (): Promise<readonly string[]> => {
-  const docs = await readdir(join(root, 'docs'), { recursive: true })
-  const pages = docs.filter(name => name.endsWith('.md')).map(name => `docs/${name}`)
-  return ['README.md', 'CONTRIBUTING.md', 'THREAT_MODEL.md', ...(await viewPages()), ...pages]
-}
+const allPages = (): readonly string[] =>
+  pages()
+    .map(({ path }) => path)
+    .filter(path => !path.startsWith('test/') && path !== 'CHANGELOG.md')
 
 /** `framework/server/pipeline.ts` in the text of a page. */
 const sourceFile =
@@ -77,8 +58,7 @@ describe('the README', function () {
 
   it('has working commands, and so do the pages of the views and the guides', async () => {
     const blocks: Block[] = []
-    for (const file of ['README.md', ...(await viewPages()), ...guides])
-      blocks.push(...blocksOf(await textOf(file)))
+    for (const file of walkPages()) blocks.push(...blocksOf(await textOf(file)))
     const viewsPort = await freePort()
     const marker = '=== block '
     const script = commands(blocks).map(
@@ -94,14 +74,14 @@ describe('the README', function () {
   })
 
   it('has pages of the views with the same structure', async () => {
-    for (const file of await viewPages()) {
+    for (const file of viewPages()) {
       const headings = [...(await textOf(file)).matchAll(/^## (.*)$/gm)].map(([, heading]) => heading)
       assert.deepEqual(headings, ['Name', 'URL', 'APIs', 'Authorization', 'Example'], file)
     }
   })
 
   it('names files that exist, and so do all pages', async () => {
-    for (const file of await allPages()) {
+    for (const file of allPages()) {
       const text = await textOf(file)
       const linked = targets(text, /\]\((?!https?:)([^)#]+)\)/g).map(target =>
         join(dirname(file), fileOf(target)),

@@ -4,7 +4,9 @@ import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { KubeObject } from '../../../framework/index.ts'
-import { compiled, eventually, type Kubectl, kubectlFor, run } from '../../support/oriel.ts'
+import { blocksOf } from '../../support/markdown.ts'
+import { compiled, eventually, type Kubectl, kubectlFor, readText, run } from '../../support/oriel.ts'
+import { root } from '../../support/source.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { apply, bind, bindingOf, exportApi, type Tenant } from '../../support/tenants.ts'
 
@@ -84,6 +86,13 @@ const urlsOf = (provider: Tenant, name: string) => async (): Promise<readonly st
   return (await provider.kubectl(args)).split(' ').filter(url => url !== '')
 }
 
+/** A banner with other ports, durations and directories. */
+const withoutPlaces = (banner: string, directory = '/home/ada/.oriel'): string =>
+  banner
+    .replaceAll(directory, 'DIRECTORY')
+    .replaceAll(/localhost:\d+/g, 'localhost')
+    .replaceAll(/\d+ ms/g, 'N ms')
+
 describe('oriel start --shards 2', function () {
   this.timeout(180_000)
   let directory: string
@@ -111,6 +120,16 @@ describe('oriel start --shards 2', function () {
       const namespace = await kubectl.json<KubeObject>(['get', 'namespace', 'default'])
       assert.equal(namespace.metadata.annotations?.['kcp.io/cluster'], tenants[i]?.cluster)
     }
+  })
+
+  it('prints what its page shows', async () => {
+    const blocks = blocksOf(await readText(join(root, 'docs/mounts.md')))
+    const at = blocks.findIndex(({ text }) => text === 'oriel start --shards 2\n')
+    const shown = blocks[at + 1]?.text.trim() ?? assert.fail()
+    assert.equal(
+      withoutPlaces(running.banner, directory).slice(0, withoutPlaces(shown).length),
+      withoutPlaces(shown),
+    )
   })
 
   it('shares APIs between the shards, and serves their views to the same administrator', async () => {
