@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { labelsOf, metadataOf, resourceVersionOf } from '../../framework/wire/encode.ts'
 import { atRevision, decodeStored, encodeStored, parseStorageKey, storageKey } from './codec.ts'
+import { Builder } from './item.ts'
 import { configMaps, keyOf, objectOf } from './testing/fixture.ts'
 
 describe('stored objects', () => {
@@ -36,6 +38,27 @@ describe('stored objects', () => {
         metadata: { ...metadata, resourceVersion: '5' },
       })
     }
+  })
+
+  it('tell whether they can have owner references without being decoded', () => {
+    const owner = { apiVersion: 'v1', kind: 'K', name: 'o', uid: randomUUID() }
+    const managedFields = [{ manager: 'm', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1' }]
+    const builder = new Builder()
+    const uids = [randomUUID(), 'short', `long-${randomUUID()}`, undefined]
+    for (const uid of uids)
+      for (const ownerReferences of [undefined, [owner], [{ ...owner, uid: owner.uid.slice(2) }]])
+        for (const more of [{}, { managedFields }, { namespace: '' }, { annotations: { a: ']' } }]) {
+          const metadata = {
+            name: 'x',
+            ...more,
+            ...(uid && { uid }),
+            ...(ownerReferences && { ownerReferences }),
+          }
+          const value = encodeStored({ apiVersion: 'v1', kind: 'K', metadata })
+          const stored = { key: 'k', value, modified: 7, created: 7 }
+          const item = builder.build(configMaps, { key: keyOf('root/default/x'), stored })
+          assert.equal(item.mayHaveOwners, ownerReferences !== undefined, JSON.stringify(metadata))
+        }
   })
 
   it('of an unknown format are refused', () => {

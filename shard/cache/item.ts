@@ -84,6 +84,16 @@ export class CachedItem extends SlabItem {
     return this.object.metadata.uid ?? ''
   }
 
+  /**
+   * Whether the metadata can have owner references, without decoding: in canonical metadata only they end with `]` before
+   * the uid.
+   */
+  get mayHaveOwners(): boolean {
+    const tail = this.text(this.#end - uidKey.length - uidLength - 3, this.#end)
+    if (tail.startsWith(`,${uidKey}`, 1) && tail.endsWith('"')) return tail.startsWith(']')
+    return this.object.metadata.ownerReferences !== undefined
+  }
+
   /** Decoded on first use, and again after the result was garbage-collected. */
   get object(): KubeObject {
     const known = this.#decoded?.deref()

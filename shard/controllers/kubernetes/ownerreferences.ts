@@ -30,18 +30,10 @@ export function parsePlace(key: string): ObjectPlace {
 
 export const placeOf = (resource: StoredResource, item: Item): ObjectPlace => ({ ...resource, ...item.key })
 
-const mark = Buffer.from('"ownerReferences":')
-
-/** Whether the metadata has owner references; reads the bytes, because few objects have some. */
-const mayHaveOwners = (item: CachedItem): boolean => {
-  const { rest, end } = item.offsets
-  return item.bytes.subarray(rest, end).includes(mark)
-}
-
 const none: readonly OwnerReference[] = []
 
 export const ownersOf = (item: CachedItem): readonly OwnerReference[] =>
-  mayHaveOwners(item) ? (item.object.metadata.ownerReferences ?? none) : none
+  item.mayHaveOwners ? (item.object.metadata.ownerReferences ?? none) : none
 
 /** Dependents by the uid of the owner; both are in the same logical cluster. */
 export interface Ownership {
