@@ -1,6 +1,8 @@
+import type { ReviewElsewhere } from '../framework/authn/index.ts'
 import type { PeerClient } from '../framework/contract/peer.ts'
 import type { Outbound } from '../framework/contract/upstream.ts'
 import type { OtherShards } from '../framework/contract/workspace.ts'
+import type { ClusterName } from '../framework/meta/object.ts'
 import { validateAPIResourceSchema } from '../openapi/apiresourceschema.ts'
 import { kcpAdmission } from './admission/kcp/index.ts'
 import { type DiskSpace, noQuota, type QuotaLimits } from './admission/kcp/quota.ts'
@@ -31,6 +33,7 @@ import { workspaceTypeController } from './controllers/workspaces/workspacetype.
 import { homeWorkspace } from './homes.ts'
 import { peersController, type Sharding } from './peers/follow.ts'
 import { otherShards } from './peers/otheraccess.ts'
+import { otherTokens } from './peers/othertokens.ts'
 import { sliceUrlsController } from './peers/sliceurls.ts'
 import { type ClusterDirectory, createDirectory } from './tenancy/directory.ts'
 
@@ -61,6 +64,8 @@ export interface KcpOptions {
 interface KcpParts
   extends Required<Pick<ShardOptions, 'decorate' | 'admission' | 'controllers' | 'computed'>> {
   otherShards(host: Pick<ShardHost, 'informers'>): OtherShards
+  /** The review of tokens of service accounts of other shards. */
+  otherTokens(host: Pick<ShardHost, 'informers'>): (cluster: ClusterName) => ReviewElsewhere | undefined
 }
 
 /** The options of `openShard` that make a shard of kcp; `bootstrap` has to fill the store first. */
@@ -77,6 +82,7 @@ export function kcpParts(options: KcpOptions): KcpParts {
     })
   return {
     otherShards: host => otherShards(host, peers),
+    otherTokens: host => otherTokens(host, peers),
     decorate: claimsDecorator,
     admission: host =>
       kcpAdmission({

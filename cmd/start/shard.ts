@@ -69,7 +69,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
     ...(quota && { quota }),
     ...(disk && { disk }),
   })
-  const authentication = authenticationOf(options, tenancy.workspaceTypes)
+  const authentication = authenticationOf(options, tenancy.workspaceTypes, kcp.otherTokens)
   const tokens = tokenParts({
     issuer: tokenIssuer(options.authentication.serviceAccounts),
     tokens: informers => authentication(informers).tokens,
@@ -104,11 +104,15 @@ const addressesOf = (flag: string, allow: readonly string[] = []): AddressPolicy
 function authenticationOf(
   { authentication, issuerAllow, log }: EmbeddedOptions,
   workspaceTypes: ResourceRef,
+  otherTokens: ReturnType<typeof kcpParts>['otherTokens'],
 ): (informers: Informers) => Authentication {
   let made: Authentication | undefined
   return informers => {
     made ??= authentication.with(
-      serviceAccountTokens({ ...authentication.serviceAccounts, informers }),
+      serviceAccountTokens({
+        ...authentication.serviceAccounts,
+        ...{ informers, elsewhere: otherTokens({ informers }) },
+      }),
       workspaceTokens({
         configurationsOf: workspaceIssuers(informers, workspaceTypes),
         compiler: tokenExpressions,

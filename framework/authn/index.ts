@@ -7,6 +7,7 @@ export {
 } from './requestheaders.ts'
 export {
   type AccountRef,
+  type ReviewElsewhere,
   type ServiceAccountKeys,
   serviceAccountTokens,
   type TokenIssuer,

@@ -56,6 +56,30 @@ describe('service account tokens', () => {
     },
   }
 
+  it('of another shard are valid while that shard accepts them, after their signature is verified', async () => {
+    const reviews: (readonly string[] | undefined)[] = []
+    let answer: () => Promise<boolean> = async () => true
+    const elsewhere = (cluster: string) =>
+      cluster === 'one'
+        ? undefined
+        : (_: string, audiences?: readonly string[]) => {
+            reviews.push(audiences)
+            return answer()
+          }
+    read = serviceAccountTokens({ keys, issuer, informers: objects, elsewhere })
+    const { token } = await issue({ ...grant, cluster: 'two' })
+    assert.equal((await read(token, {}))?.user.name, 'system:serviceaccount:default:robot')
+    assert.deepEqual(reviews, [[issuer]])
+    answer = async () => false
+    await refused(token, /the shard of the service account does not accept the token/)
+    answer = () => Promise.reject(new Error('no answer'))
+    await refused(token, /the shard of the service account does not accept the token/)
+    await refused(`${token.slice(0, -8)}AAAAAAAA`, /invalid signature/)
+    assert.equal(reviews.length, 3)
+    assert.ok(await read((await issue(grant)).token, {}), 'tokens of this shard are not reviewed elsewhere')
+    assert.equal(reviews.length, 3)
+  })
+
   it('may be of several issuers, of which one issues', async () => {
     const options = { keys, issuer: 'https://new', formerIssuers: [issuer], informers: objects }
     const reader = serviceAccountTokens(options)

@@ -109,8 +109,13 @@ interface Signed {
   readonly secret?: { readonly name: string; readonly uid?: string }
 }
 
+/** Whether the shard of a service account accepts its token. Rejects when the shard does not answer. */
+export type ReviewElsewhere = (token: string, audiences?: readonly string[]) => Promise<boolean>
+
 export interface ServiceAccountReaderOptions extends ServiceAccountKeys {
   readonly informers: Informers
+  /** The review of tokens of a logical cluster of another shard; undefined for those of this one. */
+  readonly elsewhere?: (cluster: ClusterName) => ReviewElsewhere | undefined
 }
 
 /** Keys do not change while the server runs; this only limits the cache of unused tokens. */
@@ -118,7 +123,8 @@ const remembered = 60 * 60 * 1000
 
 /**
  * Users by tokens of service accounts, bound and legacy (`kubernetes/pkg/serviceaccount`). The deletion of the account
- * or of the secret invalidates tokens at once: only the signature is cached.
+ * or of the secret invalidates tokens at once: only the signature is cached. Tokens of other shards are valid while their
+ * shard accepts them.
  */
 export function serviceAccountTokens(options: ServiceAccountReaderOptions): BearerTokenReader {
   const { issuer, formerIssuers = [], informers, keys } = options
@@ -131,9 +137,13 @@ export function serviceAccountTokens(options: ServiceAccountReaderOptions): Bear
     const isLegacy = said === legacyIssuer
     if (!isLegacy && !bound.has(said)) return undefined
     const signed = await verdicts.of(token, async () => judge(await keys.verify(token), isLegacy))
-    checkAccount(signed, accounts)
-    if (signed.secret !== undefined) checkSecret(signed, secrets, isLegacy ? token : undefined)
-    const { user, audiences } = signed
+    const { account, user, audiences } = signed
+    const review = options.elsewhere?.(account.cluster)
+    if (review !== undefined) await checkElsewhere(review, token, audiences)
+    else {
+      checkAccount(signed, accounts)
+      if (signed.secret !== undefined) checkSecret(signed, secrets, isLegacy ? token : undefined)
+    }
     return audiences === undefined ? { user } : { user, audiences }
   }
 }
@@ -193,6 +203,15 @@ const userOf = ({ cluster, namespace, name, uid }: AccountRef, credentialId: str
       ...(credentialId === undefined ? {} : { [credentialKey]: [credentialId] }),
     },
   })
+
+async function checkElsewhere(
+  review: ReviewElsewhere,
+  token: string,
+  audiences: readonly string[] | undefined,
+): Promise<void> {
+  const isAccepted = await review(token, audiences).catch(() => false)
+  if (!isAccepted) throw new TokenError('the shard of the service account does not accept the token')
+}
 
 const isGoing = (item: Item): boolean => item.object.metadata.deletionTimestamp !== undefined
 

@@ -10,11 +10,11 @@ export interface TokenReview {
   }
 }
 
-/** The TokenReview of a token. */
-export const reviewOf = (token: string): object => ({
+/** The TokenReview of a token; without audiences for those of the reviewing server. */
+export const reviewOf = (token: string, audiences?: readonly string[]): object => ({
   apiVersion: 'authentication.k8s.io/v1',
   kind: 'TokenReview',
-  spec: { token },
+  spec: { token, ...(audiences && { audiences }) },
 })
 
 /** The user in the status. Throws `TokenError` for a rejected token. */

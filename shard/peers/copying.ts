@@ -34,13 +34,24 @@ const offered = ({ workspaceTypes, shards }: TenancyResources): readonly Resourc
   shards,
 ]
 
-/** Copied together with them: definitions, RBAC objects, and authentication configurations. */
+/** Those of a provider apply to the resources of its exports, wherever the consumer is. */
+const admissionConfigurations: readonly ResourceRef[] = [
+  'validatingwebhookconfigurations',
+  'mutatingwebhookconfigurations',
+  'validatingadmissionpolicies',
+  'validatingadmissionpolicybindings',
+  'mutatingadmissionpolicies',
+  'mutatingadmissionpolicybindings',
+].map(resource => ({ group: 'admissionregistration.k8s.io', version: 'v1', resource }))
+
+/** Copied together with them: definitions, RBAC objects, authentication configurations, and what admission asks. */
 const along = ({ workspaceTypes }: TenancyResources): readonly ResourceRef[] => [
   { ...workspaceTypes, resource: 'workspaceauthenticationconfigurations' },
   resources.logicalClusters,
   resources.apiResourceSchemas,
   resources.clusterRoles,
   resources.clusterRoleBindings,
+  ...admissionConfigurations,
 ]
 
 /**

@@ -96,8 +96,12 @@ export function createDirectory(deps: DirectoryDeps): ClusterDirectory {
 }
 
 /** For other shards only the logical clusters are known, not the tree. */
-const onOtherShards = ({ informers, peers }: DirectoryDeps, path: string): ClusterName | undefined =>
-  peers.size === 0 ? undefined : informers.for(resources.logicalClusters).index(pathsOf)(path)[0]?.key.cluster
+function onOtherShards({ informers, peers }: DirectoryDeps, path: string): ClusterName | undefined {
+  if (peers.size === 0) return undefined
+  const clusters = informers.for(resources.logicalClusters)
+  const named = clusters.get(path, '', logicalClusterName)
+  return (named ?? clusters.index(pathsOf)(path)[0])?.key.cluster
+}
 
 const pathsOf = ({ meta }: Item): readonly string[] => [meta.annotations[pathAnnotation] ?? '']
 

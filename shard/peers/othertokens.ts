@@ -1,0 +1,60 @@
+import type { ReviewElsewhere } from '../../framework/authn/index.ts'
+import { reviewOf, type TokenReview } from '../../framework/authn/tokenreview.ts'
+import { createVerdicts, type TokenVerdict } from '../../framework/authn/verdicts.ts'
+import type { Informers } from '../../framework/contract/informer.ts'
+import { isCopied } from '../../framework/contract/item.ts'
+import type { PeerClient } from '../../framework/contract/peer.ts'
+import type { ClusterName } from '../../framework/meta/object.ts'
+import { isClusterName } from '../../framework/request/path.ts'
+import { shardAnnotation } from '../../kcp/annotations.ts'
+import { logicalClusterName } from '../../kcp/logicalclusters.ts'
+import { resources } from '../../kcp/resources.ts'
+import type { Peers } from '../tenancy/peer.ts'
+
+/** Milliseconds that an accepted token is cached, a refused one, and in which an answer has to arrive. */
+const [accepted, refused, longest] = [10_000, 1_000, 5_000]
+
+interface Answer {
+  readonly isAccepted: boolean
+}
+
+/**
+ * Asks the shard of a logical cluster by a TokenReview; all other shards where it is not known. Only the shard that serves the
+ * logical cluster answers, so that no shard passes a review on.
+ */
+export function otherTokens(
+  { informers }: { readonly informers: Informers },
+  peers: Peers,
+): (cluster: ClusterName) => ReviewElsewhere | undefined {
+  const clusters = informers.for(resources.logicalClusters)
+  const verdicts = createVerdicts<Answer>(accepted)
+  return cluster => {
+    const home = clusters.get(cluster, '', logicalClusterName)
+    if (peers.size === 0 || !isClusterName(cluster) || (home && !isCopied(home.meta))) return undefined
+    const known = peers.get(home?.meta.annotations[shardAnnotation] ?? '')
+    const asked = known === undefined ? [...peers.values()] : [known]
+    return async (token, audiences) => {
+      const review = (): Promise<boolean> => reviewAt(asked, cluster, reviewOf(token, audiences))
+      const key = JSON.stringify([cluster, token, audiences])
+      return (await verdicts.of(key, async () => verdict(await review()))).isAccepted
+    }
+  }
+}
+
+const verdict = (isAccepted: boolean): TokenVerdict<Answer> => ({
+  value: { isAccepted },
+  expires: Date.now() + (isAccepted ? accepted : refused),
+})
+
+/** Whether one of the shards accepts the token. */
+async function reviewAt(
+  asked: readonly PeerClient[],
+  cluster: ClusterName,
+  review: object,
+): Promise<boolean> {
+  const path = `/clusters/${cluster}/apis/authentication.k8s.io/v1/tokenreviews`
+  const answers = await Promise.allSettled(
+    asked.map(peer => peer.post<TokenReview>(path, review, AbortSignal.timeout(longest))),
+  )
+  return answers.some(answer => answer.status === 'fulfilled' && answer.value.status?.authenticated === true)
+}
