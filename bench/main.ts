@@ -7,6 +7,10 @@ import { authorization } from './authorization.ts'
 import { cel } from './cel.ts'
 import { lifecycle } from './lifecycle.ts'
 import { list } from './list.ts'
+import { besideApiserver } from './machines/besideapiserver.ts'
+import { capacity } from './machines/capacity.ts'
+import { cores } from './machines/cores.ts'
+import { replicas } from './machines/replicas.ts'
 import { tracing } from './observed/tracing.ts'
 import { consoleViewers } from './observed/viewers.ts'
 import { guard } from './outside/guard.ts'
@@ -15,7 +19,6 @@ import { outside } from './outside/outside.ts'
 import { plugins } from './plugins/plugins.ts'
 import { point } from './point.ts'
 import { proxy } from './proxy.ts'
-import { replicas } from './replicas.ts'
 import { schema } from './schema.ts'
 import { soak } from './soak.ts'
 import { standalone } from './standalone.ts'
@@ -47,6 +50,9 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   attacks,
   plugins,
   replicas,
+  cores,
+  capacity,
+  'beside-apiserver': besideApiserver,
   outside,
   'kcp-load': kcpLoad,
   guard,

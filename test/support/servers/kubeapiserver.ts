@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { KubeConfig } from '@kubernetes/client-node'
 import { clientOf } from '../client.ts'
-import { endOf, eventually, type Kubectl, kubectlFor } from '../oriel.ts'
+import { endOf, eventually, type Kubectl, kubectlFor, readText } from '../oriel.ts'
 import { root } from '../source.ts'
 import { temporaryDirectory } from '../temporary.ts'
 import { type Etcd, freePorts, startEtcd } from './etcd.ts'
@@ -14,6 +14,10 @@ import { type Etcd, freePorts, startEtcd } from './etcd.ts'
 export interface KubeApiserver {
   /** As a member of system:masters. */
   readonly kubectl: Kubectl
+  readonly pid: number
+  readonly port: number
+  /** PEM of the authority of its certificate. */
+  readonly ca: string
   stop(): Promise<void>
 }
 
@@ -25,16 +29,29 @@ export const kubeApiserverProgram = (): string | undefined =>
     .map(folder => join(folder, 'kube-apiserver'))
     .find(each => existsSync(each))
 
-const token = 'admin-token'
+/** The bearer token of a member of system:masters. */
+export const kubeApiserverToken = 'admin-token'
 
 /** Starts etcd and the server on free ports, and waits until it is ready. */
 export async function startKubeApiserver(program: string): Promise<KubeApiserver> {
-  const directory = await temporaryDirectory('kube-apiserver')
   const etcd = await startEtcd()
+  const server = await startKubeApiserverOver(program, etcd)
+  return {
+    ...server,
+    async stop() {
+      await server.stop()
+      await etcd.stop()
+    },
+  }
+}
+
+/** Starts the server over an etcd that runs, and waits until it is ready. */
+export async function startKubeApiserverOver(program: string, etcd: Etcd): Promise<KubeApiserver> {
+  const directory = await temporaryDirectory('kube-apiserver')
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const key = join(directory, 'service-account.key')
   await writeFile(key, privateKey.export({ type: 'pkcs8', format: 'pem' }))
-  await writeFile(join(directory, 'tokens.csv'), `${token},admin,1,"system:masters"\n`)
+  await writeFile(join(directory, 'tokens.csv'), `${kubeApiserverToken},admin,1,"system:masters"\n`)
   const [port = 0] = await freePorts(1)
   const child = spawn(program, flagsOf({ directory, etcd, key, port }), {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -43,17 +60,15 @@ export async function startKubeApiserver(program: string): Promise<KubeApiserver
   const url = `https://127.0.0.1:${port}`
   config.loadFromClusterAndUser(
     { name: 'kubernetes', server: url, skipTLSVerify: true },
-    { name: 'user', token },
+    { name: 'user', token: kubeApiserverToken },
   )
   const kubeconfig = join(directory, 'kubeconfig')
   await writeFile(kubeconfig, config.exportConfig())
   await ready(child, config)
   return {
     kubectl: kubectlFor({ kubeconfig, url, directory }, 'loaded-context'),
-    stop: async () => {
-      await endOf(child, 'SIGKILL')
-      await etcd.stop()
-    },
+    ...{ pid: child.pid ?? 0, port, ca: await readText(join(directory, 'apiserver.crt')) },
+    stop: async () => void (await endOf(child, 'SIGKILL')),
   }
 }
 
