@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import { atOnce } from '../async/awaitable.ts'
 import { canonicalJson } from '../json/json.ts'
 import { StatusError } from '../meta/errors.ts'
 import type { KubeObject } from '../meta/object.ts'
@@ -8,7 +9,6 @@ import { recursiveDifference, setOfFields } from './fieldpath/fieldset.ts'
 import { lastAppliedAnnotation } from './lastapplied.ts'
 import { withTimesOf } from './managed.ts'
 import { anySpec, shapes } from './testing/shapes.ts'
-import { resultOf } from './testing/steps.ts'
 import { typeOf } from './typed/types.ts'
 
 type Spec = Readonly<Record<string, unknown>>
@@ -41,7 +41,7 @@ const widget = (spec: Spec, metadata: object = {}): KubeObject => ({
 })
 const stored = (object: KubeObject): KubeObject => ({ ...object, metadata: { ...object.metadata, uid: 'u' } })
 const apply = (live: KubeObject | undefined, manager: string, spec: Spec, force = false): KubeObject =>
-  stored(resultOf(applyConfiguration(endpoint, writer(manager, force), { ...widget(spec) }, live)))
+  stored(atOnce(applyConfiguration(endpoint, writer(manager, force), { ...widget(spec) }, live)))
 const update = (live: KubeObject | undefined, manager: string, next: KubeObject): KubeObject =>
   stored(trackUpdate(endpoint, writer(manager), next, live))
 
@@ -74,7 +74,7 @@ describe('server-side apply', () => {
         const live = apply(apply(undefined, 'm1', first), 'm1', second)
         assert.equal(canonicalJson(apply(live, 'm1', second)), canonicalJson(live))
         const { spec: _, ...identity } = widget({})
-        const left = resultOf(applyConfiguration(endpoint, writer('m1'), identity, live))
+        const left = atOnce(applyConfiguration(endpoint, writer('m1'), identity, live))
         assert.deepEqual(managersOf(left), [])
       }),
     )
@@ -111,7 +111,7 @@ describe('server-side apply', () => {
     fc.assert(
       fc.property(config, config => {
         try {
-          resultOf(applyConfiguration(endpoint, writer('m2', true), config, live))
+          atOnce(applyConfiguration(endpoint, writer('m2', true), config, live))
         } catch (error) {
           assert.ok(error instanceof StatusError, String(error))
         }

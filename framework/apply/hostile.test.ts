@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
+import { atOnce } from '../async/awaitable.ts'
 import { invalid, StatusError } from '../meta/errors.ts'
 import type { MergeSchema } from '../meta/mergeschema.ts'
 import type { KubeObject } from '../meta/object.ts'
 import { wholeSchema } from '../meta/objectmeta.ts'
 import { parseAtOnce } from '../wire/parsebody.ts'
 import { applyConfiguration, type ManagedEndpoint } from './fieldmanager.ts'
-import { resultOf } from './testing/steps.ts'
 import { typeOf } from './typed/types.ts'
 
 const text: MergeSchema = { type: 'string' }
@@ -33,7 +33,7 @@ const endpoint: ManagedEndpoint = {
 }
 const applied = (manager: string, spec: object, live?: KubeObject): KubeObject => {
   const writer = { manager, time: '2026-01-01T00:00:00Z', force: false }
-  return resultOf(applyConfiguration(endpoint, writer, { ...named, metadata: { name: 'a' }, spec }, live))
+  return atOnce(applyConfiguration(endpoint, writer, { ...named, metadata: { name: 'a' }, spec }, live))
 }
 
 /** A path of 20 kB, and 20,000 paths below it: 400 MB as text. */

@@ -110,7 +110,16 @@ export async function inTurns<T>(steps: Generator<void, T>, pace: Pace): Promise
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value
-    await pace.due()
+    const wait = pace.due()
+    if (wait !== undefined) await wait
+  }
+}
+
+/** The result of work in steps, without turns in between. */
+export function atOnce<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
   }
 }
 

@@ -1,13 +1,52 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { bodyOf, widget } from '../../test/support/widgets.ts'
-import { type Item, itemOf, relabeledItem } from '../contract/item.ts'
+import type { Served } from '../contract/apis.ts'
+import { type Item, itemOf, metaOf, relabeledItem } from '../contract/item.ts'
 import type { ItemBatch, ItemList } from '../contract/storage.ts'
 import { StatusError, serviceUnavailable } from '../meta/errors.ts'
-import { listAnswer } from './answers.ts'
+import { decodeObject } from '../wire/encode.ts'
+import { itemAnswer, listAnswer } from './answers.ts'
+import { eventForm, listForm, objectForm } from './forms.ts'
+import { encodeEvents, protobufFrames } from './watchstream.ts'
 
 const form = { head: '{"items":[' }
 const plain = { format: 'json', pretty: false } as const
+
+const none = new URLSearchParams()
+const keys = 40_000
+const data = Object.fromEntries(Array.from({ length: keys }, (_, i) => [`k${i}`, 'v']))
+const { bytes } = itemOf({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data }, 'one')
+/** Decoded at each use. */
+const large: Item = {
+  key: { cluster: 'one', namespace: 'default', name: 'a' },
+  meta: metaOf({ name: 'a' }, { cluster: 'one', namespace: 'default', name: 'a' }),
+  bytes,
+  get object() {
+    return decodeObject(bytes)
+  },
+}
+const configMaps = {
+  group: '',
+  version: 'v1',
+  kind: 'ConfigMap',
+  resource: { custom: false, names: { listKind: 'ConfigMapList' } },
+} as unknown as Served
+
+/** The result of `work`, and how many turns of the event loop others had meanwhile. */
+async function turnsDuring<T>(
+  work: () => Promise<T>,
+): Promise<{ readonly result: T; readonly turns: number }> {
+  let [turns, isWaiting] = [0, true]
+  const count = (): void => {
+    turns++
+    if (isWaiting) setImmediate(count)
+  }
+  setImmediate(count)
+  const result = await work()
+  isWaiting = false
+  return { result, turns }
+}
 
 const joined = (items: readonly Item[]): ItemBatch =>
   Object.assign([...items], { bytes: Buffer.from(items.map(item => item.bytes.toString()).join(',')) })
@@ -78,26 +117,52 @@ describe('listAnswer', () => {
   })
 
   it('gives others their turns while it encodes a list whose length is first', async () => {
-    const slow = (item: Item): Buffer => {
+    // biome-ignore lint/correctness/useYield: short elements have one step
+    function* slow(item: Item): Generator<void, Buffer> {
       for (const end = performance.now() + 1; performance.now() < end; );
       return item.bytes
     }
-    let [turns, isWaiting] = [0, true]
-    const count = (): void => {
-      turns++
-      if (isWaiting) setImmediate(count)
-    }
-    setImmediate(count)
     const items = Array.from({ length: 30 }, () => itemOf(widget('a'), 'one'))
     const whole = { element: slow, encode: (elements: readonly Buffer[]) => Buffer.concat(elements) }
-    const { body } = await listAnswer(listOf([items]), { head: '', whole }, plain)
-    isWaiting = false
+    const { result, turns } = await turnsDuring(() => listAnswer(listOf([items]), { head: '', whole }, plain))
+    const { body } = result
     assert.ok(turns > 2, `${turns} turns`)
     assert.ok(Buffer.isBuffer(body))
     assert.equal(
       body.length,
       items.reduce((sum, { bytes }) => sum + bytes.length, 0),
     )
+  })
+
+  for (const format of ['protobuf', 'yaml'] as const)
+    it(`gives others their turns while it encodes a large object in ${format}`, async () => {
+      const { result, turns } = await turnsDuring(async () => {
+        const answer = await itemAnswer(large, objectForm(configMaps, { format, pretty: false }, none), {
+          format,
+          pretty: false,
+        })
+        return bodyOf(answer)
+      })
+      assert.ok(turns > 2, `${turns} turns`)
+      assert.ok(result.length > keys)
+    })
+
+  it('gives others their turns while it encodes the large objects of a list in protobuf', async () => {
+    const how = { format: 'protobuf', pretty: false } as const
+    const { turns } = await turnsDuring(() =>
+      listAnswer(listOf([[large]]), listForm(configMaps, how, none), how),
+    )
+    assert.ok(turns > 2, `${turns} turns`)
+  })
+
+  it('gives others their turns while it encodes the large objects of events in protobuf', async () => {
+    const how = { format: 'protobuf', pretty: false } as const
+    const form = eventForm(configMaps, how, none)
+    const encoding = { framing: protobufFrames, form, isShared: true }
+    const events = [{ type: 'ADDED', item: large }] as const
+    const { turns, result } = await turnsDuring(async () => encodeEvents(events, encoding))
+    assert.ok(turns > 2, `${turns} turns`)
+    assert.equal(await encodeEvents(events, encoding), result)
   })
 
   it('ends the list when the client does not read', async () => {

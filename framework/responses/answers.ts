@@ -1,11 +1,11 @@
-import { bodyOf, optional, Pace, soon } from '../async/awaitable.ts'
+import { type Awaitable, after, bodyOf, inTurns, optional, Pace, soon, turn } from '../async/awaitable.ts'
 import { type Item, lengthOf } from '../contract/item.ts'
 import type { ItemBatch, ItemList, ListMeta } from '../contract/storage.ts'
 import { parseJson } from '../json/json.ts'
 import type { Answer } from '../request/response.ts'
 import { yamlParts } from '../wire/yamlparts.ts'
 import { encodeValue } from './documentanswer.ts'
-import type { ListForm, ObjectForm, WholeList } from './forms.ts'
+import { type ListForm, type ObjectForm, type WholeList, writeInSteps } from './forms.ts'
 import { listText } from './listtext.ts'
 import { contentTypeOf, type Negotiated } from './negotiation.ts'
 
@@ -23,11 +23,19 @@ const worthAChunk = worthAWrite / 2
 /** Whether the format is JSON on one line: then stored bytes are sent unchanged. */
 const isPlain = ({ format, pretty }: Negotiated): boolean => format === 'json' && !pretty
 
+/** Bytes of JSON that take a few milliseconds as YAML. */
+const large = 4 * 1024
+
 /** Converts JSON on one line to the negotiated format. */
-function finish(json: Buffer, how: Negotiated): Answer['body'] {
+function finish(json: Buffer, how: Negotiated): Awaitable<Answer['body']> {
   if (isPlain(how)) return withNewline(json)
+  return json.length < large ? encodeValue(parseJson(json), how) : finishLarge(json, how)
+}
+
+async function finishLarge(json: Buffer, how: Negotiated): Promise<Answer['body']> {
   const value = parseJson(json)
-  return how.format === 'yaml' && json.length > worthAWrite ? yamlChunks(value) : encodeValue(value, how)
+  if (json.length > worthAWrite) await turn()
+  return how.format === 'yaml' ? yamlChunks(value) : encodeValue(value, how)
 }
 
 /** A large object in YAML, with turns of the event loop. */
@@ -47,11 +55,16 @@ function withNewline(json: Buffer): Buffer {
 }
 
 /** The response with one object. */
-export const itemAnswer = (item: Item, form: ObjectForm, how: Negotiated, status = 200): Answer => ({
-  status,
-  contentType: contentTypeOf(how),
-  body: how.format === 'protobuf' ? form(item) : finish(form(item), how),
-})
+export const itemAnswer = (
+  item: Item,
+  form: ObjectForm,
+  how: Negotiated,
+  status = 200,
+): Awaitable<Answer> => {
+  const body =
+    how.format === 'protobuf' ? inTurns(writeInSteps(form, item), new Pace()) : finish(form(item), how)
+  return after(body, body => ({ status, contentType: contentTypeOf(how), body }))
+}
 
 /**
  * The response with a list, which is sent while it is read. Throws errors before the first batch, so that the response
@@ -77,7 +90,7 @@ async function wholeList(list: ItemList, { element, encode }: WholeList): Promis
   let next = await list.next()
   for (; !next.done; next = await list.next())
     for (const item of next.value) {
-      elements.push(element(item))
+      elements.push(await inTurns(element(item), pace))
       await pace.due()
     }
   return encode(elements, next.value)

@@ -1,9 +1,9 @@
 import type { Served } from '../contract/apis.ts'
-import type { Item } from '../contract/item.ts'
+import { type Item, lengthOf } from '../contract/item.ts'
 import type { ListMeta } from '../contract/storage.ts'
 import { StatusError } from '../meta/errors.ts'
 import { apiVersionOf } from '../meta/object.ts'
-import { encodeMessage, enveloped } from '../wire/protobuf/encode.ts'
+import { encodeMessage, encodingSteps, enveloped } from '../wire/protobuf/encode.ts'
 import { kindFields, type MessageFields, messageFields } from '../wire/protobuf/fields.ts'
 import { lengthDelimited } from '../wire/protobuf/wire.ts'
 import type { InProtobuf, Negotiated, Transform } from './negotiation.ts'
@@ -133,7 +133,19 @@ export function protobufObject(served: Served, transform: Transform | undefined)
     transform === undefined
       ? { apiVersion: apiVersionOf(group, version), kind }
       : { apiVersion: `meta.k8s.io/${transform.version}`, kind: partial }
-  return ({ object }) => enveloped(type, encodeMessage(fields, object))
+  const write = ({ object }: Item): Buffer => enveloped(type, encodeMessage(fields, object))
+  return Object.assign(write, {
+    *steps(item: Item): Generator<void, Buffer> {
+      return enveloped(type, yield* messageSteps(fields, item))
+    },
+  })
+}
+
+/** Decoding takes about as long as encoding. */
+function* messageSteps(fields: MessageFields, item: Item): Generator<void, Buffer> {
+  const { object } = item
+  yield
+  return yield* encodingSteps(fields, object)
 }
 
 /** How lists are written in protobuf: as a whole, because a message begins with its length (rules.md 11.3). */
@@ -145,7 +157,11 @@ export function protobufList(served: Served, transform: Transform | undefined): 
       ? { apiVersion: apiVersionOf(group, version), kind: resource.names.listKind }
       : { apiVersion: `meta.k8s.io/${transform.version}`, kind: `${partial}List` }
   const whole: WholeList = {
-    element: ({ object }) => lengthDelimited(2, encodeMessage(fields, object)),
+    *element(item) {
+      const isSmall = lengthOf(item) < large
+      const message = isSmall ? encodeMessage(fields, item.object) : yield* messageSteps(fields, item)
+      return lengthDelimited(2, message)
+    },
     encode(elements, meta) {
       const first = lengthDelimited(1, encodeMessage(listMetaFields, { ...meta }))
       return enveloped(type, Buffer.concat([first, ...elements]))
@@ -156,7 +172,8 @@ export function protobufList(served: Served, transform: Transform | undefined): 
 
 /** How a list is written of which all elements have to be known first. */
 export interface WholeList {
-  readonly element: (item: Item) => Buffer
+  /** In steps. */
+  readonly element: (item: Item) => Generator<void, Buffer>
   readonly encode: (elements: readonly Buffer[], meta: ListMeta) => Buffer
 }
 
@@ -173,4 +190,16 @@ export interface ListForm {
 }
 
 /** Writes one object, in a response or in an event. */
-export type ObjectForm = (item: Item) => Buffer
+export interface ObjectForm {
+  (item: Item): Buffer
+  /** Writes it in steps; absent if it takes microseconds. */
+  readonly steps?: (item: Item) => Generator<void, Buffer>
+}
+
+/** Bytes of objects that take a few milliseconds to convert. */
+const large = 16 * 1024
+
+/** Writes one object, in steps if it is large. */
+export function* writeInSteps(form: ObjectForm, item: Item): Generator<void, Buffer> {
+  return form.steps === undefined || lengthOf(item) < large ? form(item) : yield* form.steps(item)
+}

@@ -1,17 +1,18 @@
-import type { ItemEvent } from '../contract/item.ts'
+import { type Awaitable, atOnce, inTurns, Pace } from '../async/awaitable.ts'
+import { type ItemEvent, lengthOf } from '../contract/item.ts'
 import type { Logger } from '../contract/log.ts'
 import type { ItemWatch } from '../contract/storage.ts'
 import { internalError, type Status, StatusError } from '../meta/errors.ts'
 import { encodeMessage, enveloped } from '../wire/protobuf/encode.ts'
 import { messageFields } from '../wire/protobuf/fields.ts'
 import { lengthDelimited } from '../wire/protobuf/wire.ts'
-import type { ObjectForm } from './forms.ts'
+import { type ObjectForm, writeInSteps } from './forms.ts'
 
 /** The shortest time between two writes to one watcher, in milliseconds: events between them are sent in one write. */
 const pace = 8
 
 /** The frames of batches that several watchers share. */
-const shared = new WeakMap<Framing, WeakMap<readonly ItemEvent[], Buffer>>()
+const shared = new WeakMap<Framing, WeakMap<readonly ItemEvent[], Awaitable<Buffer>>>()
 
 /** Larger batches, such as initial events, are sent in parts, to limit the memory for slow clients. */
 const mostEvents = 256
@@ -25,13 +26,35 @@ export interface Encoding {
   readonly isShared: boolean
 }
 
-export function encodeEvents(events: readonly ItemEvent[], { framing, form, isShared }: Encoding): Buffer {
-  const encode = (): Buffer => Buffer.concat(events.flatMap(event => framing.event(event, form)))
-  if (!isShared) return encode()
-  const frames = shared.get(framing) ?? new WeakMap<readonly ItemEvent[], Buffer>()
-  const bytes = frames.get(events) ?? encode()
+/** The frames of a batch; those of large objects in another form are made between the turns of other requests. */
+export function encodeEvents(events: readonly ItemEvent[], encoding: Encoding): Awaitable<Buffer> {
+  const { framing, isShared } = encoding
+  if (!isShared) return framesOf(events, encoding)
+  const frames = shared.get(framing) ?? new WeakMap<readonly ItemEvent[], Awaitable<Buffer>>()
+  const bytes = frames.get(events) ?? framesOf(events, encoding)
   shared.set(framing, frames.set(events, bytes))
   return bytes
+}
+
+const framesOf = (events: readonly ItemEvent[], encoding: Encoding): Awaitable<Buffer> =>
+  encoding.form !== undefined && isLarge(events)
+    ? inTurns(frameSteps(events, encoding), new Pace())
+    : atOnce(frameSteps(events, encoding))
+
+/** Bytes of events that take a few milliseconds to convert. */
+const large = 64 * 1024
+
+const isLarge = (events: readonly ItemEvent[]): boolean =>
+  events.reduce((sum, { item }) => sum + lengthOf(item), 0) > large
+
+function* frameSteps(events: readonly ItemEvent[], { framing, form }: Encoding): Generator<void, Buffer> {
+  const frames: Buffer[] = []
+  for (const { type, item } of events) {
+    const object = form === undefined ? item.bytes : yield* writeInSteps(form, item)
+    frames.push(...framing.frame(type, object))
+    yield
+  }
+  return Buffer.concat(frames)
 }
 
 /** The parts of a watch response. */
@@ -67,13 +90,13 @@ export async function* watchStream(stream: WatchStream): AsyncGenerator<Buffer, 
   }
 }
 
-function* encodeAll(events: readonly ItemEvent[], encoding: Encoding): Generator<Buffer> {
+async function* encodeAll(events: readonly ItemEvent[], encoding: Encoding): AsyncGenerator<Buffer> {
   if (events.length <= mostEvents) {
-    yield encodeEvents(events, encoding)
+    yield await encodeEvents(events, encoding)
     return
   }
   for (let at = 0; at < events.length; at += mostEvents) {
-    yield encodeEvents(events.slice(at, at + mostEvents), encoding)
+    yield await encodeEvents(events.slice(at, at + mostEvents), encoding)
   }
 }
 
@@ -91,8 +114,8 @@ function statusOf(error: unknown, log: Logger): Status {
 /** The framing of watch events. */
 export interface Framing {
   readonly contentType: string
-  /** The pieces of one event. */
-  event(event: ItemEvent, form: ObjectForm | undefined): readonly Buffer[]
+  /** The pieces of one event with an encoded object. */
+  frame(type: ItemEvent['type'], object: Buffer): readonly Buffer[]
   error(status: Status): Buffer
 }
 
@@ -108,14 +131,14 @@ const closing = Buffer.from('}\n')
 /** `{"type":…,"object":…}` lines. */
 export const jsonFrames: Framing = {
   contentType: 'application/json',
-  event: ({ type, item }, form) => [openings[type], form === undefined ? item.bytes : form(item), closing],
+  frame: (type, object) => [openings[type], object, closing],
   error: status => Buffer.from(`{"type":"ERROR","object":${JSON.stringify(status)}}\n`),
 }
 
 /** Messages, each after its length in four bytes (rules.md 11.5). */
 export const protobufFrames: Framing = {
   contentType: 'application/vnd.kubernetes.protobuf;stream=watch',
-  event: ({ type, item }, form) => frame(type, form === undefined ? item.bytes : form(item)),
+  frame,
   error: status => Buffer.concat(frame('ERROR', encodedStatus(status))),
 }
 

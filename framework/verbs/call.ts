@@ -1,3 +1,4 @@
+import type { Awaitable } from '../async/awaitable.ts'
 import type { AdmissionPlugin } from '../contract/admission.ts'
 import type { ApiResource, Served } from '../contract/apis.ts'
 import type { RequestContext } from '../contract/context.ts'
@@ -34,7 +35,7 @@ export interface Call {
  * Answers with an object, in the form that the client accepts. Throws 406 and 400 for forms that objects do not have,
  * before the object is read or written.
  */
-export function answering({ served, request }: Call): (item: Item, status?: number) => Answer {
+export function answering({ served, request }: Call): (item: Item, status?: number) => Awaitable<Answer> {
   const how = negotiate(request, 'objects', inProtobuf(served))
   const form = objectForm(served, how, request.query)
   return (item, status) => itemAnswer(item, form, how, status)

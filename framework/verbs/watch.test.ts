@@ -261,10 +261,13 @@ describe('watch', () => {
 
 describe('encodeEvents', () => {
   const encoding = { framing: jsonFrames, form: (item: Item) => item.bytes, isShared: true }
-  it('encodes a shared batch once', () => {
+  it('encodes a shared batch once', async () => {
     const events: readonly ItemEvent[] = [{ type: 'ADDED', item: itemOf(widget('a'), 'one') }]
     const bytes = encodeEvents(events, encoding)
     assert.equal(encodeEvents(events, encoding), bytes)
-    assert.match(bytes.toString(), /^\{"type":"ADDED","object":\{"apiVersion":"example.com\/v1".*\}\}\n$/)
+    assert.match(
+      (await bytes).toString(),
+      /^\{"type":"ADDED","object":\{"apiVersion":"example.com\/v1".*\}\}\n$/,
+    )
   })
 })

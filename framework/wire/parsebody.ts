@@ -1,10 +1,10 @@
-import { type Awaitable, after } from '../async/awaitable.ts'
+import { type Awaitable, after, atOnce, inTurns, Pace } from '../async/awaitable.ts'
 import { jsonError, parseExact } from '../json/exactjson.ts'
 import { goQuoted } from '../json/gotext.ts'
 import { Findings, isMembers, maxDepth, survey } from '../json/json.ts'
 import { unsupportedMediaType } from '../meta/errors.ts'
 import type { VerbRequest } from '../request/response.ts'
-import { parseProtobuf } from './protobuf/parse.ts'
+import { protobufSteps } from './protobuf/parse.ts'
 import { parseYaml, type YamlContent } from './yaml.ts'
 
 /** A decoded body, and the messages about repeated keys, each once (rules.md 2.47, 2.51). */
@@ -18,21 +18,28 @@ const maxProblems = 100
 
 /**
  * Decodes JSON, YAML or protobuf of limited depth; keeps 64-bit integers and finds repeated keys. Throws what
- * `parseAtOnce` throws; a long YAML document is parsed beside the event loop, if the request can.
+ * `parseAtOnce` throws; a long YAML document is parsed beside the event loop, if the request can, and a large protobuf message
+ * between the turns of other requests.
  */
 export const parseBody = (
   { yaml = parseYaml }: Pick<VerbRequest, 'yaml'>,
   bytes: Buffer,
   format: BodyFormat,
-): Awaitable<ParsedBody> =>
-  format === 'yaml' ? after(yaml(bytes.toString('utf8')), fromYaml) : parseAtOnce(bytes, format)
+): Awaitable<ParsedBody> => {
+  if (format === 'yaml') return after(yaml(bytes.toString('utf8')), fromYaml)
+  const isLarge = format === 'protobuf' && bytes.length > largeMessage
+  return isLarge ? inTurns(fromProtobuf(bytes), new Pace()) : parseAtOnce(bytes, format)
+}
+
+/** Bytes of protobuf that take a millisecond. */
+const largeMessage = 8 * 1024
 
 /**
  * Decodes JSON or protobuf. Throws `SyntaxError`. One pass over the bytes decides whether `JSON.parse` is exact enough,
  * which it nearly always is.
  */
 export function parseAtOnce(bytes: Buffer, format: Exclude<BodyFormat, 'yaml'>): ParsedBody {
-  if (format === 'protobuf') return fromProtobuf(bytes)
+  if (format === 'protobuf') return atOnce(fromProtobuf(bytes))
   const { members, depth, exact } = survey(bytes)
   if (depth > maxDepth) throw new SyntaxError('exceeded max depth')
   const text = bytes.toString('utf8')
@@ -109,8 +116,9 @@ const fromYaml = ({ value, duplicates }: YamlContent): ParsedBody => ({
 export const linesOf = (problem: string): readonly string[] =>
   problem.startsWith(yamlErrors) ? problem.slice(yamlErrors.length).split('\n  ') : [problem]
 
-function fromProtobuf(bytes: Buffer): ParsedBody {
-  const value = parseProtobuf(bytes)
+function* fromProtobuf(bytes: Buffer): Generator<void, ParsedBody> {
+  const value = yield* protobufSteps(bytes)
+  yield
   if (isTooDeep(value)) throw new SyntaxError('exceeded max depth')
   return { value, duplicates: [] }
 }

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { createInterface } from 'node:readline'
+import { atOnce } from '../../framework/async/awaitable.ts'
 import { magic } from '../../framework/wire/protobuf/fields.ts'
-import { parseProtobuf } from '../../framework/wire/protobuf/parse.ts'
+import { protobufSteps } from '../../framework/wire/protobuf/parse.ts'
 import { parseYaml } from '../../framework/wire/yaml.ts'
 import type { Client } from '../support/client.ts'
 import { comparable } from './comparable.ts'
@@ -66,7 +67,7 @@ const nameIn = (event: unknown): string => /"name":"([^"]*)"/.exec(JSON.stringif
 
 function parsed(bytes: Buffer, type: string): unknown {
   if (type.startsWith('application/yaml')) return parseYaml(bytes.toString()).value
-  if (bytes.subarray(0, magic.length).equals(magic)) return parseProtobuf(bytes)
+  if (bytes.subarray(0, magic.length).equals(magic)) return atOnce(protobufSteps(bytes))
   try {
     return JSON.parse(bytes.toString())
   } catch {

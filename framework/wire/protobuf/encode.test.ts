@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { encodeMessage, enveloped } from './encode.ts'
+import { atOnce } from '../../async/awaitable.ts'
+import { encodeMessage, encodingSteps, enveloped } from './encode.ts'
 import { kindFields } from './fields.ts'
 import { messages } from './kinds.ts'
-import { parseProtobuf } from './parse.ts'
+import { protobufSteps } from './parse.ts'
+
+const parseProtobuf = (bytes: Buffer): unknown => atOnce(protobufSteps(bytes))
 
 interface Sample {
   readonly apiVersion: string
@@ -88,10 +91,39 @@ describe('encodeMessage', () => {
       status: { userInfo: { username: 'u', groups: ['g'], extra: { k: ['v', 'w'] } } },
     } as Sample,
   ]
-  for (const sample of samples)
+  for (const sample of samples) {
     it(`writes messages that can be parsed: ${sample.kind}`, () => {
       assert.deepEqual(parseProtobuf(encode(sample)), sample)
     })
+
+    it(`writes the same bytes in steps: ${sample.kind}`, () => {
+      const fields = kindFields(sample.apiVersion.split('/')[0] ?? '', sample.kind) ?? new Map()
+      assert.deepEqual(atOnce(encodingSteps(fields, { ...sample })), encodeMessage(fields, { ...sample }))
+    })
+  }
+
+  const large = {
+    ...(samples[0] as Sample),
+    metadata: { ...metadata, finalizers: Array.from({ length: 5_000 }, (_, i) => `example.com/f${i}`) },
+    data: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, 'v'])),
+  }
+
+  function stepsOf<T>(steps: Generator<void, T>): { readonly count: number; readonly result: T } {
+    for (let count = 0; ; count++) {
+      const step = steps.next()
+      if (step.done) return { count, result: step.value }
+    }
+  }
+
+  it('writes and reads a large message in many steps', () => {
+    const fields = kindFields('', 'ConfigMap') ?? new Map()
+    const written = stepsOf(encodingSteps(fields, large))
+    assert.deepEqual(written.result, encodeMessage(fields, large))
+    assert.ok(written.count > written.result.length / 10_000, `${written.count} steps`)
+    const read = stepsOf(protobufSteps(encode(large)))
+    assert.deepEqual(read.result, large)
+    assert.ok(read.count > written.result.length / 10_000, `${read.count} steps`)
+  })
 
   it('writes zeros that are no pointers, and keys in order, as Go does', () => {
     const bytes = encode({ apiVersion: 'v1', kind: 'ConfigMap', data: { b: '2', a: '' } } as Sample)

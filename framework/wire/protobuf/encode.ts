@@ -27,6 +27,57 @@ export function encodeMessage(fields: MessageFields, value: Members): Buffer {
   return to.end()
 }
 
+/** What `encodeMessage` returns, in steps that write some kilobytes each. */
+export function* encodingSteps(fields: MessageFields, value: Members): Generator<void, Buffer> {
+  const to = new MessageWriter()
+  yield* messageSteps(to, fields, value)
+  return to.end()
+}
+
+function* messageSteps(to: MessageWriter, fields: MessageFields, value: Members): Generator<void> {
+  for (const [number, field] of [...fields].reverse()) {
+    const member = value[field.name]
+    if (field.shape === 'list') yield* listSteps(to, number, field.type, (member ?? []) as readonly unknown[])
+    else if (field.shape === 'map') yield* mapSteps(to, number, field.type, membersOf(member))
+    else if (field.mark !== '^' && isMembers(member)) yield* valueSteps(to, number, field.type, member)
+    else writeField(to, number, field, value)
+  }
+}
+
+function* listSteps(
+  to: MessageWriter,
+  number: number,
+  type: string,
+  items: readonly unknown[],
+): Generator<void> {
+  for (const item of items.toReversed()) {
+    yield* valueSteps(to, number, type, item)
+    if (to.isStepDone()) yield
+  }
+}
+
+function* mapSteps(to: MessageWriter, number: number, type: string, map: Members): Generator<void> {
+  for (const key of Object.keys(map).sort().reverse()) {
+    const before = to.length
+    yield* valueSteps(to, 2, type, map[key])
+    writeText(to, 1, key)
+    to.delimit(number, before)
+    if (to.isStepDone()) yield
+  }
+}
+
+function* valueSteps(to: MessageWriter, number: number, type: string, value: unknown): Generator<void> {
+  const wrapping = wrapped[type]?.(value)
+  const fields = special[type] === undefined ? messageFields(wrapping?.type ?? type) : undefined
+  if (fields === undefined) {
+    writeOne(to, number, type, value)
+    return
+  }
+  const before = to.length
+  yield* messageSteps(to, fields, wrapping?.value ?? membersOf(value))
+  to.delimit(number, before)
+}
+
 function writeMessage(to: MessageWriter, fields: MessageFields, value: Members): void {
   for (const [number, field] of [...fields].reverse()) writeField(to, number, field, value)
 }
@@ -97,19 +148,26 @@ const special: Readonly<Record<string, Write>> = {
       for (const item of (value as readonly unknown[]).toReversed()) writeText(to, 1, item)
     }),
   TypeMeta: (to, number, value) => to.delimited(number, () => writeMessage(to, typeMeta, membersOf(value))),
-  SchemaOrArray: (to, number, value) =>
-    writeOne(to, number, 'SchemaItems', Array.isArray(value) ? { schemas: value } : { schema: value }),
-  SchemaOrBool: (to, number, value) =>
-    writeOne(
-      to,
-      number,
-      'SchemaAllowed',
-      typeof value === 'boolean' ? { allows: value } : { allows: true, schema: value },
-    ),
+}
+
+/** Types that protobuf writes as another message around the value, by name. */
+const wrapped: Readonly<
+  Record<string, (value: unknown) => { readonly type: string; readonly value: Members }>
+> = {
+  SchemaOrArray: value => ({
+    type: 'SchemaItems',
+    value: Array.isArray(value) ? { schemas: value } : { schema: value },
+  }),
+  SchemaOrBool: value => ({
+    type: 'SchemaAllowed',
+    value: typeof value === 'boolean' ? { allows: value } : { allows: true, schema: value },
+  }),
 }
 
 function writeOne(to: MessageWriter, number: number, type: string, value: unknown): void {
   const write = special[type]
+  const wrapping = wrapped[type]?.(value)
   if (write !== undefined) write(to, number, value)
+  else if (wrapping !== undefined) writeOne(to, number, wrapping.type, wrapping.value)
   else to.delimited(number, () => writeMessage(to, messageFields(type) ?? new Map(), membersOf(value)))
 }

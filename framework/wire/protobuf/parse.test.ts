@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { parseProtobuf } from './parse.ts'
+import { atOnce } from '../../async/awaitable.ts'
+import { protobufSteps } from './parse.ts'
+
+const parseProtobuf = (bytes: Buffer): unknown => atOnce(protobufSteps(bytes))
 
 type Part = readonly [number: number, value: string | number | boolean | Buffer | readonly Part[]]
 

@@ -8,65 +8,90 @@ import {
   messageFields,
   typeMeta,
 } from './fields.ts'
-import { type WireField, wireFields } from './wire.ts'
+import { type WireField, WireReader, wireFields } from './wire.ts'
+
+/** Bytes of fields that are decoded between two steps. */
+const bytesOfStep = 4 * 1024
 
 /**
- * Decodes a protobuf object into the JSON value that the same client would send. Throws `SyntaxError` for bytes that
+ * Decodes a protobuf object into the JSON value that the same client would send, in steps. Throws `SyntaxError` for bytes that
  * are not Kubernetes protobuf and for unknown kinds (rules.md 11.10).
  */
-export function parseProtobuf(bytes: Buffer): unknown {
+export function* protobufSteps(bytes: Buffer): Generator<void, unknown> {
   if (!bytes.subarray(0, magic.length).equals(magic))
     throw new SyntaxError(
       'provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]',
     )
-  const unknown = decodeMessage(envelope, bytes.subarray(magic.length), 0)
+  const unknown = yield* messageSteps(envelope, bytes.subarray(magic.length), 0)
   const { apiVersion = '', kind = '' } = unknown.type as { apiVersion?: string; kind?: string }
-  const raw = (unknown.raw ?? Buffer.alloc(0)) as Buffer
+  const raw = (unknown.raw ?? noBytes) as Buffer
   const fields = kindFields(apiVersion.split('/')[0] ?? '', kind)
   if (fields === undefined) throw new SyntaxError(`no kind ${JSON.stringify(kind)} is known in protobuf`)
-  return { apiVersion, kind, ...decodeMessage(fields, raw, 0) }
+  return { apiVersion, kind, ...(yield* messageSteps(fields, raw, 0)) }
 }
 
 type Value = Record<string, unknown>
 
-function decodeMessage(fields: MessageFields, bytes: Buffer, depth: number): Value {
+function* messageSteps(fields: MessageFields, bytes: Buffer, depth: number): Generator<void, Value> {
   if (depth > maxDepth) throw new SyntaxError('exceeded max depth')
-  const members = new Map<string, unknown>()
-  for (const { name, mark } of fields.values()) if (mark === '!') members.set(name, false)
-  for (const wire of wireFields(bytes)) {
-    const field = fields.get(wire.number)
-    if (field !== undefined) addField(members, field, wire, depth)
+  const members: Value = {}
+  for (const { name, mark } of fields.values()) if (mark === '!') members[name] = false
+  const reader = new WireReader(bytes)
+  let work = 0
+  while (reader.hasMore) {
+    const { number, value } = reader.next()
+    const field = fields.get(number)
+    if (field !== undefined) {
+      const read = special[field.type]
+      const decoded = read ? leafOf(field, value, read) : yield* fieldSteps(field, value, depth)
+      addField(members, field, decoded)
+    }
+    work += typeof value === 'bigint' ? 1 : 1 + value.length
+    if (work > bytesOfStep) {
+      yield
+      work = 0
+    }
   }
-  return Object.fromEntries(
-    [...members].map(([name, value]) => [name, value instanceof Map ? Object.fromEntries(value) : value]),
-  )
+  return members
 }
 
-function addField(
-  members: Map<string, unknown>,
-  field: MessageField,
-  { value }: WireField,
+function leafOf({ shape }: MessageField, value: WireField['value'], read: Read): unknown {
+  if (shape !== 'map') return read(value)
+  const entry = entryOf(bytesOf(value))
+  return [entry.key, read(entry.value)]
+}
+
+function* fieldSteps(
+  { type, shape }: MessageField,
+  value: WireField['value'],
   depth: number,
-): void {
-  const { name, type, shape, mark } = field
-  if (shape === 'map') {
-    const [key, member] = mapEntry(type, bytesOf(value), depth)
-    collected(members, name, () => new Map<string, unknown>()).set(key, member)
-    return
-  }
-  const decoded = decodeValue(type, value, depth)
-  if (mark === '^') for (const [key, member] of Object.entries(decoded as Value)) members.set(key, member)
-  else if (shape === 'list') collected(members, name, (): unknown[] => []).push(decoded)
-  else if (mark !== '' || !isZero(decoded)) members.set(name, decoded)
+): Generator<void, unknown> {
+  if (shape !== 'map') return yield* valueSteps(type, bytesOf(value), depth)
+  const entry = entryOf(bytesOf(value))
+  return [entry.key, yield* valueSteps(type, entry.value, depth)]
 }
 
-/** The values of a repeated field so far. */
-function collected<T>(members: Map<string, unknown>, name: string, make: () => T): T {
-  const before = members.get(name) as T | undefined
-  if (before !== undefined) return before
-  const made = make()
-  members.set(name, made)
-  return made
+/** `decoded`: the value of the field; of a map one entry, of a list one item. */
+function addField(members: Value, { name, shape, mark }: MessageField, decoded: unknown): void {
+  if (shape === 'map') addEntry(collected<Value>(members, name, {}), decoded as MapEntry)
+  else if (mark === '^') Object.assign(members, decoded)
+  else if (shape === 'list') collected<unknown[]>(members, name, []).push(decoded)
+  else if (mark !== '' || !isZero(decoded)) members[name] = decoded
+}
+
+/** The entries or items of a repeated field so far. */
+function collected<T extends object>(members: Value, name: string, empty: T): T {
+  members[name] ??= empty
+  return members[name] as T
+}
+
+type MapEntry = readonly [key: string, value: unknown]
+
+/** An assignment to `__proto__` would set the prototype. */
+function addEntry(map: Value, [key, value]: MapEntry): void {
+  if (key === '__proto__')
+    Object.defineProperty(map, key, { value, enumerable: true, writable: true, configurable: true })
+  else map[key] = value
 }
 
 const isZero = (value: unknown): boolean =>
@@ -76,10 +101,11 @@ const isZero = (value: unknown): boolean =>
   value === null ||
   (typeof value === 'object' && !Buffer.isBuffer(value) && Object.keys(value).length === 0)
 
-function mapEntry(type: string, entry: Buffer, depth: number): [key: string, value: unknown] {
-  const value = first(entry, 2) ?? Buffer.alloc(0)
-  return [first(entry, 1)?.toString('utf8') ?? '', decodeValue(type, value, depth)]
+function entryOf(entry: Buffer): { readonly key: string; readonly value: Buffer } {
+  return { key: first(entry, 1)?.toString('utf8') ?? '', value: first(entry, 2) ?? noBytes }
 }
+
+const noBytes = Buffer.alloc(0)
 
 function bytesOf(value: WireField['value']): Buffer {
   if (typeof value === 'bigint') throw new SyntaxError('proto: wrong wireType')
@@ -96,8 +122,10 @@ function integerOf(value: WireField['value']): number {
   return Number(BigInt.asIntN(64, value))
 }
 
+type Read = (value: WireField['value']) => unknown
+
 /** Types with their own encoding, by name. */
-const special: Readonly<Record<string, (value: WireField['value'], depth: number) => unknown>> = {
+const special: Readonly<Record<string, Read>> = {
   text: value => bytesOf(value).toString('utf8'),
   bytes: value => bytesOf(value).toString('base64'),
   raw: bytesOf,
@@ -108,28 +136,39 @@ const special: Readonly<Record<string, (value: WireField['value'], depth: number
   MicroTime: value => timeOf(bytesOf(value), true),
   Json: value => JSON.parse(first(bytesOf(value), 1)?.toString('utf8') ?? 'null'),
   Quantity: value => first(bytesOf(value), 1)?.toString('utf8') ?? '0',
-  TextList: value => all(bytesOf(value), 1).map(text => text.toString('utf8')),
-  TypeMeta: (value, depth) => decodeMessage(typeMeta, bytesOf(value), depth),
-  SchemaOrArray: (value, depth) => {
-    const { schema, schemas } = decodeValue('SchemaItems', value, depth) as Value
-    return schema ?? schemas ?? {}
-  },
-  SchemaOrBool: (value, depth) => {
-    const { schema, allows } = decodeValue('SchemaAllowed', value, depth) as Value
-    return schema ?? allows
-  },
+  TextList: value => Array.from(all(bytesOf(value), 1), text => text.toString('utf8')),
 }
 
-function decodeValue(type: string, value: WireField['value'], depth: number): unknown {
-  const read = special[type]
-  if (read !== undefined) return read(value, depth)
-  return decodeMessage(messageFields(type) ?? new Map(), bytesOf(value), depth + 1)
+/** Types that JSON has without the message that protobuf has around them, by name. */
+const wrapped: Readonly<
+  Record<string, { readonly message: string; readonly unwrap: (value: Value) => unknown }>
+> = {
+  SchemaOrArray: { message: 'SchemaItems', unwrap: ({ schema, schemas }) => schema ?? schemas ?? {} },
+  SchemaOrBool: { message: 'SchemaAllowed', unwrap: ({ schema, allows }) => schema ?? allows },
 }
 
-const all = (message: Buffer, number: number): readonly Buffer[] =>
-  [...wireFields(message)].filter(field => field.number === number).map(field => bytesOf(field.value))
+const fieldsOf = (message: string): MessageFields =>
+  message === 'TypeMeta' ? typeMeta : (messageFields(message) ?? new Map())
 
-const first = (message: Buffer, number: number): Buffer | undefined => all(message, number)[0]
+function* valueSteps(type: string, bytes: Buffer, depth: number): Generator<void, unknown> {
+  const wrapping = wrapped[type]
+  const message = yield* messageSteps(fieldsOf(wrapping?.message ?? type), bytes, depth + 1)
+  return wrapping === undefined ? message : wrapping.unwrap(message)
+}
+
+function* all(message: Buffer, number: number): Generator<Buffer> {
+  for (const field of wireFields(message)) if (field.number === number) yield bytesOf(field.value)
+}
+
+function first(message: Buffer, number: number): Buffer | undefined {
+  const reader = new WireReader(message)
+  let found: Buffer | undefined
+  while (reader.hasMore) {
+    const field = reader.next()
+    if (field.number === number) found ??= bytesOf(field.value)
+  }
+  return found
+}
 
 /** RFC 3339 in UTC; null for the zero time, which is an empty message. */
 function timeOf(message: Buffer, micro: boolean): string | null {

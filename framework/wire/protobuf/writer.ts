@@ -1,6 +1,7 @@
 import { varint } from './wire.ts'
 
 const initialSize = 512
+const bytesOfStep = 4 * 1024
 const continued = 0x80
 
 /**
@@ -10,6 +11,7 @@ const continued = 0x80
 export class MessageWriter {
   #bytes = Buffer.allocUnsafe(initialSize)
   #start = initialSize
+  #stepped = 0
 
   /** The number of bytes so far. */
   get length(): number {
@@ -61,8 +63,20 @@ export class MessageWriter {
   delimited(number: number, write: () => void): void {
     const before = this.length
     write()
+    this.delimit(number, before)
+  }
+
+  /** What was written since the length was `before`, with its length, as the field `number`. */
+  delimit(number: number, before: number): void {
     this.varint(this.length - before)
     this.tag(number, 2)
+  }
+
+  /** Whether some kilobytes were written since it was true. */
+  isStepDone(): boolean {
+    if (this.length - this.#stepped < bytesOfStep) return false
+    this.#stepped = this.length
+    return true
   }
 
   #reserve(size: number): void {
