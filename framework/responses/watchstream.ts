@@ -90,13 +90,13 @@ export async function* watchStream(stream: WatchStream): AsyncGenerator<Buffer, 
   }
 }
 
-async function* encodeAll(events: readonly ItemEvent[], encoding: Encoding): AsyncGenerator<Buffer> {
+function* encodeAll(events: readonly ItemEvent[], encoding: Encoding): Generator<Awaitable<Buffer>> {
   if (events.length <= mostEvents) {
-    yield await encodeEvents(events, encoding)
+    yield encodeEvents(events, encoding)
     return
   }
   for (let at = 0; at < events.length; at += mostEvents) {
-    yield await encodeEvents(events.slice(at, at + mostEvents), encoding)
+    yield encodeEvents(events.slice(at, at + mostEvents), encoding)
   }
 }
 
