@@ -1,6 +1,7 @@
 import type { ResourceRef } from '../framework/contract/backend.ts'
 import type { IndexFn, Informer, Informers } from '../framework/contract/informer.ts'
 import type { Item } from '../framework/contract/item.ts'
+import { Buckets } from '../framework/informers/buckets.ts'
 import type { CachedItem, WatchCacheEvent } from './cache/item.ts'
 import type { ResourceCache } from './cache/resource.ts'
 
@@ -40,25 +41,20 @@ function informerOf(resource: ResourceCache): Informer {
 
 /** Stores for each item the keys under which it is indexed, because `fn` may read other state, too. */
 function indexOf(resource: ResourceCache, fn: IndexFn): (key: string) => readonly Item[] {
-  const found = new Map<string, Map<string, CachedItem>>()
-  const keysById = new Map<string, readonly string[]>()
-  const remove = (id: string): void => {
-    for (const key of keysById.get(id) ?? []) {
-      const items = found.get(key)
-      items?.delete(id)
-      if (items?.size === 0) found.delete(key)
-    }
-    keysById.delete(id)
+  const found = new Buckets<CachedItem>(({ id }) => id)
+  /** One key is kept without an array. */
+  const keysById = new Map<string, string | readonly string[]>()
+  const remove = (item: CachedItem): void => {
+    for (const key of [keysById.get(item.id) ?? []].flat()) found.delete(key, item)
+    keysById.delete(item.id)
   }
   const apply = ({ type, item }: WatchCacheEvent): void => {
-    remove(item.id)
+    remove(item)
     const keys = type === 'DELETED' ? [] : fn(item)
-    if (keys.length > 0) keysById.set(item.id, keys)
-    for (const key of keys) {
-      const items = found.get(key) ?? new Map<string, CachedItem>()
-      found.set(key, items.set(item.id, item))
-    }
+    const [first] = keys
+    if (first !== undefined) keysById.set(item.id, keys.length === 1 ? first : keys)
+    for (const key of keys) found.add(key, item)
   }
   resource.subscribe(apply, { replay: true })
-  return key => [...(found.get(key)?.values() ?? [])]
+  return key => found.get(key)
 }
