@@ -31,6 +31,7 @@ import {
 import { tooMany } from '../framework/server/pipeline.ts'
 import type { Exchange, Handler } from '../framework/server/serve.ts'
 import type { Reviewer } from './access.ts'
+import { allShards, isQueryOfAll } from './allshards.ts'
 import { type Mapping, type Match, treePath } from './mapping.ts'
 import type { ProxyMeasures } from './measures.ts'
 import type { ProxyRoutes } from './routes.ts'
@@ -71,6 +72,8 @@ export function frontProxy(options: FrontProxyOptions): Handler {
     const match = passing.routes.match(incoming.path)
     if (match === undefined) return Promise.resolve(text(404, '404 page not found\n'))
     if (match.mapping.path === treePath) return intoTree(options, passing, match, answer)
+    if (isQueryOfAll(incoming) && !isMappedView(match) && options.index.shards().all.length > 1)
+      return Promise.resolve(toAllShards(options, passing))
     const personal = personalView(passing, match)
     if (personal !== undefined) return Promise.resolve(toPersonalView(options, passing, personal))
     return Promise.resolve(toBackend(options, passing, match))
@@ -109,11 +112,23 @@ interface PersonalView {
 }
 
 /** undefined for other URLs, and where the mapping file names a server for this view. */
-function personalView({ exchange }: ProxiedRequest, { mapping }: Match): PersonalView | undefined {
+function personalView({ exchange }: ProxiedRequest, match: Match): PersonalView | undefined {
   const [, prefix, cluster, rest] = personalPath.exec(exchange.incoming.path) ?? []
-  const isOwn = /^\/services\/(workspaces|namespaces|query|views)/.test(mapping.path)
-  if (prefix === undefined || cluster === undefined || cluster === '*' || isOwn) return undefined
+  if (prefix === undefined || cluster === undefined || cluster === '*' || isMappedView(match))
+    return undefined
   return { prefix, cluster, rest: rest ?? '' }
+}
+
+/** The mapping file names a server for these views. */
+const isMappedView = ({ mapping }: Match): boolean =>
+  /^\/services\/(workspaces|namespaces|query|views)/.test(mapping.path)
+
+/** A query about all logical clusters is answered by all shards. */
+function toAllShards({ index }: FrontProxyOptions, { exchange, user, routes }: ProxiedRequest): Forwarding {
+  // Shards trust the client certificate of the tree.
+  const mapping = routes.match(`${treePath}root`)?.mapping
+  if (mapping === undefined) throw serviceUnavailable('the mapping file has no entry for /clusters/')
+  return allShards(index.shards(), { exchange, user, routes, mapping })
 }
 
 /** These views of a logical cluster are on its shard. */

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { ClientSide, Forwarding } from '../framework/contract/upstream.ts'
-import { createClient, type HttpClient } from '../framework/net/client.ts'
+import { createClient, type HttpClient, type OutgoingResponse } from '../framework/net/client.ts'
 import { checkPath, type ForwardObserver, forward } from '../framework/net/forward.ts'
 import {
   assertsIdentity,
@@ -27,10 +27,20 @@ export interface RoutedRequest {
   readonly observer?: ForwardObserver
 }
 
+/** A GET that this proxy makes of the request of a client. */
+export interface AskedRequest extends RoutedRequest {
+  /** With its `?`. */
+  readonly search: string
+  readonly accept: string
+  readonly signal: AbortSignal
+}
+
 /** The servers of a mapping file. They accept the identity headers of this proxy. */
 export interface ProxyRoutes {
   match(path: string): Match | undefined
   forwarding(request: RoutedRequest): Forwarding
+  /** Sends a GET for a request of a client. Rejects with the error of the connection, or with the reason of the signal. */
+  ask(request: AskedRequest, client: ClientSide): Promise<OutgoingResponse>
   /** Running requests complete; new ones are not forwarded. */
   close(): Promise<void>
 }
@@ -52,12 +62,19 @@ interface Connections {
  */
 export function openRoutes(routes: readonly Route[], isIdentity: IsIdentity): ProxyRoutes {
   const all = new Map(routes.map(({ mapping, tls }) => [mapping, connections(tls)]))
+  const connectionsOf = (mapping: Mapping): Connections => {
+    const found = all.get(mapping)
+    if (found === undefined) throw new TypeError(`there are no connections for ${mapping.path}`)
+    return found
+  }
   return {
     match: matcherOf([...all.keys()]),
-    forwarding(request) {
-      const found = all.get(request.mapping)
-      if (found === undefined) throw new TypeError(`there are no connections for ${request.mapping.path}`)
-      return forwardingTo(request, found, isIdentity)
+    forwarding: request => forwardingTo(request, connectionsOf(request.mapping), isIdentity),
+    ask: (request, client) => {
+      const { origin, path } = targetOf(request)
+      const headers = { ...headersOf(request, client, isRead(isIdentity)), accept: request.accept }
+      const { search, signal, mapping } = request
+      return connectionsOf(mapping).client.request({ origin, path: path + search, headers, signal })
     },
     close: async () => void (await Promise.all([...all.values()].map(({ client }) => client.close()))),
   }
@@ -69,8 +86,7 @@ const connections = (tls: MappingTls): Connections => ({
 })
 
 function forwardingTo(request: RoutedRequest, connections: Connections, isIdentity: IsIdentity): Forwarding {
-  const { origin, pathname } = new URL(request.url)
-  const path = pathname.replace(/\/$/, '') + checkPath(request.path)
+  const { origin, path } = targetOf(request)
   const { observer, exchange } = request
   const sent = { origin, target: path + exchange.incoming.search, answered, ...(observer && { observer }) }
   return {
@@ -83,6 +99,21 @@ function forwardingTo(request: RoutedRequest, connections: Connections, isIdenti
     },
   }
 }
+
+function targetOf({ url, path }: RoutedRequest): { readonly origin: string; readonly path: string } {
+  const { origin, pathname } = new URL(url)
+  return { origin, path: pathname.replace(/\/$/, '') + checkPath(path) }
+}
+
+/** This proxy reads the response itself: in its own format, and not compressed. */
+const isRead =
+  (isIdentity: IsIdentity): IsIdentity =>
+  name =>
+    isIdentity(name) ||
+    name === 'accept' ||
+    name === 'accept-encoding' ||
+    name.startsWith('content-') ||
+    name.startsWith('if-')
 
 const answered = (headers: Parameters<typeof passedOn>[0]): OutgoingHttpHeaders =>
   passedOn(headers, () => false) as OutgoingHttpHeaders

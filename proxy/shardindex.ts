@@ -32,8 +32,17 @@ export interface ShardIndex {
   shardOf(cluster: ClusterName): ShardAddress | undefined
   /** The known shard that serves a URL. */
   shardAt(url: string): ShardAddress | undefined
+  /** The known shards, sorted by name. */
+  shards(): ShardSet
   /** The number of logical clusters by shard. */
   sizes(): ReadonlyMap<string, number>
+}
+
+/** The shards of the installation at a time. */
+export interface ShardSet {
+  readonly all: readonly ShardAddress[]
+  /** Aborts when a shard joins, leaves or moves. */
+  readonly changed: AbortSignal
 }
 
 export interface ShardIndexOptions {
@@ -130,6 +139,7 @@ class Index implements ShardIndex {
   readonly #shards = new Map<string, Followed>()
   readonly #clusters = new Map<ClusterName, ShardAddress>()
   readonly #tree
+  #changing = new AbortController()
 
   constructor(options: ShardIndexOptions, identity: string) {
     this.#options = options
@@ -157,6 +167,14 @@ class Index implements ShardIndex {
     return undefined
   }
 
+  shards(): ShardSet {
+    const all = [...this.#shards.values()].map(({ address }) => address)
+    return {
+      all: all.sort((a, b) => (a.name < b.name ? -1 : 1)),
+      changed: this.#changing.signal,
+    }
+  }
+
   sizes(): ReadonlyMap<string, number> {
     const sizes = new Map([...this.#shards.keys()].map(name => [name, 0]))
     for (const { name } of this.#clusters.values()) sizes.set(name, (sizes.get(name) ?? 0) + 1)
@@ -171,6 +189,8 @@ class Index implements ShardIndex {
     known?.stop()
     this.#shards.delete(name)
     if (type !== 'DELETED' && baseURL !== '') this.#follow({ name, baseURL })
+    this.#changing.abort()
+    this.#changing = new AbortController()
   }
 
   #follow(address: ShardAddress): void {

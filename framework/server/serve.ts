@@ -198,7 +198,8 @@ function close(service: Service, exchange: Exchange, code: number): void {
   logRequest(service.log, exchange, code)
 }
 
-function commonHeaders({ incoming, record }: Exchange): OutgoingHttpHeaders {
+/** The headers of every response: those of the audit log and of caches, and warnings. */
+export function commonHeaders({ incoming, record }: Exchange): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = {
     'audit-id': incoming.auditId,
     'cache-control': 'no-cache, private',

@@ -119,7 +119,10 @@ export function statusError(code: number, text: string): StatusError {
 const warning = /299 \S+ "((?:[^"\\]|\\.)*)"/g
 
 /** Passes the warnings of the shard on to the client (rules.md 1.53). */
-export function passWarnings({ record }: RequestContext, { headers }: ShardAnswer): void {
+export function passWarnings(
+  { record }: Pick<RequestContext, 'record'>,
+  { headers }: Pick<ShardAnswer, 'headers'>,
+): void {
   for (const [, text = ''] of String(headers.warning ?? '').matchAll(warning))
     record.warn(Buffer.from(text.replace(/\\(.)/g, '$1'), 'latin1').toString())
 }

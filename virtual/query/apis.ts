@@ -126,14 +126,14 @@ export class QueryApis {
         async *list(ctx, query) {
           const question = new QueryQuestion(query, clusters, ctx.user)
           const about = aboutOf({ group, plural: names.plural, question }, ctx, query)
-          warnOfShards(host, ctx)
+          warnOfShards(host, ctx, question)
           const own = selectable(await units.all(ctx, question.usesWorkspaces), query, ctx)
           const of = { question, units: own, tokens: tokensOf(ctx), about }
           return yield* listQueried({ ...of, ...anywhere() }, ctx, query)
         },
         async *watch(ctx, query) {
-          warnOfShards(host, ctx)
           const question = new QueryQuestion(query, clusters, ctx.user)
+          warnOfShards(host, ctx, question)
           const kind = { apiVersion: apiVersionOf(group, version), kind: names.kind }
           const parts = { host, units, clusters, changes, question, kind, selectors: selectorsOf(query) }
           yield* watchQueried({ ...parts, ...watches, ...anywhere() }, ctx, query)

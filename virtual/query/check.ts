@@ -39,9 +39,12 @@ export function selectable(
 export function warnOfShards(
   { otherShards }: Pick<Host, 'otherShards'>,
   { cluster, record }: Pick<RequestContext, 'cluster' | 'record'>,
+  { isPart }: QueryQuestion,
 ): void {
-  if (cluster === '*' && otherShards !== undefined)
-    record.warn('the query is about the logical clusters of one shard: ask each shard at its own URL')
+  if (cluster === '*' && otherShards !== undefined && !isPart)
+    record.warn(
+      'the query is about the logical clusters of one shard: ask the front proxy about those of all shards',
+    )
 }
 
 interface Problems {

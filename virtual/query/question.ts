@@ -1,5 +1,6 @@
 import type { ApiResource, Item, Selection, UserInfo } from '../../framework/index.ts'
 import { badRequest } from '../../framework/meta/errors.ts'
+import { type OrderValue, orderIn } from '../../framework/selectors/order.ts'
 import type { LabelRequirement } from '../../framework/selectors/selectors.ts'
 import {
   type ClusterFacts,
@@ -13,16 +14,13 @@ import type { ClusterIndex } from '../shared/facts/clusterindex.ts'
 import type { Unit } from './units.ts'
 
 /** The query parameters of a query. */
-export const queryOptions = ['where', 'orderBy'] as const
+export const queryOptions = ['where', 'orderBy', 'part'] as const
 
 /** Characters of one expression. */
 const longest = 2_048
 
 /** Characters of a text by which objects are ordered. */
 const longestOrdered = 256
-
-/** A value by which objects are ordered; null: the expression failed, or its result is not a finite number. */
-export type OrderValue = string | number | boolean | null
 
 /** What a query asks about each object. */
 export class QueryQuestion {
@@ -31,6 +29,8 @@ export class QueryQuestion {
   readonly isDescending: boolean
   /** Whether an expression can use labels and annotations of Workspaces. */
   readonly usesWorkspaces: boolean
+  /** A front proxy asks for the part of one shard. */
+  readonly isPart: boolean
   readonly #clusters: ClusterIndex
   readonly #user: UserFacts
   /** What its expressions may use; a watch renews it between batches. */
@@ -40,13 +40,15 @@ export class QueryQuestion {
 
   /** Throws 400 for expressions that are too long. */
   constructor({ options = {} }: Selection, clusters: ClusterIndex, user: UserInfo) {
-    const { where = '', orderBy = '' } = options
+    const { where = '', orderBy = '', part = '' } = options
     // Before the patterns below, whose time is quadratic.
     for (const [name, text] of Object.entries({ where, orderBy }))
       if (text.length > longest) throw badRequest(`${name}: an expression has at most ${longest} characters`)
     this.where = where
-    this.isDescending = /\s+desc\s*$/.test(orderBy)
-    this.orderBy = orderBy.replace(/\s+(?:asc|desc)\s*$/, '')
+    const { expression, sign } = orderIn(orderBy)
+    this.isDescending = sign === -1
+    this.orderBy = expression
+    this.isPart = part === 'true'
     this.usesWorkspaces = /\bcluster\b/.test(`${where} ${orderBy}`)
     const { name, uid = '', groups, extra = {} } = user
     this.#clusters = clusters

@@ -1,5 +1,6 @@
 import { Pace } from '../../framework/async/awaitable.ts'
 import type { Item, ListQuery, RequestContext } from '../../framework/index.ts'
+import { compareTexts } from '../../framework/selectors/order.ts'
 import type { QueryListing } from './listing.ts'
 import { contextFor, type Unit } from './units.ts'
 
@@ -53,12 +54,3 @@ export async function* scan(
 }
 
 export const nameOf = ({ key }: Item): string => `${key.namespace}/${key.name}`
-
-/** Compares lists of texts from the first on. */
-export function compareTexts(a: readonly string[], b: readonly string[]): number {
-  for (const [i, text] of a.entries()) {
-    const other = b[i] ?? ''
-    if (text !== other) return text < other ? -1 : 1
-  }
-  return 0
-}

@@ -98,12 +98,18 @@ describe('views of two shards', function () {
       },
     }
 
-    for (const shard of ['root', 'beta'])
-      it(`are served by the shard of their workspace (${shard})`, async () => {
+    before(async () => {
+      for (const shard of ['root', 'beta']) {
         await apply(root, workspace(`notes-${shard}`, shard))
         await ready(root, `notes-${shard}`)
         const inside = proxy.kubectl.at(`/clusters/root:notes-${shard}`)
         await apply(inside, note('a', 'red'), note('b', 'blue'), view)
+      }
+    })
+
+    for (const shard of ['root', 'beta'])
+      it(`are served by the shard of their workspace (${shard})`, async () => {
+        const inside = proxy.kubectl.at(`/clusters/root:notes-${shard}`)
         await inside(['wait', '--for=condition=Ready', 'view/red'])
         const { spec } = await root.json<KubeObject & { spec: { cluster: string } }>([
           ...['get', 'workspace', `notes-${shard}`],
@@ -122,15 +128,6 @@ describe('views of two shards', function () {
         }
         admin.close()
       })
-
-    it('warn that a query over all logical clusters is about those of one shard', async () => {
-      const admin = await proxy.client('admin-token')
-      const path = `/services/query/clusters/*/api/v1/configmaps?limit=1`
-      const { status, text, headers } = await admin(path)
-      assert.equal(status, 200, text)
-      assert.match(String(headers.warning), /the logical clusters of one shard/)
-      admin.close()
-    })
 
     it('hide objects of a workspace whose labels its shard does not know', async () => {
       const inside = proxy.kubectl.at('/clusters/root:notes-beta')

@@ -1,0 +1,43 @@
+import { endOfValue } from '../../framework/json/members.ts'
+
+/** A column of a Table. */
+export interface QueryColumn {
+  readonly name: string
+  readonly type: string
+  readonly format: string
+  readonly description: string
+  readonly priority: number
+}
+
+/** The column of queries that stays the last one. */
+const lastColumn = 'Workspace'
+
+const idOf = ({ name, type }: QueryColumn): string => `${type}/${name}`
+
+/** The columns of all shards: those of the first one, then those that only others have. */
+export function allColumns(tables: readonly (readonly QueryColumn[])[]): readonly QueryColumn[] {
+  const found = new Map(
+    tables
+      .toReversed()
+      .flat()
+      .map(column => [idOf(column), column]),
+  )
+  const ids = [...new Set(tables.flat().map(idOf))]
+  const columns = ids.flatMap(id => found.get(id) ?? [])
+  const isLast = ({ name }: QueryColumn): boolean => name === lastColumn
+  return [...columns.filter(column => !isLast(column)), ...columns.filter(isLast)]
+}
+
+const cellsAt = '{"cells":'.length
+
+/** Converts rows of one shard: a cell for each of all columns, null for those of others. */
+export function rowsWith(own: readonly QueryColumn[], all: readonly QueryColumn[]): (row: Buffer) => Buffer {
+  const places = all.map(column => own.findIndex(each => idOf(each) === idOf(column)))
+  if (own.length === all.length && places.every((place, i) => place === i)) return row => row
+  return row => {
+    const end = endOfValue(row, cellsAt)
+    const cells = JSON.parse(row.toString('utf8', cellsAt, end)) as readonly unknown[]
+    const aligned = JSON.stringify(places.map(place => cells[place] ?? null))
+    return Buffer.concat([row.subarray(0, cellsAt), Buffer.from(aligned), row.subarray(end)])
+  }
+}

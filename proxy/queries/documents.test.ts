@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { crd, readThings } from '../../virtual/query/testing/scene.ts'
+import { documentOf, united } from './documents.ts'
+import { TwoShards } from './testing/twoshards.ts'
+
+const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
+
+describe('discovery of a query of two shards', () => {
+  let shards: TwoShards
+  before(async () => {
+    shards = await TwoShards.start()
+    const properties = { color: { type: 'string' } }
+    await shards.alpha.cluster('one', ...readThings, crd('example.com', 'things', properties))
+    await shards.beta.cluster('two', ...readThings, crd('example.com', 'others', properties))
+    await shards.beta.cluster('private', ...readThings.slice(0, 1), crd('example.com', 'hidden', properties))
+  })
+  after(() => shards.close())
+
+  const document = async (at: string, accept?: string): Promise<string> => {
+    const { body } = await documentOf(shards.parts(at, '', accept))
+    return String(body)
+  }
+
+  it('has the resources of both in one group, and none of a logical cluster that the user cannot access', async () => {
+    const { items } = JSON.parse(await document('/apis', aggregated))
+    const groups = items.filter(
+      ({ metadata }: { metadata: { name: string } }) => metadata.name === 'example.com',
+    )
+    assert.equal(groups.length, 1)
+    const [{ resources }] = groups[0].versions
+    const names = resources.map(({ resource }: { resource: string }) => resource)
+    assert.deepEqual(names.toSorted(), ['others', 'things'])
+  })
+
+  it('has them also in the older form', async () => {
+    const { groups } = JSON.parse(await document('/apis'))
+    assert.equal(groups.filter(({ name }: { name: string }) => name === 'example.com').length, 1)
+    const { resources } = JSON.parse(await document('/apis/example.com/v1'))
+    const names = resources.map(({ name }: { name: string }) => name)
+    assert.deepEqual(names.toSorted(), ['others', 'things'])
+    assert.deepEqual(JSON.parse(await document('/api')).versions, ['v1'])
+  })
+
+  it('has the schemas of both', async () => {
+    const { paths } = JSON.parse(await document('/openapi/v3'))
+    assert.ok(paths['apis/example.com/v1'], JSON.stringify(Object.keys(paths)))
+    const text = await document('/openapi/v3/apis/example.com/v1')
+    for (const plural of ['things', 'others']) assert.ok(text.includes(`/example.com/v1/${plural}`), plural)
+    assert.ok(!text.includes('/example.com/v1/hidden'))
+  })
+
+  it('is 404 for a group that no shard has', () =>
+    assert.rejects(document('/apis/nothing.example.com/v1'), { code: 404 }))
+
+  it('has the first definition of what both define', () => {
+    const kind = (name: string, responseKind: string) => ({ resource: name, responseKind })
+    const group = (...resources: object[]) => ({
+      items: [{ metadata: { name: 'g' }, versions: [{ version: 'v1', resources }] }],
+    })
+    assert.deepEqual(
+      united([group(kind('a', 'First')), group(kind('a', 'Second'), kind('b', 'Other'))]),
+      group(kind('a', 'First'), kind('b', 'Other')),
+    )
+  })
+})

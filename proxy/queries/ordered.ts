@@ -1,0 +1,126 @@
+import { comparePositions, type OrderPosition, orderIn } from '../../framework/selectors/order.ts'
+import { type Elements, elementsOf } from './elements.ts'
+import type { MergedPage, MergedPart, PageElements } from './page.ts'
+import { type OrderedElement, orderedElement } from './position.ts'
+import { listFrom } from './sequence.ts'
+import type { ListPlace, MergedStart } from './token.ts'
+
+const mostInBatch = 500
+
+/** The objects of all shards in the order of a value. */
+export async function* inOrder(page: MergedPage): PageElements {
+  const { sign } = orderIn(page.orderBy)
+  const readers = page.parts.map(part => new OrderedPart(part, page, sign))
+  const batch: Buffer[] = []
+  let [last, count]: [OrderPosition | undefined, number] = [page.start.last, 0]
+  try {
+    for (;;) {
+      const first = await firstOf(readers, sign)
+      if (first?.current === undefined) break
+      if (page.limit > 0 && count === page.limit) break
+      last = first.current.position
+      batch.push(first.take())
+      count++
+      if (batch.length === mostInBatch) yield batch.splice(0)
+    }
+    yield batch
+    return following(page.start, readers, last)
+  } finally {
+    for (const reader of readers) reader.close()
+  }
+}
+
+function following(
+  start: MergedStart,
+  readers: readonly OrderedPart[],
+  last: OrderPosition | undefined,
+): MergedStart | undefined {
+  if (readers.every(({ current }) => current === undefined)) return undefined
+  const places: ListPlace[] = start.places.map(() => null)
+  for (const { index, current, place } of readers) if (current !== undefined) places[index] = place
+  return { ...start, places, ...(last && { last }) }
+}
+
+/** The part whose next object is the first one. */
+async function firstOf(readers: readonly OrderedPart[], sign: 1 | -1): Promise<OrderedPart | undefined> {
+  await Promise.all(readers.map(reader => reader.read()))
+  let found: OrderedPart | undefined
+  for (const reader of readers) {
+    if (reader.current === undefined) continue
+    const { current } = found ?? {}
+    if (current === undefined || comparePositions(reader.current.position, current.position, sign) < 0)
+      found = reader
+  }
+  return found
+}
+
+/** The ordered objects of one shard, page by page of the shard. */
+class OrderedPart {
+  readonly #part: MergedPart
+  readonly #page: MergedPage
+  readonly #sign: 1 | -1
+  /** The place at which the current page of the shard begins. */
+  place: string
+  current: OrderedElement | undefined
+  #waiting: readonly Buffer[] = []
+  /** The index of the next waiting element. */
+  #at = 0
+  #elements: Elements | undefined
+  #isOver = false
+
+  constructor(part: MergedPart, page: MergedPage, sign: 1 | -1) {
+    this.#part = part
+    this.#page = page
+    this.#sign = sign
+    this.place = page.start.places[part.index] ?? ''
+  }
+
+  get index(): number {
+    return this.#part.index
+  }
+
+  /** The current object, as it is sent. */
+  take(): Buffer {
+    const { bytes } = this.current as OrderedElement
+    this.current = undefined
+    return this.#part.aligned(bytes)
+  }
+
+  /** Reads the next object, unless there is a current one. Objects of earlier pages are left out. */
+  async read(): Promise<void> {
+    const { last } = this.#page.start
+    while (this.current === undefined && !this.#isOver) {
+      const next = this.#waiting[this.#at++]
+      if (next === undefined) await this.#more()
+      else {
+        const element = orderedElement(next, this.#part)
+        const isNew = last === undefined || comparePositions(element.position, last, this.#sign) > 0
+        if (isNew) this.current = element
+      }
+    }
+  }
+
+  close(): void {
+    void this.#elements?.return({ kind: '', apiVersion: '' })
+  }
+
+  async #more(): Promise<void> {
+    this.#elements ??= await this.#open()
+    const next = await this.#elements.next()
+    if (!next.done) {
+      this.#waiting = next.value
+      this.#at = 0
+      return
+    }
+    this.#elements = undefined
+    const following = next.value.metadata?.continue ?? ''
+    if (following === '') this.#isOver = true
+    else this.place = following
+  }
+
+  async #open(): Promise<Elements> {
+    const { part, hidesObjects } = this.#part
+    const parameters = listFrom(this.place, this.#part, this.#page.limit)
+    return elementsOf(await part.ask({ ...parameters, ...(hidesObjects && { includeObject: 'Metadata' }) }))
+  }
+}
