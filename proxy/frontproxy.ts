@@ -274,7 +274,7 @@ async function throughMount(
     return redirectAnswer(incoming, `${place.url}${place.rest}${rest}${incoming.search}`)
   lifetime.follow(place.changed, 'replaced')
   const hops = incoming.hops + 1
-  const inside = insidePath([options.publicUrl], place.url)
+  const inside = insidePath([options.publicUrl, ...options.index.ownUrls()], place.url)
   if (inside !== undefined)
     return again({
       exchange: { ...exchange, incoming: { ...incoming, path: inside + rest, hops } },

@@ -30,6 +30,8 @@ export interface ShardIndex {
   /** Whether all known shards have been listed once. */
   isReady(): boolean
   shardOf(cluster: ClusterName): ShardAddress | undefined
+  /** The prefixes of the URLs of workspaces, without a trailing slash. */
+  ownUrls(): readonly string[]
   /** The known shard that serves a URL. */
   shardAt(url: string): ShardAddress | undefined
   /** The known shards, sorted by name. */
@@ -50,7 +52,7 @@ export interface ShardIndexOptions {
   readonly root: PeerClient
   /** Reads everything of one shard. */
   readonly connect: (shard: ShardAddress) => PeerClient
-  /** The prefix of the URLs of workspaces. Mounts with such a URL point to another workspace. */
+  /** A prefix of the URLs of workspaces, besides those in Shard objects. Mounts with such a URL point to another workspace. */
   readonly externalUrl: string
   readonly log: Logger
   readonly signal: AbortSignal
@@ -123,8 +125,10 @@ function informerOf(
 }
 
 interface Shard extends KubeObject {
-  readonly spec?: { readonly baseURL?: string }
+  readonly spec?: { readonly baseURL?: string; readonly externalURL?: string }
 }
+
+const withoutSlash = (url = ''): string => url.replace(/\/+$/, '')
 
 interface Followed {
   readonly address: ShardAddress
@@ -138,13 +142,15 @@ class Index implements ShardIndex {
   readonly #identity: string
   readonly #shards = new Map<string, Followed>()
   readonly #clusters = new Map<ClusterName, ShardAddress>()
+  /** By shard. */
+  readonly #externalUrls = new Map<string, string>()
   readonly #tree
   #changing = new AbortController()
 
   constructor(options: ShardIndexOptions, identity: string) {
     this.#options = options
     this.#identity = identity
-    this.#tree = createWorkspaceTree(options.externalUrl)
+    this.#tree = createWorkspaceTree(() => this.ownUrls())
   }
 
   find(path: string): Location | undefined {
@@ -175,6 +181,10 @@ class Index implements ShardIndex {
     }
   }
 
+  ownUrls(): readonly string[] {
+    return [this.#options.externalUrl, ...this.#externalUrls.values()]
+  }
+
   sizes(): ReadonlyMap<string, number> {
     const sizes = new Map([...this.#shards.keys()].map(name => [name, 0]))
     for (const { name } of this.#clusters.values()) sizes.set(name, (sizes.get(name) ?? 0) + 1)
@@ -183,7 +193,11 @@ class Index implements ShardIndex {
 
   applyShard({ type, item }: ItemEvent): void {
     const { name } = item.key
-    const baseURL = ((item.object as Shard).spec?.baseURL ?? '').replace(/\/+$/, '')
+    const { spec = {} } = item.object as Shard
+    const baseURL = withoutSlash(spec.baseURL)
+    const externalURL = withoutSlash(spec.externalURL)
+    if (type === 'DELETED' || externalURL === '') this.#externalUrls.delete(name)
+    else this.#externalUrls.set(name, externalURL)
     const known = this.#shards.get(name)
     if (type !== 'DELETED' && known?.address.baseURL === baseURL) return
     known?.stop()

@@ -98,7 +98,8 @@ export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBa
     ends,
   }
   const clusters = createClusterApis(served)
-  const tree = createWorkspaceTree(options.externalUrl)
+  const ownUrls = options.externalUrl === undefined ? [] : [options.externalUrl]
+  const tree = createWorkspaceTree(() => ownUrls)
   followDefinitions(cache, clusters)
   followWorkspaces(cache, tree)
   const inactive = followInactive(cache, ends)

@@ -19,7 +19,7 @@ describe('workspace tree', () => {
   const kindOf = (path: string) => at(path)?.kind
 
   beforeEach(() => {
-    tree = createWorkspaceTree(own)
+    tree = createWorkspaceTree(() => [own])
     tree.setWorkspace('root', 'org', workspace({ cluster: 'a' }))
     tree.setWorkspace('a', 'team', workspace({ cluster: 'b' }, 'Initializing'))
   })

@@ -71,12 +71,12 @@ interface Entry {
   readonly message?: string
 }
 
-/** `ownUrl`: the prefix of workspace URLs, without `/clusters/`. A mount of such a URL is a link. */
-export function createWorkspaceTree(ownUrl = ''): WorkspaceTree {
+/** `ownUrls`: the current prefixes of workspace URLs, without `/clusters/`. A mount of such a URL is a link. */
+export function createWorkspaceTree(ownUrls: () => readonly string[] = () => []): WorkspaceTree {
   const children = new Map<string, Entry>()
   const placeOf = (parent: ClusterName, name: string): string => `${parent}/${name}`
   const place = (path: string, exists: (cluster: ClusterName) => boolean): Place | undefined =>
-    walk({ ownUrl, exists, child: (parent, name) => children.get(placeOf(parent, name)) }, path)
+    walk({ ownUrls, exists, child: (parent, name) => children.get(placeOf(parent, name)) }, path)
   return {
     setWorkspace(parent, name, workspace) {
       const key = placeOf(parent, name)
@@ -94,7 +94,7 @@ export function createWorkspaceTree(ownUrl = ''): WorkspaceTree {
     place,
     resolve(path, exists) {
       const found = walk(
-        { ownUrl, exists, child: (parent, name) => opened(children.get(placeOf(parent, name))) },
+        { ownUrls, exists, child: (parent, name) => opened(children.get(placeOf(parent, name))) },
         path,
       )
       return found?.kind === 'cluster' ? found.cluster : undefined
@@ -105,7 +105,7 @@ export function createWorkspaceTree(ownUrl = ''): WorkspaceTree {
 const opened = (entry: Entry | undefined): Entry | undefined => entry && { ...entry, unavailable: false }
 
 interface Walk {
-  readonly ownUrl: string
+  ownUrls(): readonly string[]
   exists(cluster: ClusterName): boolean
   child(parent: ClusterName, name: string): Entry | undefined
 }
@@ -176,22 +176,22 @@ interface Crossing {
 }
 
 /** A mount of a workspace of this server is a link; paths below a mount of another server are unknown. */
-function throughMount({ ownUrl }: Walk, { parent, rest, closed, mount }: Crossing): Stop | undefined {
+function throughMount({ ownUrls }: Walk, { parent, rest, closed, mount }: Crossing): Stop | undefined {
   const { type, url, identity, replaced } = mount
   const below = rest.map(name => `:${name}`).join('')
   const changed = replaced.signal
   if (type === 'Redirect')
     return { place: { kind: 'Redirect', url, identity, parent, rest: below, changed }, closed }
-  const target = workspaceAt(ownUrl, url)
+  const target = workspaceAt(ownUrls(), url)
   if (target !== undefined) return { link: `${target}${below}`, closed }
   if (type === 'Workspace' || below !== '') return undefined
   return { place: { kind: 'URL', url, identity, parent, rest: '', changed }, closed }
 }
 
 /** `<own URL>/clusters/root:org` → `root:org`. */
-function workspaceAt(ownUrl: string, url: string): string | undefined {
-  const prefix = `${ownUrl}/clusters/`
-  if (ownUrl === '' || !url.startsWith(prefix)) return undefined
+function workspaceAt(ownUrls: readonly string[], url: string): string | undefined {
+  const prefix = ownUrls.map(own => `${own}/clusters/`).find(each => url.startsWith(each))
+  if (prefix === undefined) return undefined
   const path = url.slice(prefix.length).replace(/\/$/, '')
   return isClusterPath(path) ? path : undefined
 }

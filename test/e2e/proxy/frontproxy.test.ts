@@ -70,7 +70,13 @@ describe('two front proxies before two shards', function () {
     const made = await Promise.all([createWorkspaces(first, ['alpha']), createWorkspaces(second, ['beta'])])
     alpha = made[0][0] as Tenant
     beta = made[1][0] as Tenant
-    proxies = await Promise.all(['one', 'two'].map(name => startFrontProxy({ folder, name, shards })))
+    proxies = await Promise.all(
+      [
+        { folder, name: 'one', shards },
+        // Another address than the one in the Shard objects, by which workspaces mount each other.
+        { folder, name: 'two', shards, args: ['--external-url', 'https://two.example'] },
+      ].map(startFrontProxy),
+    )
     clients = await Promise.all(proxies.map(proxy => proxy.client('admin-token')))
   })
   after(async () => {
