@@ -40,6 +40,13 @@ describe('docs/scaling.md', () => {
     shows(`| ${Math.round(rate)} per second | ${Math.round(million / rate / 60)} minutes |`)
   })
 
+  it('calculates the size of etcd from them', () => {
+    const large = value('capacity-etcd')
+    shows(`| ${large.toFixed(1)} KiB | | ${gibi(large)} GiB in all |`)
+    shows(`each of 1,000 took ${large.toFixed(1)} KiB`)
+    shows(`about ${Math.round((2 * kibi ** 2) / large / 1_000)},000 empty workspaces`)
+  })
+
   it('calculates the shards from them', () => {
     const inShard = Math.round((4 * kibi ** 2) / value('workspace-memory') / 1_000)
     shows(`a shard holds about ${inShard},000 of them`)

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checkNames } from '../group.ts'
 import { type StoreChange, StoreConflict, StoreError } from '../store.ts'
@@ -16,9 +16,6 @@ import {
   type RevisionCompare,
   type TxnResponse,
 } from './messages.ts'
-
-/** Bytes. */
-const idLength = 8
 
 /** A change with its key and value in etcd, and the `mod_revision` that it replaces. */
 interface EtcdChange {
@@ -207,7 +204,7 @@ async function transact(
     return connection.call({ path: '/etcdserverpb.KV/Txn', request, decode: decodeTxn, ...repeated })
   }
   try {
-    return await send({ put: { key: layout.head, value: randomBytes(idLength) } })
+    return await send({ put: { key: layout.head, value: Buffer.from(randomUUID()) } })
   } catch (error) {
     const isDeletion = transaction.changes.every(({ value }) => value === undefined)
     if (!isFull(failureOf(error)) || !isDeletion) throw error
