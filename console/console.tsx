@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
-import { Api, type Credential } from './model/api.ts'
+import { Api, ApiError, type Credential } from './model/api.ts'
 import { identityOf, type ShownUser } from './model/identity.ts'
 import { type ConsolePlace, hashOf, placeIn } from './model/place.ts'
 import { Access } from './pages/access.tsx'
@@ -16,7 +16,12 @@ import { Shell } from './parts/shell.tsx'
 interface Session {
   readonly api: Api
   readonly identity: ShownUser
+  /** The server accepts the credential no longer. */
+  end(): void
 }
+
+/** Milliseconds between two checks of the credential: a page that only waits for events of watches sends no other requests. */
+const checkInterval = 15_000
 
 /** The page: the login, or one of the pages in its frame. */
 export function Console(): JSX.Element {
@@ -30,7 +35,7 @@ export function Console(): JSX.Element {
     const unchecked = new Api(credential, () => undefined)
     const identity = await identityOf(unchecked)
     setNotice('')
-    setSession({ api: new Api(credential, end), identity })
+    setSession({ api: new Api(credential, end), identity, end })
   }, [])
   const logout = useCallback(() => {
     setSession(undefined)
@@ -45,6 +50,7 @@ function SignedIn({ session, logout }: { session: Session; logout: () => void })
   const { api, identity } = session
   const shared = useMemo(() => ({ api, go: (hash: string) => location.assign(hash) }), [api])
   usePlaceKeys(place, shared.go)
+  useExpiry(session)
   useEffect(() => {
     document.title = `${place.scope} · Oriel`
   }, [place.scope])
@@ -55,6 +61,18 @@ function SignedIn({ session, logout }: { session: Session; logout: () => void })
       </Shell>
     </SharedContext.Provider>
   )
+}
+
+/** Ends the session when the server does not accept the credential any more, also where nothing is asked. */
+function useExpiry({ api, end }: Session): void {
+  useEffect(() => {
+    const check = () =>
+      identityOf(api).catch(error => {
+        if (error instanceof ApiError && error.status === 401) end()
+      })
+    const timer = setInterval(check, checkInterval)
+    return () => clearInterval(timer)
+  }, [api, end])
 }
 
 function PageOf({ place, identity }: { place: ConsolePlace; identity: ShownUser }): JSX.Element {

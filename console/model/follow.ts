@@ -20,7 +20,7 @@ export interface Follower<L, E> {
 export interface Versioned {
   readonly metadata?: { readonly resourceVersion?: string }
   /** Of tables. */
-  readonly rows?: readonly { readonly object?: Versioned }[]
+  readonly rows?: readonly { readonly object?: Versioned }[] | null
   readonly code?: number
   readonly message?: string
 }
@@ -42,16 +42,17 @@ export async function follow<L extends Versioned, E extends Versioned>(
 ): Promise<void> {
   let pause = pauses.first
   while (!signal.aborted) {
+    const watched = new Progress()
     try {
       const list = await api.json<L>(path, { accept, signal })
       follower.problem(undefined)
       follower.list(list)
       pause = pauses.first
-      await watchFrom(api, { path, accept, signal }, { version: versionOf(list), follower })
+      await watchFrom(api, { path, accept, signal }, { version: versionOf(list), follower, watched })
     } catch (error) {
       if (signal.aborted) return
       const known = error instanceof ApiError ? error : new ApiError(0, String(error))
-      if (known.status === 410) continue
+      if (known.status === 410 && watched.isMade) continue
       follower.problem(known)
       if (known.status === 401) return
       await wait(pause, signal)
@@ -60,16 +61,27 @@ export async function follow<L extends Versioned, E extends Versioned>(
   }
 }
 
+/** Whether a watch had an event or a while without one. A server that refuses each version at once must not be asked without a pause. */
+class Progress {
+  readonly #started = performance.now()
+  hasEvents = false
+
+  get isMade(): boolean {
+    return this.hasEvents || performance.now() - this.#started >= pauses.first
+  }
+}
+
 interface From<L, E> {
   readonly version: string
   readonly follower: Follower<L, E>
+  readonly watched: Progress
 }
 
 /** Continues the watch while it can be continued. Rejects with an `ApiError`; one with status 410 asks for a new list. */
 async function watchFrom<L, E extends Versioned>(
   api: Api,
   { path, accept, signal }: Required<FollowRequest>,
-  { version, follower }: From<L, E>,
+  { version, follower, watched }: From<L, E>,
 ): Promise<void> {
   let latest = version
   while (!signal.aborted) {
@@ -79,6 +91,7 @@ async function watchFrom<L, E extends Versioned>(
     for await (const line of linesOf(response.body)) {
       const event = JSON.parse(line) as WatchEvent<E>
       if (event.type === 'ERROR') throw new ApiError(event.object.code ?? 500, event.object.message ?? '')
+      watched.hasEvents = true
       latest = versionOf(event.object) || latest
       if (event.type !== 'BOOKMARK') follower.event(event)
     }
@@ -87,11 +100,13 @@ async function watchFrom<L, E extends Versioned>(
   }
 }
 
+/** That of the list or object; of a Table without one, as in events, that of its row. */
 const versionOf = ({ metadata, rows }: Versioned): string =>
-  rows?.[0]?.object?.metadata?.resourceVersion ?? metadata?.resourceVersion ?? ''
+  metadata?.resourceVersion || (rows?.[0]?.object?.metadata?.resourceVersion ?? '')
 
 const wait = (milliseconds: number, signal: AbortSignal): Promise<void> =>
   new Promise(resolve => {
+    if (signal.aborted) return resolve()
     const timer = setTimeout(resolve, milliseconds)
     signal.addEventListener('abort', () => {
       clearTimeout(timer)

@@ -4,7 +4,7 @@ import { follow } from './follow.ts'
 import { linesOf } from './lines.ts'
 import { hashOf, isScope, ownPath, placeIn } from './place.ts'
 import { ViewRates } from './rates.ts'
-import { LiveTable } from './table.ts'
+import { LiveTable, type Table } from './table.ts'
 
 const streamOf = (...chunks: readonly Uint8Array[]): ReadableStream<Uint8Array> =>
   new ReadableStream({
@@ -85,6 +85,17 @@ describe('the live table', () => {
   })
 })
 
+describe('the live table of a server written in Go', () => {
+  it('keeps its columns in events without them, and has no rows where there are none', () => {
+    const table = new LiveTable()
+    table.list({ columnDefinitions: [{ name: 'Name', type: 'string', priority: 0 }], rows: null })
+    assert.deepEqual(table.rows, [])
+    table.event({ type: 'ADDED', object: { columnDefinitions: null, rows: [rowOf('a', 'a')] } })
+    table.event({ type: 'MODIFIED', object: { columnDefinitions: null, rows: null } })
+    assert.deepEqual([table.rows.length, table.columns.length, table.events], [1, 1, 1])
+  })
+})
+
 describe('the rates of views', () => {
   it('are the differences of two readings by their time', () => {
     const rates = new ViewRates()
@@ -142,6 +153,47 @@ describe('the requests of the console', () => {
       await assert.rejects(api.json('/x'), { status: 0, message: 'The server does not respond.' })
       assert.equal(ended, 1)
     })
+  })
+
+  it('watch a Table from the version of the list, not from that of its first row', async () => {
+    const row = { cells: ['a'], object: { metadata: { name: 'a', resourceVersion: '3' } } }
+    const list = Response.json({ metadata: { resourceVersion: '900' }, rows: [row] })
+    const ending = new AbortController()
+    await withServer([list], async sent => {
+      const following = follow<Table, Table>(
+        new Api({ token: 't' }, assert.fail),
+        { path: '/x', signal: ending.signal },
+        {
+          list: () => undefined,
+          event: () => assert.fail('no event'),
+          problem: problem => problem && ending.abort(),
+        },
+      )
+      await following
+      assert.match(sent[1]?.path ?? '', /resourceVersion=900$/)
+    })
+  })
+
+  it('wait before they list again when each watch is too old at once', async () => {
+    const list = () => Response.json({ metadata: { resourceVersion: '1' }, items: [] })
+    const tooOld = () => new Response('{"type":"ERROR","object":{"code":410,"message":"too old"}}\n')
+    const ending = new AbortController()
+    const problems: unknown[] = []
+    await withServer([list(), tooOld(), list(), tooOld()], sent =>
+      follow(
+        new Api({ token: 't' }, assert.fail),
+        { path: '/x', signal: ending.signal },
+        {
+          list: () => undefined,
+          event: () => assert.fail('no event'),
+          problem: problem => {
+            problems.push(problem)
+            if (problem !== undefined) ending.abort()
+          },
+        },
+      ).then(() => assert.equal(sent.length, 2)),
+    )
+    assert.match(String(problems.at(-1)), /too old/)
   })
 
   it('list again when a watch cannot be continued', async () => {

@@ -16,8 +16,9 @@ interface Row {
 /** A Table (`meta.k8s.io/v1`). */
 export interface Table {
   readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string }
-  readonly columnDefinitions?: readonly Column[]
-  readonly rows?: readonly Row[]
+  /** null in the events of a watch after its first one. */
+  readonly columnDefinitions?: readonly Column[] | null
+  readonly rows?: readonly Row[] | null
 }
 
 /** A row of the live table. */
@@ -43,20 +44,20 @@ export class LiveTable {
     return [...this.#rows.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
   }
 
-  list({ columnDefinitions = [], rows = [], metadata = {} }: Table): void {
-    this.columns = columnDefinitions
+  list({ columnDefinitions, rows, metadata = {} }: Table): void {
+    this.columns = columnDefinitions ?? []
     this.isCut = (metadata.continue ?? '') !== ''
     const before = new Map(this.#rows)
     this.#rows.clear()
-    for (const row of rows) {
+    for (const row of rows ?? []) {
       const read = rowOf(row, 0)
       this.#rows.set(read.key, { ...read, changes: before.get(read.key)?.changes ?? 0 })
     }
   }
 
-  event({ type, object: { columnDefinitions, rows = [] } }: WatchEvent<Table>): void {
-    if (columnDefinitions !== undefined && columnDefinitions.length > 0) this.columns = columnDefinitions
-    for (const row of rows) {
+  event({ type, object: { columnDefinitions, rows } }: WatchEvent<Table>): void {
+    if (columnDefinitions?.length) this.columns = columnDefinitions
+    for (const row of rows ?? []) {
       this.events += 1
       const key = keyOf(row)
       if (type === 'DELETED') this.#rows.delete(key)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { jsonClient } from '../../../framework/net/jsonclient.ts'
+import { type JsonClient, jsonClient } from '../../../framework/net/jsonclient.ts'
 import { readText } from '../../support/oriel.ts'
 import type { People } from '../../support/people.ts'
 
@@ -9,27 +9,31 @@ export const nameOf = (i: number): string => `w-${String(i).padStart(4, '0')}`
 /** A text of a tenant that would be executed as markup. */
 export const hostile = '<img src=x onerror=alert(1)><script>alert(2)</script>'
 
-/**
- * The first workspaces have logical clusters; the others are mounts, because 1,000 logical clusters take minutes on a busy
- * machine, and are the same to the console.
- */
-const workspaceOf = (i: number) => ({
+/** A Workspace with a logical cluster, or a mount of nothing. */
+export const workspaceOf = (i: number, isMount = false) => ({
   apiVersion: 'tenancy.kcp.io/v1alpha1',
   kind: 'Workspace',
   metadata: { name: nameOf(i) },
-  ...(i >= 5 && {
+  ...(isMount && {
     spec: { mount: { ref: { apiVersion: 'v1', kind: 'ConfigMap', name: 'none', namespace: 'default' } } },
   }),
 })
 
-/** Creates 1,000 workspaces in root: `w-0000` and so on. */
-export async function manyWorkspaces({ oriel }: People): Promise<void> {
+/** The workspaces of root. */
+export const workspacesPath = '/apis/tenancy.kcp.io/v1alpha1/workspaces'
+
+/** A client of root. */
+export async function rootClient({ oriel }: People): Promise<JsonClient> {
   const ca = await readText(join(oriel.directory, 'ca.crt'))
-  const client = jsonClient({ server: `${oriel.url}/clusters/root`, ca, token: 'masters-token' })
+  return jsonClient({ server: `${oriel.url}/clusters/root`, ca, token: 'masters-token' })
+}
+
+/** Creates 1,000 workspaces in root, `w-0000` and so on; the first ones have logical clusters, the others are mounts. */
+export async function manyWorkspaces(people: People, real = 5): Promise<void> {
+  const client = await rootClient(people)
   for (let i = 0; i < total; i += 50) {
-    const bodies = Array.from({ length: 50 }, (_, j) => workspaceOf(i + j))
-    const path = '/apis/tenancy.kcp.io/v1alpha1/workspaces'
-    const told = await Promise.all(bodies.map(body => client(path, { body })))
+    const bodies = Array.from({ length: 50 }, (_, j) => workspaceOf(i + j, i + j >= real))
+    const told = await Promise.all(bodies.map(body => client(workspacesPath, { body })))
     assert.ok(
       told.every(({ status }) => status === 201),
       JSON.stringify(told.find(({ status }) => status !== 201)),

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { issueAuthority, type KeyPair } from '../../../cmd/certificates/certificates.ts'
 import { issueClient } from '../../support/clientcertificates.ts'
-import { discard, type Oriel, readText, startOriel } from '../../support/oriel.ts'
+import { compiled, discard, eventually, type Oriel, readText, run, startOriel } from '../../support/oriel.ts'
 import { bound, masters, type People, startWithPeople } from '../../support/people.ts'
 import { type FrontProxy, startFrontProxy, writeProxyAuthority } from '../../support/servers/frontproxy.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
@@ -52,6 +52,43 @@ describe('signing in to the console in Chromium', function () {
     await signedIn.getByRole('treeitem').first().waitFor()
     await signedIn.getByText('ada', { exact: true }).first().waitFor()
     await own.close()
+  })
+})
+
+describe('a session of the console in Chromium', function () {
+  this.timeout(240_000)
+  let browser: Browser
+  let people: People
+  before(async function () {
+    browser = await startBrowser(this)
+    people = await startWithPeople()
+    const rbac = '/clusters/root/apis/rbac.authorization.k8s.io/v1/clusterrolebindings'
+    assert.equal((await people.post(masters, rbac, bound('cluster-admin', 'grace'))).status, 201)
+  })
+  after(async () => {
+    await browser?.close()
+    if (people !== undefined) await discard(people.oriel)
+  })
+
+  it('ends when its token expires, also on a page that only watches', async () => {
+    const { directory, url } = people.oriel
+    const file = join(directory, 'grace.kubeconfig')
+    const args = ['user', 'add', 'grace', '--expires', '20s', '--output', file, '--data-directory', directory]
+    const { code, stderr } = await run(process.execPath, [compiled, ...args])
+    assert.equal(code, 0, stderr)
+    const token = /token: "?([^"\s]+)/.exec(await readText(file))?.[1] ?? ''
+    await eventually(
+      () => people.as({ token })('/version'),
+      ({ status }) => status === 200,
+    )
+    const { page, context } = await openConsole({ browser, url: localhost(url) })
+    await signIn(page, token)
+    await page.getByRole('treeitem').first().waitFor()
+    await go(page, '#/objects/root?resource=configmaps')
+    await page.locator('tr[data-key$="/default/kube-root-ca.crt"]').waitFor()
+    await page.getByText('The session has ended').waitFor()
+    assert.equal(await page.locator('tr[data-key]').count(), 0)
+    await context.close()
   })
 })
 
