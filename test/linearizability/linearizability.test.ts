@@ -40,6 +40,24 @@ describe('porcupine', function () {
     assert.deepEqual([code, stdout], [0, '4 operations on 1 keys: linearizable\n'])
   })
 
+  it('decides about many writes with unknown outcomes, whatever the other operations are', async () => {
+    const unknown = Array.from({ length: 60 }, (_, i) => write(`unknown-${i}`, i))
+    const seen = [
+      read('unknown-7', 104, 105),
+      write('1', 106, 107),
+      write('2', 108, 109),
+      read('2', 110, 111),
+    ]
+    const right = await check([...unknown, write('0', 100, 101), ...seen])
+    assert.deepEqual([right.code, right.stdout], [0, '65 operations on 1 keys: linearizable\n'])
+    const early = await check([read('later', 1, 2), write('later', 3)])
+    assert.deepEqual([early.code, early.stdout], [1, 'a: 2 operations: Illegal\n'])
+    for (const late of ['1', 'unknown-7']) {
+      const { code, stdout } = await check([...unknown, ...seen, read(late, 112, 113)])
+      assert.deepEqual([code, stdout], [1, 'a: 65 operations: Illegal\n'])
+    }
+  })
+
   it('finds the reads and writes linearizable while servers and members of etcd are killed', async () => {
     const { operations } = await disturbReplicas({ kills: 10, every: 4, longest: 2_000 })
     const { code, stdout, stderr } = await check(operations)
