@@ -37,12 +37,16 @@ export class History {
   }
 }
 
-/** Throws when an acknowledged write is lost, a read goes back, or a watch loses, repeats or reorders an event. */
+/**
+ * Throws when an acknowledged write is lost, a write is made twice, a read goes back, or a watch loses, repeats or reorders an
+ * event.
+ */
 export function checkHistory(history: History): void {
   const known = history.operations.filter(({ version }) => version !== undefined)
   const keys = new Set(known.map(({ key }) => key))
   for (const key of keys) checkKey(known.filter(operation => operation.key === key))
   checkOrigins(history)
+  checkOnce(history)
   for (const watch of history.watches) checkWatch(history, watch)
 }
 
@@ -76,6 +80,17 @@ function checkOrigins({ operations, watches }: History): void {
     const known = values.get(`${key} ${version}`)
     assert.ok(known === undefined || known === value, `${key} had ${known} and ${value} at ${version}`)
     values.set(`${key} ${version}`, value)
+  }
+}
+
+/** A write has one version: one that was repeated after a lost response was not made twice. */
+function checkOnce({ operations, watches }: History): void {
+  const versions = new Map<string, number>()
+  for (const { key, value, version } of [...operations, ...watches.flat()]) {
+    if (version === undefined || value === '') continue
+    const known = versions.get(`${key} ${value}`)
+    assert.ok(known === undefined || known === version, `${key} had ${value} at ${known} and at ${version}`)
+    versions.set(`${key} ${value}`, version)
   }
 }
 
