@@ -1,7 +1,8 @@
 import { createLogger, type Logger } from '../../framework/contract/log.ts'
 import { versionInfo } from '../../framework/contract/version.ts'
 import { createMetrics } from '../../framework/metrics/metrics.ts'
-import { createServer, type Server } from '../../framework/server/server.ts'
+import { openPort } from '../../framework/server/listener.ts'
+import { type Server, serveOn } from '../../framework/server/server.ts'
 import { createOpenApiDocuments } from '../../openapi/documents/documents.ts'
 import { openWatchCache } from '../../shard/cache/watchcache.ts'
 import { openCacheServer } from '../../shard/cacheserver/view.ts'
@@ -17,6 +18,7 @@ import { listenError, publicUrl, servingHosts, withPort } from '../flags/serving
 import { stopSignal } from '../process/shutdown.ts'
 import { openServing, type StartServing } from '../start/serving.ts'
 import { asStartError, endBecause } from '../start/storeerrors.ts'
+import { withHealthOfShards } from './paths.ts'
 
 /** Milliseconds that requests in progress may take to end after SIGTERM. */
 const grace = 10_000
@@ -71,11 +73,10 @@ async function serve({ flags, identities, serving, log, ...objects }: CacheServi
   const { certificate: cert, key } = serving.files
   const clientCA = allAuthorities(identities.authorities())
   try {
-    return await createServer({
+    const tls = { cert, key, ...(clientCA && { clientCA }) }
+    const port = await openPort({ host: flags.bindAddress, port: flags.port, tls, log })
+    return serveOn(withHealthOfShards(port), {
       ...openCacheServer({ ...objects, log }),
-      host: flags.bindAddress,
-      port: flags.port,
-      tls: { cert, key, ...(clientCA && { clientCA }) },
       authenticator: identities.with().authenticator,
       documents: createOpenApiDocuments(version),
       version,

@@ -172,7 +172,11 @@ describe("oriel cache-server with the command line of kcp's sharded test server"
       const body = copyOf('amber', 'stolen')
       const { status } = await client(exportsAt('amber', 'team'), { method: 'POST', body, headers: json })
       assert.ok([401, 403].includes(status), who)
-      for (const path of ['/healthz', '/livez', '/readyz']) assert.equal((await client(path)).status, 200)
+      for (const path of ['/healthz', '/livez', '/readyz'])
+        for (const url of [path, `/services/cache${path}`, `/services/cache/shards/amber${path}`]) {
+          const { status, text } = await client(url)
+          assert.deepEqual([status, text], [200, 'ok'], `${who} ${url}`)
+        }
       client.close()
     }
   })
