@@ -8,6 +8,7 @@ import {
   hasHelm,
   noHelm,
   type Rendered,
+  refusedValues,
   render,
   roles,
   sets,
@@ -89,18 +90,7 @@ describe('the chart', function () {
     )
   })
 
-  for (const [what, values, message] of [
-    ['an unknown value', ['colour=red'], /additional properties 'colour' not allowed/],
-    ['an unknown role', ['role=shard'], /\/role': value must be one of 'server', 'replicas', 'views'/],
-    ['views without a shard', ['role=views'], /\/shard\/kubeconfigSecret'/],
-    [
-      'replicas without etcd and keys',
-      ['role=replicas'],
-      /(?=[\s\S]*\/serviceAccountKeySecret')(?=[\s\S]*\/etcd\/endpoints')/,
-    ],
-    ['a Certificate without an issuer', ['certificate.certManager.enabled=true'], /\/issuerRef\/name'/],
-    ['a ServiceMonitor without a token', ['serviceMonitor.enabled=true'], /\/tokenSecret\/name'/],
-  ] as const)
+  for (const [what, values, message] of refusedValues)
     it(`refuses ${what}, and names the value`, async () => {
       const { code, stderr } = await template(...sets(...values))
       assert.equal(code, 1)

@@ -84,3 +84,33 @@ export const roles: Readonly<Record<string, readonly string[]>> = {
   ],
   views: [...common, ...certManager, 'role=views', 'shard.kubeconfigSecret=shard', 'shard.context=base'],
 }
+
+/** Values that the schema refuses, what helm says, and where the schema has the problem. */
+export const refusedValues = [
+  ['an unknown value', ['colour=red'], /additional properties 'colour' not allowed/, / colour$/],
+  [
+    'an unknown role',
+    ['role=shard'],
+    /\/role': value must be one of 'server', 'replicas', 'views'/,
+    /^\/role enum/,
+  ],
+  ['views without a shard', ['role=views'], /\/shard\/kubeconfigSecret'/, /^\/shard\/kubeconfigSecret /],
+  [
+    'replicas without etcd and keys',
+    ['role=replicas'],
+    /(?=[\s\S]*\/serviceAccountKeySecret')(?=[\s\S]*\/etcd\/endpoints')/,
+    /(?=[\s\S]*\/serviceAccountKeySecret )(?=[\s\S]*\/etcd\/endpoints )/,
+  ],
+  [
+    'a Certificate without an issuer',
+    ['certificate.certManager.enabled=true'],
+    /\/issuerRef\/name'/,
+    /\/issuerRef\/name /,
+  ],
+  [
+    'a ServiceMonitor without a token',
+    ['serviceMonitor.enabled=true'],
+    /\/tokenSecret\/name'/,
+    /\/tokenSecret\/name /,
+  ],
+] as const
