@@ -87,11 +87,11 @@ function viewOf(views: readonly VirtualWorkspace[], request: ViewExplainRequest)
 
 function contextOf(
   workspace: VirtualWorkspace,
-  { user, action, signal, record }: ViewExplainRequest,
+  { user, action, signal, record, requester }: ViewExplainRequest,
   { params, cluster }: { readonly params: Params; readonly cluster: string },
 ): RequestContext {
   const { name } = workspace
-  const about = { workspace: name, params, cluster, info: infoOf(action), user, requestor: undefined }
+  const about = { workspace: name, params, cluster, info: infoOf(action), user, requestor: requester }
   const parts = { ...about, hops: 0, record, lifetime: { signal } }
   const asked = createContext({ ...parts, actAs: user })
   return createContext({ ...parts, actAs: workspace.actAs?.(asked) ?? user })

@@ -21,7 +21,9 @@ import type { ResourceRequest } from '../../framework/request/requestinfo.ts'
 import { resources, viewsGroup } from '../../kcp/index.ts'
 import { actAs, consumerSteps, inCluster } from '../shared/exports/authorizer.ts'
 import type { Exports } from '../shared/exports/exports.ts'
+import type { ClusterIndex } from '../shared/facts/clusterindex.ts'
 import type { ViewApis } from './apis.ts'
+import { partSteps } from './parts.ts'
 import type { ViewObject, ViewParams, ViewResource } from './types.ts'
 
 type Context = Omit<RequestContext<ViewParams>, 'actAs'>
@@ -39,6 +41,7 @@ export interface ViewAuthorizerOptions {
   readonly host: Host
   readonly exports: Exports
   readonly apis: ViewApis
+  readonly clusters: ClusterIndex
 }
 
 /**
@@ -61,10 +64,12 @@ export function viewAuthorizer(options: ViewAuthorizerOptions): ViewAuthorizer {
       const decision = viewDecision(self, await decideUntilRefused(stepsFor(ctx)))
       return decision.effect === 'allow' ? decision : { ...decision, hint }
     },
-    explain: async ctx => ({
-      ...viewDecision(self, await decideAll(stepsFor(ctx))),
-      cluster: ctx.params.owner,
-    }),
+    explain: async ctx => {
+      const object = options.apis.find(ctx.params)?.object as ViewObject | undefined
+      const parts = object === undefined ? [] : partSteps(options, ctx as RequestContext<ViewParams>, object)
+      const decision = viewDecision(self, await decideAll([...stepsFor(ctx), ...parts]))
+      return { ...decision, cluster: ctx.params.owner }
+    },
     actAs: ctx => actAs(ctx as never, loopback),
   }
 }
@@ -117,14 +122,14 @@ const isAbout = (
 
 /** What the source shows to the workspace of the View at most. */
 function sourceSteps(
-  { host, exports, apis }: ViewAuthorizerOptions,
+  options: ViewAuthorizerOptions,
   ctx: Context,
   { spec }: ViewObject,
 ): readonly ViewStep[] {
+  const { host, exports } = options
   const { owner } = ctx.params
   const { info } = ctx
-  if (info.isResource && isAggregate(info))
-    return aggregateSteps({ host, exports, apis }, ctx, { info, spec })
+  if (info.isResource && isAggregate(info)) return aggregateSteps(options, ctx, { info, spec })
   const { apiExport } = spec?.source ?? {}
   if (apiExport === undefined) return [() => ownCluster(host, ctx)]
   const params = { provider: owner, name: apiExport }

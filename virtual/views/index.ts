@@ -33,7 +33,7 @@ export const views = defineVirtualWorkspace('views', '/services/views/:owner/:vi
       const set = apis.of(params)?.set
       return set?.resources.length ? set : undefined
     },
-    ...viewAuthorizer({ host, exports, apis }),
+    ...viewAuthorizer({ host, exports, apis, clusters }),
     admission: [claimAdmission(apis, selectorAdmission(exports))],
     publisher: viewPublisher(apis),
     run: async (ready, signal) => {
