@@ -11,6 +11,7 @@ import { besideApiserver } from './machines/besideapiserver.ts'
 import { capacity } from './machines/capacity.ts'
 import { cores } from './machines/cores.ts'
 import { replicas } from './machines/replicas.ts'
+import { manyViews } from './manyviews.ts'
 import { tracing } from './observed/tracing.ts'
 import { consoleViewers } from './observed/viewers.ts'
 import { guard } from './outside/guard.ts'
@@ -60,6 +61,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   tracing,
   console: consoleViewers,
   views: declaredViews,
+  'many-views': manyViews,
   'views-beside': viewsBeside,
 }
 
