@@ -4,7 +4,7 @@ import { itemOf } from '../../framework/contract/item.ts'
 import { silent } from '../../framework/contract/log.ts'
 import { loopbackContext } from '../../framework/contract/loopback.ts'
 import type { ResourceRef } from '../../framework/index.ts'
-import { ViewedResources } from './viewed.ts'
+import { ViewedResources, viewedBy } from './viewed.ts'
 import { virtualResources } from './virtual.ts'
 
 const resource = { group: 'example.com', version: 'v1', resource: 'regions' }
@@ -64,4 +64,48 @@ describe('a resource whose storage is a View', () => {
     const list = async () => regionsOf({ apiExport: 'widgets' }).list(ctx(), { cluster: 'one' }).next()
     await assert.rejects(list, /regions.example.com of the View "public" cannot be bound: spec.source/)
   })
+})
+
+describe('a workspace that publishes the View of another one', () => {
+  const uid = virtual.identityHash
+  /** The Views by logical cluster and name. The provider has the View `public`. */
+  const views: Readonly<Record<string, object>> = {
+    'provider/public': { metadata: { name: 'public', uid }, spec: { source: { cluster: '.' } } },
+    'attacker/public': { metadata: { name: 'public', uid: 'own' }, spec: { source: { cluster: '.' } } },
+  }
+  const find = (cluster: string, name: string) => views[`${cluster}/${name}`]
+  const get = (cluster: string, _: string, name: string): Item | undefined => {
+    const object = find(cluster, name)
+    return object && itemOf(object as never, cluster)
+  }
+  /** Reads the resource of an export of `provider`. Returns the owners of the Views that were read. */
+  function read(provider: string, identityHash: string, name = 'public'): readonly string[] {
+    const owners: string[] = []
+    const viewed = new ViewedResources()
+    const apis = ({ owner }: { readonly owner: string }) => {
+      owners.push(owner)
+      return { find: () => ({ storage: {} }) }
+    }
+    viewed.use([{ name: 'views', apis } as never])
+    const informers = { for: () => ({ get }) } as never
+    const reference = { ...virtual.reference, name }
+    viewedBy({ informers, viewed }, { resource, provider, virtual: { reference, identityHash } } as never)
+    return owners
+  }
+
+  it('gets the objects of its own View only, as the provider does', () => {
+    assert.deepEqual(read('provider', uid), ['provider'])
+    assert.deepEqual(read('attacker', 'own'), ['attacker'])
+  })
+
+  for (const [what, name] of [
+    ['with its own View of the same name', 'public'],
+    ['without a View of this name', 'none'],
+    ['by a name with the logical cluster of the other', 'provider/public'],
+    ['by a path to the other', '../provider/public'],
+  ] as const)
+    it(`is refused with the uid of the other View, ${what}`, () =>
+      assert.throws(() => read('attacker', uid, name), /contact APIExport owner/))
+
+  it('is refused without a uid', () => assert.throws(() => read('attacker', ''), /contact APIExport owner/))
 })
