@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { status } from '@grpc/grpc-js'
 import { checkNames } from '../group.ts'
 import { type StoreChange, StoreConflict, StoreError } from '../store.ts'
 import type { EtcdAnswer } from './connection.ts'
-import { failureOf, isFull } from './failures.ts'
+import { EtcdFailure, failureOf, isFull } from './failures.ts'
 import { checkRecord, type EtcdTarget, headOf, revisionOf } from './head.ts'
 import { withChecksum } from './layout.ts'
 import {
@@ -11,6 +12,7 @@ import {
   decodeTxn,
   encodeRange,
   encodeTxn,
+  type KeyValue,
   type RangeResponse,
   type RequestOp,
   type RevisionCompare,
@@ -35,18 +37,21 @@ const attempts = 100
 
 /**
  * Applies all changes or none; returns the `mod_revision` of the changed keys, or undefined when there was nothing to change.
- * Throws `StoreConflict`, and `EtcdFailure`.
+ * `known`: a revision of etcd before this call. Throws `StoreConflict`, and `EtcdFailure`.
  */
 export async function commitTo(
   target: EtcdTarget,
   changes: readonly StoreChange[],
+  known: number,
 ): Promise<number | undefined> {
   checkNames(changes)
   if (changes.length > largestCommit)
     throw new StoreError(`a commit to etcd has at most ${largestCommit} changes, not ${changes.length}`)
   const wanted = changes.map(change => etcdChange(target, change))
   const isSmall = wanted.length <= perTransaction
-  return isSmall && wanted.every(isSelfContained) ? commitSmall(target, wanted) : commitLocked(target, wanted)
+  return isSmall && wanted.every(isSelfContained)
+    ? commitSmall(target, wanted, known)
+    : commitLocked(target, wanted)
 }
 
 function etcdChange({ layout, offset }: EtcdTarget, { key: name, value, expected }: StoreChange): EtcdChange {
@@ -76,7 +81,11 @@ interface Attempt {
   readonly fence: number
 }
 
-async function commitSmall(target: EtcdTarget, changes: readonly EtcdChange[]): Promise<number> {
+async function commitSmall(
+  target: EtcdTarget,
+  changes: readonly EtcdChange[],
+  known: number,
+): Promise<number> {
   const fenced = changes.some(({ expected = 0 }) => expected === 0)
   for (let wasRepeated = false; ; ) {
     const { answer, fence } = await (fenced ? attemptFenced(target, changes) : attemptPlain(target, changes))
@@ -85,7 +94,8 @@ async function commitSmall(target: EtcdTarget, changes: readonly EtcdChange[]): 
     const [installation, raised] = ranges.map(({ values: [value] }) => value)
     checkRecord(target, installation)
     wasRepeated ||= answer.isRepeated
-    if (!fenced || revisionOf(raised) === fence) return earlierAttempt(ranges.slice(2), wasRepeated, changes)
+    if (!fenced || revisionOf(raised) === fence)
+      return earlierAttempt(ranges.slice(2), changes, wasRepeated ? known : undefined)
     target.fence.follow(revisionOf(raised))
   }
 }
@@ -122,21 +132,31 @@ const smallTransaction = (
 
 /**
  * The revision at which an earlier attempt of the same call made the changes, although the connection failed before its
- * response. Throws `StoreConflict` when another writer was faster.
+ * response. `known`: a revision before the first attempt; undefined: there was one only. Throws `StoreConflict` when another writer
+ * was faster, and `EtcdFailure` when it may have overwritten what an earlier attempt wrote.
  */
 function earlierAttempt(
   ranges: readonly RangeResponse[],
-  wasRepeated: boolean,
   changes: readonly EtcdChange[],
+  known: number | undefined,
 ): number {
   const found = ranges.map(({ values: [value] }) => value)
-  const isDone = wasRepeated && changes.every(({ value }, i) => isSame(found[i]?.value, value))
+  const isDone = known !== undefined && changes.every(({ value }, i) => isSame(found[i]?.value, value))
   if (isDone) return found.find(value => value !== undefined)?.modified ?? ranges[0]?.header.revision ?? 0
   const differs = changes.find(
     ({ expected }, i) => expected !== undefined && expected !== revisionOf(found[i]),
   )
+  if (known !== undefined && found.some(value => isLater(value, known))) throw overwritten()
   throw new StoreConflict((differs ?? changes[0])?.name ?? '')
 }
+
+/** Also true for a key that is missing: it may have been removed later. */
+const isLater = (value: KeyValue | undefined, known: number): boolean =>
+  value === undefined || value.modified > known
+
+/** A conflict would let the caller write again what may have been written. */
+const overwritten = (): EtcdFailure =>
+  new EtcdFailure(status.DEADLINE_EXCEEDED, 'another writer has changed the object since the first attempt')
 
 const rangeOf = ({ key }: EtcdChange): RequestOp => ({ range: { key } })
 

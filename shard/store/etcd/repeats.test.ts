@@ -62,6 +62,26 @@ else
       assert.equal((await store.get('a'))?.value.toString(), '2')
     })
 
+    it('have an unknown outcome when another writer was faster than the second attempt, so that nobody writes again', async () => {
+      const other = await openEtcdStore({
+        ...{ endpoints: [etcd.endpoint], prefix: `/late${prefixes}`, compactEvery: 0 },
+      })
+      const created = await store.commit([put('a', '1')])
+      const valueNow = async () => {
+        await other.latest()
+        return (await other.get('a'))?.value.toString()
+      }
+      gate.hold()
+      const refused = assert.rejects(store.commit([put('a', '2', created)]), { code: 504, reason: 'Timeout' })
+      await eventually(valueNow, value => value === '2')
+      await other.commit([put('a', '3')])
+      await refused
+      assert.equal(await valueNow(), '3')
+      gate.release()
+      await assert.rejects(store.commit([put('a', '4', created)]), { name: 'StoreConflict' })
+      await other.close()
+    })
+
     it('are counted once when both attempts arrive', async () => {
       gate.hold()
       const created = await store.commit([put('a', '1', 0)])

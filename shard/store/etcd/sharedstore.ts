@@ -126,7 +126,7 @@ export class SharedStore implements Store {
 
   async commit(changes: readonly StoreChange[]): Promise<number> {
     if (this.#closing.signal.aborted) throw new StoreError('the store is closed')
-    const writing = commitTo(this.#target, changes)
+    const writing = commitTo(this.#target, changes, this.#revision - this.#target.offset)
     this.#writes.add(writing)
     try {
       return this.#seen((await writing) ?? 0)
