@@ -1,13 +1,15 @@
+import { Work } from '../json/json.ts'
 import { type Conflict, ConflictError } from './conflict.ts'
 import { equals, isMembers, type Members } from './fieldpath/fieldpath.ts'
 import { intersection, isEmpty, noFields, sharing } from './fieldpath/fieldset.ts'
 import { identityOf, type Managed, type ManagedEntry, type Manager, managedFrom } from './managed.ts'
 import { prune } from './prune.ts'
-import { merge } from './typed/merge.ts'
-import { toFieldSet } from './typed/tofieldset.ts'
+import { mergeSteps } from './typed/merge.ts'
+import { fieldSetSteps } from './typed/tofieldset.ts'
 import type { MergeType } from './typed/types.ts'
 import {
   type Difference,
+  type Differences,
   differencesOf,
   type Filter,
   keeping,
@@ -45,17 +47,19 @@ export function* apply(managed: Managed, request: ConfigurationApply): Generator
   const identity = identityOf(by)
   const known = reconciled(managed, versions)
   const last = known.get(identity)
-  const fields = sharing(filter(toFieldSet(type, config)), last?.fields ?? noFields)
+  const applied = yield* fieldSetSteps(type, config)
+  yield
+  const fields = sharing(filter(applied), last?.fields ?? noFields)
   const own: ManagedEntry = { ...timeOf(last), ...by, fields }
   const entries = new Map(known).set(identity, own)
   yield
-  const merged = merge(type, live, config)
+  const merged = yield* mergeSteps(type, live, config, new Work())
   yield
   const next = prune({ merged, managed: entries, versions }, last)
   const object = isMembers(next) ? next : {}
   yield
-  const differenceAt = differencesOf({ live, next: object, versions, filter })
   const others = [...entries.values()].filter(entry => identityOf(entry) !== identity)
+  const differenceAt = yield* differencesOf({ live, next: object, versions, filter }, others)
   const kept = request.force ? others : unconflicted(others, differenceAt)
   yield
   return {
@@ -69,8 +73,6 @@ export function* apply(managed: Managed, request: ConfigurationApply): Generator
 
 const timeOf = (entry: ManagedEntry | undefined): Pick<ManagedEntry, 'time'> =>
   entry?.time === undefined ? {} : { time: entry.time }
-
-type Differences = (apiVersion: string) => Difference | undefined
 
 function left(entry: ManagedEntry, differenceAt: Differences): readonly ManagedEntry[] {
   const changed = differenceAt(entry.apiVersion)

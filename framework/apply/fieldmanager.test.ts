@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { atOnce } from '../async/awaitable.ts'
-import { canonicalJson } from '../json/json.ts'
+import { atOnce, canonicalJson } from '../json/json.ts'
 import { StatusError } from '../meta/errors.ts'
 import type { KubeObject } from '../meta/object.ts'
 import { applyConfiguration, type ManagedEndpoint, trackUpdate } from './fieldmanager.ts'
@@ -43,7 +42,7 @@ const stored = (object: KubeObject): KubeObject => ({ ...object, metadata: { ...
 const apply = (live: KubeObject | undefined, manager: string, spec: Spec, force = false): KubeObject =>
   stored(atOnce(applyConfiguration(endpoint, writer(manager, force), { ...widget(spec) }, live)))
 const update = (live: KubeObject | undefined, manager: string, next: KubeObject): KubeObject =>
-  stored(trackUpdate(endpoint, writer(manager), next, live))
+  stored(atOnce(trackUpdate(endpoint, writer(manager), next, live)))
 
 interface Entry {
   readonly manager: string
@@ -120,12 +119,8 @@ describe('server-side apply', () => {
     )
     fc.assert(
       fc.property(fc.jsonValue(), fc.array(fc.jsonValue()), (spec, managedFields) => {
-        trackUpdate(
-          endpoint,
-          writer('m2'),
-          { ...widget({}), spec, metadata: { name: 'w', managedFields } as object },
-          live,
-        )
+        const sent = { ...widget({}), spec, metadata: { name: 'w', managedFields } as object }
+        atOnce(trackUpdate(endpoint, writer('m2'), sent, live))
       }),
       { numRuns: 1000 },
     )

@@ -8,7 +8,7 @@ import { isMembers, type Members } from './fieldpath/fieldpath.ts'
 import { checkLastApplied, kubectl, withLastApplied } from './lastapplied.ts'
 import { formatManaged, identityOf, type Managed, type Manager, parseManaged } from './managed.ts'
 import { type MergeType, TypedError } from './typed/types.ts'
-import { validate } from './typed/validate.ts'
+import { validationSteps } from './typed/validate.ts'
 import { capUpdaters, type Filter, type ObjectChange, updateManaged, type VersionTypes } from './update.ts'
 
 /** The properties of an endpoint that field management needs. */
@@ -67,19 +67,22 @@ function withManaged(object: KubeObject, managed: Managed): KubeObject {
 /**
  * Updates `metadata.managedFields` of an object that was created (`live` absent) or updated
  * (`fieldmanager.UpdateNoErrors`; rules.md 5.24, 5.27, 5.49). Never throws: an object with list items that have no
- * unique keys is no longer tracked.
+ * unique keys is no longer tracked. In steps.
  */
-export function trackUpdate(
+export function* trackUpdate(
   endpoint: ManagedEndpoint,
   writer: Writer,
   next: KubeObject,
   live?: KubeObject,
-): KubeObject {
+): Generator<void, KubeObject> {
   const managed = startingPoint(endpoint, next, live)
+  yield
   if (managed.size === 0 && live !== undefined) return withoutManaged(next)
   const change = changeOf(endpoint, live ?? endpoint.zero, next)
   try {
-    return withManaged(next, tracked(endpoint, managed, change, writer))
+    const entries = yield* tracked(endpoint, managed, change, writer)
+    yield
+    return withManaged(next, entries)
   } catch (error) {
     if (error instanceof TypedError) return withoutManaged(next)
     throw error
@@ -108,12 +111,15 @@ function withStructs<T extends Members>(zero: Members, object: T): T {
   return missing.length === 0 ? object : { ...object, ...Object.fromEntries(missing) }
 }
 
-const tracked = (
+function* tracked(
   endpoint: ManagedEndpoint,
   managed: Managed,
   change: ObjectChange,
   { manager, time }: Writer,
-): Managed => capUpdaters(updateManaged(managed, change, managerOf(endpoint, 'Update', manager), time))
+): Generator<void, Managed> {
+  const by = managerOf(endpoint, 'Update', manager)
+  return capUpdaters(yield* updateManaged(managed, change, by, time))
+}
 
 /** The entries that an update starts from: those of the request if they are valid, else those of the live object. */
 function startingPoint(
@@ -146,10 +152,10 @@ export function* applyConfiguration(
   config: Members,
   live: KubeObject | undefined,
 ): Generator<void, KubeObject> {
-  checkConfiguration(endpoint, config)
+  yield* checkConfiguration(endpoint, config)
   yield
   const request = applyRequestOf(endpoint, writer, config, live ?? endpoint.zero)
-  const { object, managed } = yield* refusingAsStatus(startOfApply(endpoint, writer, live), request)
+  const { object, managed } = yield* refusingAsStatus(yield* startOfApply(endpoint, writer, live), request)
   yield
   const result = (object ?? request.live) as KubeObject
   const timed = object === undefined ? managed : withTime(managed, request.by, writer.time)
@@ -172,7 +178,10 @@ const applyRequestOf = (
   force,
 })
 
-function checkConfiguration({ group, version, kind, type }: ManagedEndpoint, config: Members): void {
+function* checkConfiguration(
+  { group, version, kind, type }: ManagedEndpoint,
+  config: Members,
+): Generator<void> {
   const sent = typeOf(config)
   if (sent.group !== group || sent.version !== version || sent.kind !== kind)
     throw badRequest(`invalid object type: ${printType(sent)}`)
@@ -180,7 +189,7 @@ function checkConfiguration({ group, version, kind, type }: ManagedEndpoint, con
   if (isMembers(metadata) && (metadata.managedFields ?? null) !== null)
     throw badRequest('metadata.managedFields must be nil')
   try {
-    validate(type, config)
+    yield* validationSteps(type, config)
   } catch (error) {
     if (!(error instanceof TypedError)) throw error
     const { name = '', namespace = '' } = (isMembers(metadata) ? metadata : {}) as Metadata
@@ -204,11 +213,15 @@ function typeOf({ apiVersion, kind }: Members): GroupVersionKind {
 const printType = ({ group, version, kind }: GroupVersionKind): string => `${group}/${version}, Kind=${kind}`
 
 /** The first apply assigns the existing fields to the manager `before-first-apply` (`skipnonapplied.go`). */
-function startOfApply(endpoint: ManagedEndpoint, { time }: Writer, live: KubeObject | undefined): Managed {
+function* startOfApply(
+  endpoint: ManagedEndpoint,
+  { time }: Writer,
+  live: KubeObject | undefined,
+): Generator<void, Managed> {
   const managed = managedIn(live)
   if (managed.size > 0 || live === undefined) return managed
   const change = changeOf(endpoint, endpoint.zero, live)
-  return tracked(endpoint, managed, change, { manager: 'before-first-apply', time })
+  return yield* tracked(endpoint, managed, change, { manager: 'before-first-apply', time })
 }
 
 /** kubectl takes over the fields of its client-side applies (rules.md 5.55). */

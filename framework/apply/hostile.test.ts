@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
-import { atOnce } from '../async/awaitable.ts'
+import { atOnce, Work } from '../json/json.ts'
 import { invalid, StatusError } from '../meta/errors.ts'
 import type { MergeSchema } from '../meta/mergeschema.ts'
 import type { KubeObject } from '../meta/object.ts'
 import { wholeSchema } from '../meta/objectmeta.ts'
 import { parseAtOnce } from '../wire/parsebody.ts'
-import { applyConfiguration, type ManagedEndpoint } from './fieldmanager.ts'
+import { applyConfiguration, type ManagedEndpoint, trackUpdate } from './fieldmanager.ts'
+import { comparisonSteps } from './typed/compare.ts'
+import { mergeSteps } from './typed/merge.ts'
+import { fieldSetSteps } from './typed/tofieldset.ts'
 import { typeOf } from './typed/types.ts'
+import { validationSteps } from './typed/validate.ts'
 
 const text: MergeSchema = { type: 'string' }
 const place: MergeSchema = {
@@ -85,5 +89,38 @@ describe('bodies that are wrong in many places with long paths', () => {
     assert.ok(refused(errors).message.length < room)
     assert.equal(refused(errors).causes, 53)
     assert.equal(refused(errors.slice(0, 2)).causes, 2)
+  })
+})
+
+describe('objects with many fields', () => {
+  const stepsOf = (steps: Generator<void, unknown>): number => {
+    for (let count = 0; ; count++) if (steps.next().done) return count
+  }
+  const spec = {
+    a: { map: Object.fromEntries(times(i => [`k${i}`, 'v'])), set: times(i => `s${i}`) },
+  }
+  const changed = { a: { map: Object.fromEntries(times(i => [`k${i}`, 'w'])), set: times(i => `t${i}`) } }
+  /** The least number of steps of a walk through all values. */
+  const least = (2 * count) / 256 - 1
+
+  const walks: Readonly<Record<string, () => Generator<void, unknown>>> = {
+    'are validated': () => validationSteps(type, { spec }),
+    'are merged': () => mergeSteps(type, { spec }, { spec: changed }, new Work()),
+    'are compared': () => comparisonSteps(type, { spec }, { spec: changed }),
+    'are compared with no object': () => comparisonSteps(type, {}, { spec }),
+    'have owners': () => fieldSetSteps(type, { spec }),
+  }
+  for (const [what, walk] of Object.entries(walks))
+    it(`${what} in many steps`, () => assert.ok(stepsOf(walk()) >= least, `${stepsOf(walk())} steps`))
+
+  it('are applied, created and updated in many steps', () => {
+    const live = applied('m1', spec)
+    const writer = { manager: 'm2', time: '2026-01-01T00:00:00Z' }
+    const next = { ...live, spec: changed } as KubeObject
+    const config = { ...named, metadata: { name: 'a' }, spec: changed }
+    const apply = applyConfiguration(endpoint, { ...writer, force: true }, config, live)
+    assert.ok(stepsOf(apply) >= 4 * least)
+    assert.ok(stepsOf(trackUpdate(endpoint, writer, next)) >= least)
+    assert.ok(stepsOf(trackUpdate(endpoint, writer, next, live)) >= least)
   })
 })

@@ -3,7 +3,7 @@ import { untrackedFields } from '../meta/objectmeta.ts'
 import { fieldOf, type PathElement } from './fieldpath/fieldpath.ts'
 import { difference, type FieldSet, isEmpty, setOfFields, union, unionOf } from './fieldpath/fieldset.ts'
 import { byAge, identityOf, type Managed, type ManagedEntry, type Manager, managedFrom } from './managed.ts'
-import { type Comparison, compare } from './typed/compare.ts'
+import { type Comparison, comparisonSteps } from './typed/compare.ts'
 import type { MapType, MergeType } from './typed/types.ts'
 
 /** `stripMeta` of `apimachinery/pkg/util/managedfields/internal`; `clusterName` was a field of ObjectMeta. */
@@ -31,15 +31,23 @@ export const keeping = ({ fields }: ManagedEntry, { removed, set }: Difference):
 
 /**
  * The managedFields after an update (`merge.Updater.Update`; rules.md 5.49): the manager owns the fields that it has
- * changed, other fields keep their owners. `time` is that of the update.
+ * changed, other fields keep their owners. `time` is that of the update. In steps.
  */
-export function updateManaged(managed: Managed, change: ObjectChange, by: Manager, time: string): Managed {
-  const differenceAt = differencesOf(change)
-  const others = [...reconciled(managed, change.versions).values()].flatMap(entry => {
+export function* updateManaged(
+  managed: Managed,
+  change: ObjectChange,
+  by: Manager,
+  time: string,
+): Generator<void, Managed> {
+  const known = [...reconciled(managed, change.versions).values()]
+  yield
+  const differenceAt = yield* differencesOf(change, [by, ...known])
+  const others = known.flatMap(entry => {
     const changed = differenceAt(entry.apiVersion)
     return changed === undefined ? [] : [{ ...entry, fields: keeping(entry, changed) }]
   })
   const kept = managedFrom(others)
+  yield
   const own = ownable(differenceAt(by.apiVersion)?.set ?? setOfFields())
   if (isEmpty(own)) return kept
   const before = kept.get(identityOf(by))
@@ -68,20 +76,25 @@ export interface Difference {
   readonly set: FieldSet
 }
 
-/** The differences of a change by apiVersion, each computed once. undefined: the version does not exist. */
-export function differencesOf({
-  live,
-  next,
-  versions,
-  filter,
-}: ObjectChange): (apiVersion: string) => Difference | undefined {
+/** The differences of a change by apiVersion; undefined: the version does not exist. */
+export type Differences = (apiVersion: string) => Difference | undefined
+
+/** The differences of a change in the versions of some managers, each computed once. In steps. */
+export function* differencesOf(
+  { live, next, versions, filter }: ObjectChange,
+  managers: Iterable<Pick<Manager, 'apiVersion'>>,
+): Generator<void, Differences> {
   const known = new Map<MergeType, Difference>()
+  const types = new Set(Array.from(managers, ({ apiVersion }) => versions(apiVersion)))
+  for (const type of types) {
+    if (type === undefined) continue
+    const comparison = yield* comparisonSteps(type, live, next)
+    yield
+    known.set(type, filtered(comparison, filter))
+  }
   return apiVersion => {
     const type = versions(apiVersion)
-    if (type === undefined) return undefined
-    const difference = known.get(type) ?? filtered(compare(type, live, next), filter)
-    known.set(type, difference)
-    return difference
+    return type && known.get(type)
   }
 }
 

@@ -115,14 +115,6 @@ export async function inTurns<T>(steps: Generator<void, T>, pace: Pace): Promise
   }
 }
 
-/** The result of work in steps, without turns in between. */
-export function atOnce<T>(steps: Generator<void, T>): T {
-  for (;;) {
-    const step = steps.next()
-    if (step.done) return step.value
-  }
-}
-
 /** The results of `work` for the items, without those that are undefined; other requests have their turns in between. */
 export async function pacedMap<T, R>(
   items: Iterable<T>,

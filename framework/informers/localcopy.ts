@@ -1,7 +1,6 @@
 import type { IndexFn, Informer } from '../contract/informer.ts'
 import type { Item, ItemEvent } from '../contract/item.ts'
 import type { ObjectKey } from '../meta/object.ts'
-import { Buckets } from './buckets.ts'
 
 /**
  * The objects of an informer with their indexes. Changes are applied one at a time, and handlers are called in order.
@@ -15,7 +14,7 @@ export interface LocalCopy extends Omit<Informer, 'synced'> {
 
 interface Index {
   readonly fn: IndexFn
-  readonly items: Buckets<Item>
+  readonly items: Map<string, Map<string, Item>>
 }
 
 const objectKey = ({ cluster, namespace, name }: ObjectKey): string => `${cluster}/${namespace}/${name}`
@@ -31,15 +30,15 @@ interface State {
 /** `onError` gets the errors of handlers; the copy and the other handlers continue. */
 export function createLocalCopy(onError: (error: unknown) => void): LocalCopy {
   const items = new Map<string, Item>()
-  const clusters: Index = { fn: item => [item.key.cluster], items: bucketsOfItems() }
+  const clusters: Index = { fn: item => [item.key.cluster], items: new Map() }
   const state: State = { items, clusters, indexes: new Map(), handlers: new Set(), onError }
   return {
     get: (cluster, namespace, name) => items.get(objectKey({ cluster, namespace, name })),
-    list: cluster => (cluster === undefined ? [...items.values()] : clusters.items.get(cluster)),
+    list: cluster => (cluster === undefined ? [...items.values()] : found(clusters, cluster)),
     index: fn => {
       const index = state.indexes.get(fn) ?? built(fn, items)
       state.indexes.set(fn, index)
-      return key => index.items.get(key)
+      return key => found(index, key)
     },
     onEvent: handler => {
       for (const item of items.values()) call(handler, { type: 'ADDED', item }, onError)
@@ -73,7 +72,7 @@ function remove(state: State, item: Item): void {
 function store(state: State, item: Item | undefined, event: ItemEvent): void {
   const key = objectKey(event.item.key)
   const previous = state.items.get(key)
-  for (const index of [state.clusters, ...state.indexes.values()]) reindex(index, previous, item)
+  for (const index of [state.clusters, ...state.indexes.values()]) reindex(index, key, previous, item)
   if (item === undefined) state.items.delete(key)
   else state.items.set(key, item)
   const change = previous === undefined ? event : { ...event, previous }
@@ -92,15 +91,23 @@ function call(
   }
 }
 
-const bucketsOfItems = (): Buckets<Item> => new Buckets(({ key }) => objectKey(key))
+const found = (index: Index, key: string): readonly Item[] => [...(index.items.get(key)?.values() ?? [])]
 
 function built(fn: IndexFn, items: ReadonlyMap<string, Item>): Index {
-  const index: Index = { fn, items: bucketsOfItems() }
-  for (const item of items.values()) reindex(index, undefined, item)
+  const index: Index = { fn, items: new Map() }
+  for (const [key, item] of items) reindex(index, key, undefined, item)
   return index
 }
 
-function reindex({ fn, items }: Index, previous: Item | undefined, next: Item | undefined): void {
-  if (previous !== undefined) for (const value of fn(previous)) items.delete(value, previous)
-  if (next !== undefined) for (const value of fn(next)) items.add(value, next)
+function reindex(index: Index, key: string, previous: Item | undefined, next: Item | undefined): void {
+  for (const value of previous === undefined ? [] : index.fn(previous)) {
+    const bucket = index.items.get(value)
+    bucket?.delete(key)
+    if (bucket?.size === 0) index.items.delete(value)
+  }
+  for (const value of next === undefined ? [] : index.fn(next)) {
+    const bucket = index.items.get(value) ?? new Map<string, Item>()
+    index.items.set(value, bucket)
+    bucket.set(key, next as Item)
+  }
 }

@@ -180,3 +180,26 @@ export class Findings<T> {
     this.all.push(item)
   }
 }
+
+/** The result of work in steps, without turns in between. */
+export function atOnce<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+/** Values of one step: they take less than a millisecond. */
+const valuesOfStep = 256
+
+/** Counts the values of work in steps, at any depth. */
+export class Work {
+  #left = valuesOfStep
+
+  /** To be called for each value: whether a step ends with it. */
+  isStepDone(): boolean {
+    if (--this.#left > 0) return false
+    this.#left = valuesOfStep
+    return true
+  }
+}

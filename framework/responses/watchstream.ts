@@ -1,4 +1,4 @@
-import { type Awaitable, atOnce, inTurns, Pace } from '../async/awaitable.ts'
+import { type Awaitable, inTurns, Pace } from '../async/awaitable.ts'
 import { type ItemEvent, lengthOf } from '../contract/item.ts'
 import type { Logger } from '../contract/log.ts'
 import type { ItemWatch } from '../contract/storage.ts'
@@ -36,10 +36,13 @@ export function encodeEvents(events: readonly ItemEvent[], encoding: Encoding): 
   return bytes
 }
 
-const framesOf = (events: readonly ItemEvent[], encoding: Encoding): Awaitable<Buffer> =>
-  encoding.form !== undefined && isLarge(events)
-    ? inTurns(frameSteps(events, encoding), new Pace())
-    : atOnce(frameSteps(events, encoding))
+function framesOf(events: readonly ItemEvent[], encoding: Encoding): Awaitable<Buffer> {
+  const { framing, form } = encoding
+  if (form !== undefined && isLarge(events)) return inTurns(frameSteps(events, framing, form), new Pace())
+  return Buffer.concat(
+    events.flatMap(({ type, item }) => framing.frame(type, form === undefined ? item.bytes : form(item))),
+  )
+}
 
 /** Bytes of events that take a few milliseconds to convert. */
 const large = 64 * 1024
@@ -47,11 +50,14 @@ const large = 64 * 1024
 const isLarge = (events: readonly ItemEvent[]): boolean =>
   events.reduce((sum, { item }) => sum + lengthOf(item), 0) > large
 
-function* frameSteps(events: readonly ItemEvent[], { framing, form }: Encoding): Generator<void, Buffer> {
+function* frameSteps(
+  events: readonly ItemEvent[],
+  framing: Framing,
+  form: ObjectForm,
+): Generator<void, Buffer> {
   const frames: Buffer[] = []
   for (const { type, item } of events) {
-    const object = form === undefined ? item.bytes : yield* writeInSteps(form, item)
-    frames.push(...framing.frame(type, object))
+    frames.push(...framing.frame(type, yield* writeInSteps(form, item)))
     yield
   }
   return Buffer.concat(frames)

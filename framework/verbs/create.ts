@@ -20,7 +20,7 @@ export async function create(call: Call): Promise<Answer> {
   const key = keyFor(sent, call)
   const fresh = served.resource.keepsSystemFields?.(sent) ? sent : withoutSystemFields(sent)
   const admitted = await admitWrite(call, { key, object: fresh, write })
-  const object = tracked(call, write.fieldManager, admitted)
+  const object = await tracked(call, write.fieldManager, admitted)
   await pace.due()
   const item = await served.storage.create(ctx, key, object, write)
   return answer(item, 201)

@@ -47,6 +47,6 @@ async function createMissing(call: Call, { key, object, write }: ViewWrite): Pro
   await call.scope.mayCreate()
   const sent = unversioned(object)
   const admitted = await admitWrite(call, { key, object: sent, write })
-  const next = tracked(call, write.fieldManager, admitted)
+  const next = await tracked(call, write.fieldManager, admitted)
   return call.served.storage.create(call.ctx, key, next, write)
 }

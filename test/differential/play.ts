@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { createInterface } from 'node:readline'
-import { atOnce } from '../../framework/async/awaitable.ts'
+import { atOnce } from '../../framework/json/json.ts'
 import { magic } from '../../framework/wire/protobuf/fields.ts'
 import { protobufSteps } from '../../framework/wire/protobuf/parse.ts'
 import { parseYaml } from '../../framework/wire/yaml.ts'

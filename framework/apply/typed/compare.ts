@@ -1,3 +1,4 @@
+import { atOnce, Work } from '../../json/json.ts'
 import {
   equals,
   fieldElement,
@@ -20,7 +21,7 @@ export interface Comparison {
 }
 
 /** The comparison while it is computed. */
-type Found = { readonly [K in keyof Comparison]: SetBuilder }
+type Found = { readonly [K in keyof Comparison]: SetBuilder } & { readonly work: Work }
 
 /** undefined is absent; null is a value. */
 interface Sides {
@@ -35,13 +36,22 @@ type Own = keyof Comparison | undefined
  * Compares two states of a value (`typed.TypedValue.Compare`; rules.md 5.46). Throws a `TypedError` for list items
  * without a key.
  */
-export function compare(type: MergeType, left: unknown, right: unknown): Comparison {
-  const found = newFound()
-  if (left !== right) visit(type, { left, right }, found)
+export const compare = (type: MergeType, left: unknown, right: unknown): Comparison =>
+  atOnce(comparisonSteps(type, left, right))
+
+/** What `compare` returns, in steps. */
+export function* comparisonSteps(
+  type: MergeType,
+  left: unknown,
+  right: unknown,
+): Generator<void, Comparison> {
+  const found = newFound(new Work())
+  if (left !== right) yield* visit(type, { left, right }, found)
   return built(found)
 }
 
-const newFound = (): Found => ({
+const newFound = (work: Work): Found => ({
+  work,
   removed: new SetBuilder(),
   modified: new SetBuilder(),
   added: new SetBuilder(),
@@ -53,31 +63,52 @@ const built = ({ removed, modified, added }: Found): Comparison => ({
   added: added.build(),
 })
 
-function visit(type: MergeType, sides: Sides, found: Found): Own {
+function* visit(type: MergeType, sides: Sides, found: Found): Generator<void, Own> {
   const { left, right } = sides
   const isOther = right === undefined || (left !== undefined && !sameBranch(type, left, right))
-  const before = isOther ? visitAs(branchOf(type, left), type, sides, found) : undefined
-  const after = right === undefined ? undefined : visitAs(branchOf(type, right), type, sides, found)
+  const before = isOther ? yield* visitAs(branchOf(type, left), type, sides, found) : undefined
+  const after = right === undefined ? undefined : yield* visitAs(branchOf(type, right), type, sides, found)
   if (left === undefined) return 'added'
   return right === undefined ? 'removed' : (before ?? after)
 }
 
-function visitAs(branch: Branch, type: MergeType, { left, right }: Sides, found: Found): Own {
+function* visitAs(
+  branch: Branch,
+  type: MergeType,
+  { left, right }: Sides,
+  found: Found,
+): Generator<void, Own> {
   if (branch === 'map' && type.map?.isAtomic === false) {
     const [a, b] = [isMembers(left) ? left : {}, isMembers(right) ? right : {}]
-    if (visitMembers(type.map, a, b, found)) return undefined
+    if (yield* visitMembers(type.map, a, b, found)) return undefined
   }
   if (branch === 'list' && type.list?.isAtomic === false) {
     const [a, b] = [isList(left) ? left : [], isList(right) ? right : []]
-    if (visitItems(type.list, a, b, found)) return undefined
+    if (yield* visitItems(type.list, a, b, found)) return undefined
   }
   return left === undefined || right === undefined || equals(left, right) ? undefined : 'modified'
 }
 
 /** Compares the values one step below. Identical values are skipped: a changed object shares its unchanged parts. */
-function step(type: MergeType, element: PathElement, sides: Sides, found: Found): void {
-  const below = newFound()
-  const own = visit(type, sides, below)
+function* step(type: MergeType, element: PathElement, sides: Sides, found: Found): Generator<void> {
+  if (found.work.isStepDone()) yield
+  const own = isText(sides.left) && isText(sides.right) ? ownOfTexts(sides) : undefined
+  if (own !== undefined) {
+    found[own].add(element, true, noFields)
+    return
+  }
+  yield* stepBelow(type, element, sides, found)
+}
+
+/** Texts of large maps, which are absent or differ. */
+const isText = (side: unknown): boolean => side === undefined || typeof side === 'string'
+
+const ownOfTexts = ({ left, right }: Sides): Own =>
+  left === undefined ? 'added' : right === undefined ? 'removed' : undefined
+
+function* stepBelow(type: MergeType, element: PathElement, sides: Sides, found: Found): Generator<void> {
+  const below = newFound(found.work)
+  const own = yield* visit(type, sides, below)
   const { removed, modified, added } = built(below)
   found.removed.add(element, own === 'removed', removed)
   found.modified.add(element, own === 'modified', modified)
@@ -85,43 +116,47 @@ function step(type: MergeType, element: PathElement, sides: Sides, found: Found)
 }
 
 /** Returns whether one side has a member. */
-function visitMembers(map: MapType, left: Members, right: Members, found: Found): boolean {
+function* visitMembers(map: MapType, left: Members, right: Members, found: Found): Generator<void, boolean> {
   let isEmpty = true
-  const visitMember = (key: string): void => {
+  for (const key of keysOfBoth(left, right)) {
     isEmpty = false
     const sides = { left: own(left, key), right: own(right, key) }
     const type = sides.left === sides.right ? undefined : map.member(key)
-    if (type !== undefined) step(type, fieldElement(key), sides, found)
+    if (type !== undefined) yield* step(type, fieldElement(key), sides, found)
+    else if (found.work.isStepDone()) yield
   }
-  for (const key of Object.keys(left)) visitMember(key)
-  for (const key of Object.keys(right)) if (!Object.hasOwn(left, key)) visitMember(key)
   return !isEmpty
 }
 
+const keysOfBoth = (left: Members, right: Members): readonly string[] => [
+  ...Object.keys(left),
+  ...Object.keys(right).filter(key => !Object.hasOwn(left, key)),
+]
+
 /** Returns whether one side has an item. Items with the same key are compared together. */
-function visitItems(list: ListType, left: List, right: List, found: Found): boolean {
+function* visitItems(list: ListType, left: List, right: List, found: Found): Generator<void, boolean> {
   const [a, b] = [grouped(list, left), grouped(list, right)]
-  for (const [element, items] of a) visitGroup(list, element, [items, b.get(element) ?? []], found)
-  for (const [element, items] of b) if (!a.has(element)) visitGroup(list, element, [[], items], found)
+  for (const [element, items] of a) yield* visitGroup(list, element, [items, b.get(element) ?? []], found)
+  for (const [element, items] of b) if (!a.has(element)) yield* visitGroup(list, element, [[], items], found)
   return a.size + b.size > 0
 }
 
-function visitGroup(
+function* visitGroup(
   list: ListType,
   element: PathElement,
   [before, after]: readonly [List, List],
   found: Found,
-): void {
+): Generator<void> {
   const [left, right] = [before[0], after[0]]
   if (before.length > 1 && after.length > 1) {
     if (!equals(before, after)) found.modified.add(element, true, noFields)
   } else if (before.length > 1) {
-    if (after.length > 0) step(list.item, element, { left: undefined, right }, found)
+    if (after.length > 0) yield* step(list.item, element, { left: undefined, right }, found)
     found.removed.add(element, true, noFields)
   } else if (after.length > 1) {
-    if (before.length > 0) step(list.item, element, { left, right: undefined }, found)
+    if (before.length > 0) yield* step(list.item, element, { left, right: undefined }, found)
     found.added.add(element, true, noFields)
-  } else if (left !== right) step(list.item, element, { left, right }, found)
+  } else if (left !== right) yield* step(list.item, element, { left, right }, found)
 }
 
 function grouped(list: ListType, items: List): ReadonlyMap<PathElement, List> {

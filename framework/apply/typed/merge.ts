@@ -1,3 +1,4 @@
+import { atOnce, Work } from '../../json/json.ts'
 import {
   equals,
   isList,
@@ -15,12 +16,21 @@ import { branchOf, type ListType, type MapType, type MergeType, TypedError } fro
  * Merges a configuration into the live value (`typed.TypedValue.Merge`; rules.md 5.47); undefined if nothing is left.
  * Unchanged parts are those of the live value.
  */
-export function merge(type: MergeType, live: unknown, config: unknown): unknown {
+export const merge = (type: MergeType, live: unknown, config: unknown): unknown =>
+  atOnce(mergeSteps(type, live, config, new Work()))
+
+/** What `merge` returns, in steps. */
+export function* mergeSteps(
+  type: MergeType,
+  live: unknown,
+  config: unknown,
+  work: Work,
+): Generator<void, unknown> {
   switch (branchOf(type, config === undefined ? live : config)) {
     case 'map':
-      return mergeMaps(type.map, live, config)
+      return yield* mergeMaps(type.map, live, config, work)
     case 'list':
-      return mergeLists(type.list, live, config)
+      return yield* mergeLists(type.list, live, config, work)
     default:
       return whole(live, config)
   }
@@ -28,7 +38,12 @@ export function merge(type: MergeType, live: unknown, config: unknown): unknown 
 
 const whole = (live: unknown, config: unknown): unknown => (config === undefined ? live : config)
 
-function mergeMaps(map: MapType | undefined, live: unknown, config: unknown): unknown {
+function* mergeMaps(
+  map: MapType | undefined,
+  live: unknown,
+  config: unknown,
+  work: Work,
+): Generator<void, unknown> {
   const [a, b] = [isMembers(live) ? live : {}, isMembers(config) ? config : {}]
   if (map === undefined || map.isAtomic) return known(live, config)
   const keys = Object.keys(b)
@@ -37,8 +52,12 @@ function mergeMaps(map: MapType | undefined, live: unknown, config: unknown): un
   const changed: [string, unknown][] = []
   for (const key of keys) {
     const before = own(a, key)
-    const after = mergeMember(map, key, before, own(b, key))
+    const type = map.member(key)
+    const given = own(b, key)
+    const isWhole = type === undefined || given === undefined
+    const after = isWhole ? whole(before, given) : yield* mergeSteps(type, before, given, work)
     if (after !== before) changed.push([key, after])
+    if (work.isStepDone()) yield
   }
   if (changed.length > 0) return withMembers(a, changed)
   return isBare ? undefined : a
@@ -60,16 +79,16 @@ function withMembers(
   return merged.size === 0 ? undefined : Object.fromEntries(merged)
 }
 
-function mergeMember(map: MapType, key: string, live: unknown, config: unknown): unknown {
-  const type = map.member(key)
-  return type === undefined || config === undefined ? whole(live, config) : merge(type, live, config)
-}
-
-function mergeLists(list: ListType | undefined, live: unknown, config: unknown): unknown {
+function* mergeLists(
+  list: ListType | undefined,
+  live: unknown,
+  config: unknown,
+  work: Work,
+): Generator<void, unknown> {
   const [a, b] = [isList(live) ? live : [], isList(config) ? config : []]
   if (list === undefined || list.isAtomic) return known(live, config)
   if (a.length + b.length === 0) return whole(live, config)
-  const merged = new ListMerge(list, a, b).run()
+  const merged = yield* new ListMerge(list, a, b).run(work)
   if (merged.length === 0) return undefined
   return isSame(merged, a) ? a : merged
 }
@@ -109,22 +128,22 @@ class ListMerge {
     this.#shared = this.#right.filter(element => this.#leftValues.has(element))
   }
 
-  run(): List {
+  *run(work: Work): Generator<void, List> {
     let l = 0
     let r = 0
     while (l < this.#left.length || r < this.#right.length) {
       const left = this.#left[l]
       const right = this.#right[r]
       if (left !== undefined && left === right) {
-        this.#take(right)
+        yield* this.#take(right, work)
         l++
         r++
       } else if (this.#comesLater(left, right)) l++
       else if (left !== undefined && !this.#rightValues.has(left)) {
-        this.#push(this.#live[l++], undefined)
+        yield* this.#push(this.#live[l++], undefined, work)
       } else {
         if (left !== undefined && this.#done.has(left)) l++
-        if (right !== undefined) this.#take(right)
+        if (right !== undefined) yield* this.#take(right, work)
         if (right !== undefined) r++
       }
     }
@@ -138,15 +157,16 @@ class ListMerge {
     return this.#rightValues.has(left) && next !== left
   }
 
-  #take(element: PathElement): void {
+  *#take(element: PathElement, work: Work): Generator<void> {
     this.#done.add(element)
-    this.#push(this.#leftValues.get(element), this.#rightValues.get(element))
+    yield* this.#push(this.#leftValues.get(element), this.#rightValues.get(element), work)
     if (this.#shared[this.#taken] === element) this.#taken++
   }
 
-  #push(live: unknown, config: unknown): void {
-    const merged = merge(this.#list.item, live, config)
+  *#push(live: unknown, config: unknown, work: Work): Generator<void> {
+    const merged = yield* mergeSteps(this.#list.item, live, config, work)
     if (merged !== undefined) this.#out.push(merged)
+    if (work.isStepDone()) yield
   }
 }
 

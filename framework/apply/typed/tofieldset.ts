@@ -1,3 +1,4 @@
+import { atOnce, Work } from '../../json/json.ts'
 import {
   fieldElement,
   fieldOf,
@@ -14,12 +15,20 @@ import { knownElementsOf } from './elements.ts'
 import { branchOf, type ListType, type MapType, type MergeType } from './types.ts'
 
 /** The fields that an applied value owns (`typed.TypedValue.ToFieldSet`; rules.md 5.45). */
-export function toFieldSet(type: MergeType, value: unknown): FieldSet {
+export const toFieldSet = (type: MergeType, value: unknown): FieldSet => atOnce(fieldSetSteps(type, value))
+
+/** What `toFieldSet` returns, in steps. */
+export const fieldSetSteps = (type: MergeType, value: unknown): Generator<void, FieldSet> =>
+  ofValue(type, value, new Work())
+
+function* ofValue(type: MergeType, value: unknown, work: Work): Generator<void, FieldSet> {
   const branch = branchOf(type, value)
-  if (branch === 'map' && type.map && isMembers(value)) return ofMembers(type.map, value)
-  if (branch === 'list' && type.list && isList(value)) return ofItems(type.list, value)
+  if (branch === 'map' && type.map && isMembers(value)) return yield* ofMembers(type.map, value, work)
+  if (branch === 'list' && type.list && isList(value)) return yield* ofItems(type.list, value, work)
   return noFields
 }
+
+const isContainer = (value: unknown): boolean => typeof value === 'object' && value !== null
 
 /** Whether the value itself is owned, and no field below it. */
 function isWhole(type: MergeType, value: unknown): boolean {
@@ -27,7 +36,7 @@ function isWhole(type: MergeType, value: unknown): boolean {
   return branch === 'scalar' || type[branch]?.isAtomic === true
 }
 
-function ofMembers(map: MapType, members: Members): FieldSet {
+function* ofMembers(map: MapType, members: Members, work: Work): Generator<void, FieldSet> {
   if (map.isAtomic) return noFields
   const set = new SetBuilder()
   for (const key of Object.keys(members)) {
@@ -35,7 +44,9 @@ function ofMembers(map: MapType, members: Members): FieldSet {
     if (type === undefined) continue
     const value = members[key]
     const isOwned = isHollow(value) || !map.declares(key) || isWhole(type, value)
-    set.add(fieldElement(key), isOwned, toFieldSet(type, value))
+    const below = isContainer(value) ? yield* ofValue(type, value, work) : noFields
+    set.add(fieldElement(key), isOwned, below)
+    if (work.isStepDone()) yield
   }
   return set.build()
 }
@@ -44,14 +55,16 @@ const isHollow = (value: unknown): boolean =>
   value === null || (isMembers(value) && Object.keys(value).length === 0)
 
 /** Of items with the same key, only the item is owned. */
-function ofItems(list: ListType, items: List): FieldSet {
+function* ofItems(list: ListType, items: List, work: Work): Generator<void, FieldSet> {
   if (list.isAtomic) return noFields
   const elements = knownElementsOf(list, items)
   const repeated = repeatedIn(elements)
   const set = new SetBuilder()
-  elements.forEach((element, i) => {
-    set.add(element, true, repeated.has(element) ? noFields : toFieldSet(list.item, items[i]))
-  })
+  for (const [i, element] of elements.entries()) {
+    const isWhole = repeated.has(element) || !isContainer(items[i])
+    set.add(element, true, isWhole ? noFields : yield* ofValue(list.item, items[i], work))
+    if (work.isStepDone()) yield
+  }
   return set.build()
 }
 

@@ -1,5 +1,5 @@
 import { goText, goType } from '../../json/gotext.ts'
-import { Findings } from '../../json/json.ts'
+import { atOnce, Findings, Work } from '../../json/json.ts'
 import {
   fieldElement,
   isList,
@@ -27,15 +27,19 @@ import {
  * Checks that an applied value fits its type (`typed.AsTyped`; rules.md 5.44): throws a `TypedError` for values of
  * another type, undeclared fields, and items with the same key. Null fits every type.
  */
-export function validate(type: MergeType, value: unknown): void {
-  const walk: Walk = { steps: [], misfits: new Findings() }
-  visit(type, value, walk)
+export const validate = (type: MergeType, value: unknown): void => atOnce(validationSteps(type, value))
+
+/** What `validate` does, in steps. */
+export function* validationSteps(type: MergeType, value: unknown): Generator<void, void> {
+  const walk: Walk = { steps: [], misfits: new Findings(), work: new Work() }
+  yield* visit(type, value, walk)
   if (walk.misfits.all.length > 0) throw new TypedError(walk.misfits.all)
 }
 
 interface Walk {
   readonly steps: PathElement[]
   readonly misfits: Findings<Misfit>
+  readonly work: Work
 }
 
 function misfit({ steps, misfits }: Walk, text: string): void {
@@ -44,12 +48,13 @@ function misfit({ steps, misfits }: Walk, text: string): void {
   misfits.add({ path, text }, path.length + text.length)
 }
 
-function visit(type: MergeType, value: unknown, walk: Walk): void {
+function* visit(type: MergeType, value: unknown, walk: Walk): Generator<void> {
+  if (walk.work.isStepDone()) yield
   if (value === null || value === undefined) return
   const branch = branchOf(type, value)
   if (branch === 'scalar') visitScalar(type.scalar ?? 'untyped', value, walk)
-  else if (branch === 'map' && isMembers(value)) visitMembers(type.map, value, walk)
-  else if (branch === 'list' && isList(value)) visitItems(type.list, value, walk)
+  else if (branch === 'map' && isMembers(value)) yield* visitMembers(type.map, value, walk)
+  else if (branch === 'list' && isList(value)) yield* visitItems(type.list, value, walk)
   else misfit(walk, `expected ${branch}, got ${pointer(value)}`)
 }
 
@@ -76,28 +81,28 @@ function goSyntax(value: unknown): string {
 }
 
 /** The first undeclared field ends the check of its object. */
-function visitMembers(map: MapType | undefined, members: Members, walk: Walk): void {
+function* visitMembers(map: MapType | undefined, members: Members, walk: Walk): Generator<void> {
   for (const key of Object.keys(members)) {
     const type = map?.member(key)
     walk.steps.push(fieldElement(key))
     if (type === undefined) misfit(walk, 'field not declared in schema')
-    else visit(type, members[key], walk)
+    else yield* visit(type, members[key], walk)
     walk.steps.pop()
     if (type === undefined) return
   }
 }
 
-function visitItems(list: ListType | undefined, items: List, walk: Walk): void {
+function* visitItems(list: ListType | undefined, items: List, walk: Walk): Generator<void> {
   if (list === undefined) return
   const elements = list.isAtomic ? undefined : knownElementsOf(list, items)
   const seen = new Set<PathElement>()
-  items.forEach((item, i) => {
+  for (const [i, item] of items.entries()) {
     const element = elements?.[i] ?? `i:${i}`
     if (element === nameless) misfit(walk, namelessText(list, item, i))
     else if (seen.has(element)) misfit(walk, `duplicate entries for key ${printElement(element)}`)
     seen.add(element)
     walk.steps.push(element)
-    if (element !== nameless) visit(list.item, item, walk)
+    if (element !== nameless) yield* visit(list.item, item, walk)
     walk.steps.pop()
-  })
+  }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { atOnce } from '../../async/awaitable.ts'
+import { atOnce } from '../../json/json.ts'
 import { encodeMessage, encodingSteps, enveloped } from './encode.ts'
 import { kindFields } from './fields.ts'
 import { messages } from './kinds.ts'

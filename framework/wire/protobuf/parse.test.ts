@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { atOnce } from '../../async/awaitable.ts'
+import { atOnce } from '../../json/json.ts'
 import { protobufSteps } from './parse.ts'
 
 const parseProtobuf = (bytes: Buffer): unknown => atOnce(protobufSteps(bytes))

@@ -1,7 +1,6 @@
 import type { ApiResource, ApiSet } from '../../../framework/contract/apis.ts'
 import type { ResourceRef } from '../../../framework/contract/backend.ts'
 import type { Item } from '../../../framework/contract/item.ts'
-import { Buckets } from '../../../framework/informers/buckets.ts'
 import type {
   ClusterName,
   ClusterScope,
@@ -45,17 +44,24 @@ export interface Ownership {
 }
 
 export function createOwnership(): Ownership {
-  const dependents = new Buckets<string>(place => place)
+  const dependents = new Map<string, Set<string>>()
   const idOf = (cluster: ClusterName, uid: string): string => `${cluster}|${uid}`
   const drop = (place: string, cluster: ClusterName, owners: readonly OwnerReference[]): void => {
-    for (const { uid } of owners) dependents.delete(idOf(cluster, uid), place)
+    for (const { uid } of owners) {
+      const id = idOf(cluster, uid)
+      dependents.get(id)?.delete(place)
+      if (dependents.get(id)?.size === 0) dependents.delete(id)
+    }
   }
   const put = (place: string, cluster: ClusterName, owners: readonly OwnerReference[]): void => {
-    for (const { uid } of owners) dependents.add(idOf(cluster, uid), place)
+    for (const { uid } of owners) {
+      const id = idOf(cluster, uid)
+      dependents.set(id, (dependents.get(id) ?? new Set()).add(place))
+    }
   }
   return {
     get isEmpty() {
-      return dependents.isEmpty
+      return dependents.size === 0
     },
     apply(resource, { type, item, previous }) {
       const before = previous === undefined ? none : ownersOf(previous)
@@ -65,7 +71,7 @@ export function createOwnership(): Ownership {
       drop(place, item.cluster, before)
       put(place, item.cluster, now)
     },
-    dependentsOf: (cluster, uid) => dependents.get(idOf(cluster, uid)),
+    dependentsOf: (cluster, uid) => [...(dependents.get(idOf(cluster, uid)) ?? [])],
   }
 }
 

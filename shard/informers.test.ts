@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { Buckets } from './buckets.ts'
+import { Buckets } from './informers.ts'
 
 interface Named {
   readonly id: string
