@@ -100,7 +100,7 @@ describe('1,000 workspaces with logical clusters in the console in Chromium', fu
         ...[...rows.keys()].filter(name => !expected.has(name)),
       ].map(name => `${name}: ${rows.get(name)}`)
     }
-    await eventually(wrong, names => names.length === 0)
+    await eventually(wrong, names => names.length === 0, 240_000)
     assert.deepEqual(faults, [])
   })
 
