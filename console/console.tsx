@@ -96,12 +96,13 @@ function usePlace(): ConsolePlace {
   useEffect(() => {
     const changed = () => setHash(location.hash)
     addEventListener('hashchange', changed)
+    // It may have changed since it was rendered.
+    changed()
     return () => removeEventListener('hashchange', changed)
   }, [])
-  return useMemo(() => {
-    const place = placeIn(hash)
-    const written = hashOf(place)
-    if (hash !== written) history.replaceState(undefined, '', written)
-    return place
+  useEffect(() => {
+    const written = hashOf(placeIn(hash))
+    if (hash === location.hash && hash !== written) history.replaceState(undefined, '', written)
   }, [hash])
+  return useMemo(() => placeIn(hash), [hash])
 }

@@ -66,6 +66,19 @@ describe('the console in Chromium', function () {
     await context.close()
   })
 
+  it('follows a link that is opened before the page has been painted', async () => {
+    const { page, context, faults } = await openConsole({ browser, url })
+    await page.evaluate(`new MutationObserver((_, observer) => {
+      if (document.getElementById('main') === null) return
+      observer.disconnect()
+      location.hash = '#/views/root'
+    }).observe(document.body, { childList: true, subtree: true })`)
+    await signIn(page, 'masters-token')
+    await page.locator('tr[data-view=workspaces]').waitFor()
+    assert.deepEqual(faults, [])
+    await context.close()
+  })
+
   it('shows what a kind has as it changes, under load, and text of tenants as text', async () => {
     const crds = `${place}/apis/apiextensions.k8s.io/v1/customresourcedefinitions`
     assert.equal((await people.post(masters, crds, noteDefinition)).status, 201)
