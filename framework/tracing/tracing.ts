@@ -46,6 +46,8 @@ export class Tracing {
   readonly #sink: SpanSink
   readonly #perMillion: number
   readonly #positions = new AsyncLocalStorage<Position>()
+  /** Requests with a position that are not complete. */
+  #open = 0
 
   constructor(sink: SpanSink, samplingRatePerMillion: number) {
     this.#sink = sink
@@ -61,10 +63,11 @@ export class Tracing {
     }
   }
 
-  /** Answers a request, and ends its span when the response is complete. */
+  /** Answers a request, and ends its span when the response is complete. Nothing is kept of a request that cannot be sampled. */
   request<T>(request: TracedRequest, work: () => T): T {
     const parent = parseTraceParent(request.parent)
     const traceId = parent?.traceId ?? newTraceId()
+    if (parent === undefined && !isChosen(traceId, this.#perMillion)) return work()
     const position: Position = {
       traceId,
       spanId: newSpanId(),
@@ -72,10 +75,22 @@ export class Tracing {
       isSampled: () =>
         isChosen(traceId, this.#perMillion) || (parent?.isSampled === true && request.isTrusted()),
     }
-    if (request.measured instanceof TracedMeasured)
-      request.measured.completed = code =>
-        this.#complete(request, position, { parent: parent?.spanId ?? '', code })
+    if (request.measured instanceof TracedMeasured) this.#follow(request, request.measured, position, parent)
     return this.#positions.run(position, work)
+  }
+
+  #follow(
+    request: TracedRequest,
+    measured: TracedMeasured,
+    position: Position,
+    parent: ReturnType<typeof parseTraceParent>,
+  ): void {
+    this.#open++
+    measured.completed = code => {
+      this.#complete(request, position, { parent: parent?.spanId ?? '', code })
+      // Node 20 calls hooks for each promise of the process while the storage is enabled.
+      if (--this.#open === 0) this.#positions.disable()
+    }
   }
 
   #complete(
