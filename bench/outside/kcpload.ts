@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { userKubeconfig } from '../../cmd/files/kubeconfig.ts'
 import { userToken } from '../tools/connection.ts'
 import { withKcp } from '../tools/kcp.ts'
 import { processorTime } from '../tools/process.ts'
@@ -48,17 +49,10 @@ async function build(source: string, directory: string): Promise<LoadTests> {
   return { program, config }
 }
 
-async function kubeconfigOf({ address }: Side, directory: string): Promise<string> {
-  const server = `https://127.0.0.1:${address.port}`
-  const ca = Buffer.from(address.ca ?? '').toString('base64')
-  const path = join(directory, `load-${address.port}.kubeconfig`)
-  const kubeconfig = {
-    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'load' },
-    clusters: [{ name: 'load', cluster: { server, 'certificate-authority-data': ca } }],
-    users: [{ name: 'load', user: { token: userToken } }],
-    contexts: [{ name: 'load', context: { cluster: 'load', user: 'load' } }],
-  }
-  await writeFile(path, JSON.stringify(kubeconfig))
+async function kubeconfigOf({ address: { port, ca = '' } }: Side, directory: string): Promise<string> {
+  const path = join(directory, `load-${port}.kubeconfig`)
+  const server = `https://127.0.0.1:${port}`
+  await writeFile(path, userKubeconfig({ server, ca, name: 'bench', token: userToken }))
   return path
 }
 

@@ -3,7 +3,7 @@ import { expiryOf, whenPassed } from '../../framework/async/expiry.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 import type { TlsOptions } from '../../framework/server/listener.ts'
 import type { Server } from '../../framework/server/server.ts'
-import { readFlagFile } from '../files/files.ts'
+import { readFlagPair } from '../files/files.ts'
 import { follow } from '../files/follow.ts'
 import { StartError } from '../files/starterror.ts'
 
@@ -18,26 +18,22 @@ export interface SuppliedFiles {
 
 /** The certificate of `--tls-cert-file`; undefined without the flag. Throws `StartError` on invalid files. */
 export async function readSupplied(flags: SuppliedFiles): Promise<ServingCertificate | undefined> {
-  const { tlsCertFile, tlsPrivateKeyFile } = flags
-  if (tlsCertFile === undefined && tlsPrivateKeyFile === undefined) return undefined
-  if (tlsCertFile === undefined || tlsPrivateKeyFile === undefined)
-    throw new StartError(
-      '--tls-cert-file and --tls-private-key-file must be specified together: add the missing one.',
-    )
-  const [cert, key] = await Promise.all([
-    readFlagFile('--tls-cert-file', tlsCertFile),
-    readFlagFile('--tls-private-key-file', tlsPrivateKeyFile),
-  ])
-  checkCertificate(cert, tlsCertFile)
-  checkPair({ cert, key }, { tlsCertFile, tlsPrivateKeyFile })
+  const pair = await readFlagPair(
+    { flag: '--tls-cert-file', path: flags.tlsCertFile },
+    { flag: '--tls-private-key-file', path: flags.tlsPrivateKeyFile },
+  )
+  if (pair === undefined) return undefined
+  const [cert, key] = pair
+  checkCertificate(cert, flags)
+  checkPair({ cert, key }, flags)
   return { cert, key }
 }
 
-function checkCertificate(pem: string, path: string): void {
+function checkCertificate(pem: string, { tlsCertFile }: SuppliedFiles): void {
   try {
     expiryOf(pem)
   } catch {
-    throw new StartError(`${path} contains no valid certificate: give --tls-cert-file a PEM file.`)
+    throw new StartError(`${tlsCertFile} contains no valid certificate: give --tls-cert-file a PEM file.`)
   }
 }
 

@@ -21,6 +21,26 @@ export async function readFlagFile(flag: string, path: string): Promise<string> 
   }
 }
 
+/** A flag, and the path that it was given. */
+export interface FlagFile {
+  readonly flag: string
+  readonly path: string | undefined
+}
+
+/**
+ * Reads the files of two flags that belong together, such as a certificate and its key; undefined without both flags. Throws
+ * `StartError` for one flag without the other, and for a file that is not readable.
+ */
+export async function readFlagPair(
+  first: FlagFile,
+  second: FlagFile,
+): Promise<readonly [string, string] | undefined> {
+  if (first.path === undefined && second.path === undefined) return undefined
+  if (first.path === undefined || second.path === undefined)
+    throw new StartError(`${first.flag} and ${second.flag} must be specified together: add the missing one.`)
+  return Promise.all([readFlagFile(first.flag, first.path), readFlagFile(second.flag, second.path)])
+}
+
 /** Replaces a file atomically; only its owner may read it. Throws `StartError`, and leaves no part of the new file. */
 export async function writePrivately(path: string, content: string | Buffer): Promise<void> {
   const unfinished = `${path}.${randomUUID()}`

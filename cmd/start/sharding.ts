@@ -9,7 +9,7 @@ import {
   type TenancyResources,
 } from '../../shard/kcp.ts'
 import type { Store } from '../../shard/store/store.ts'
-import { readFlagFile } from '../files/files.ts'
+import { readFlagPair } from '../files/files.ts'
 import { readServerAccess } from '../files/kubeconfigfile.ts'
 import { StartError } from '../files/starterror.ts'
 import type { ShardFlags } from '../flags/shard.ts'
@@ -63,17 +63,13 @@ const rootAddress = async (file: string) => ({
 
 /** The credentials for requests to other shards: a client certificate replaces those of the kubeconfig. */
 async function peerCredentials(flags: ShardFlags, file: string): Promise<Omit<ServerAccess, 'server'>> {
-  const { shardClientCertFile, shardClientKeyFile } = flags
   const access = await readServerAccess('--logical-cluster-admin-kubeconfig', file)
-  if (shardClientCertFile === undefined && shardClientKeyFile === undefined) return access
-  if (shardClientCertFile === undefined || shardClientKeyFile === undefined)
-    throw new StartError(
-      '--shard-client-cert-file and --shard-client-key-file must be specified together: add the missing one.',
-    )
-  const [cert, key] = await Promise.all([
-    readFlagFile('--shard-client-cert-file', shardClientCertFile),
-    readFlagFile('--shard-client-key-file', shardClientKeyFile),
-  ])
+  const pair = await readFlagPair(
+    { flag: '--shard-client-cert-file', path: flags.shardClientCertFile },
+    { flag: '--shard-client-key-file', path: flags.shardClientKeyFile },
+  )
+  if (pair === undefined) return access
+  const [cert, key] = pair
   const { ca, insecure } = access
   return { cert, key, ...(ca !== undefined && { ca }), ...(insecure && { insecure }) }
 }
