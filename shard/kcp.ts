@@ -37,13 +37,11 @@ import { otherTokens } from './peers/othertokens.ts'
 import { sliceUrlsController } from './peers/sliceurls.ts'
 import { type ClusterDirectory, createDirectory } from './tenancy/directory.ts'
 
-export type { PeerClient } from '../framework/contract/peer.ts'
 export { type BootstrapOptions, bootstrap } from './bootstrap/bootstrap.ts'
 export type { ShardAddresses } from './bootstrap/root.ts'
 export type { TenancyResources } from './controllers/host.ts'
 export type { Sharding } from './peers/follow.ts'
 export { HasOwnRoot, type JoinOptions, joinRoot } from './peers/join.ts'
-export type { ConnectPeer } from './tenancy/peer.ts'
 
 export interface KcpOptions {
   /** What `bootstrap` returned. */
