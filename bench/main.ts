@@ -20,6 +20,7 @@ import { outside } from './outside/outside.ts'
 import { plugins } from './plugins/plugins.ts'
 import { point } from './point.ts'
 import { proxy } from './proxy.ts'
+import { queries } from './queries.ts'
 import { schema } from './schema.ts'
 import { soak } from './soak.ts'
 import { standalone } from './standalone.ts'
@@ -62,6 +63,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   console: consoleViewers,
   views: declaredViews,
   'many-views': manyViews,
+  queries,
   'views-beside': viewsBeside,
 }
 

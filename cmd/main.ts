@@ -18,6 +18,9 @@ import { backupCommand, restoreCommand, storeCommand } from './store/command.ts'
 import { userCommand } from './users/command.ts'
 import { queryCommand, viewsCommand, watchCommand } from './viewtools/command.ts'
 
+// They are for developers: grpc-js causes one by a TLS connection to an IP address, such as that of etcd.
+process.noDeprecation = true
+
 /** kubectl runs `kubectl-oriel` on the PATH as `kubectl oriel`. */
 const isPlugin = basename(process.argv[1] ?? '').startsWith('kubectl-oriel')
 

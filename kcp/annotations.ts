@@ -17,6 +17,14 @@ export const shardAnnotation = 'core.kcp.io/shard'
 export const shardHashAnnotation = 'internal.tenancy.kcp.io/shard'
 /** On a Workspace: the name of its logical cluster, set before that is created. */
 export const chosenClusterAnnotation = 'internal.tenancy.kcp.io/cluster'
+/** On a LogicalCluster that moves to another shard: `<logical cluster>:<name>` of its LogicalClusterMigration. */
+export const migratingAnnotation = 'internal.kcp.io/migrating'
+/** On the same, where it moves to: the name of the shard that it comes from. */
+export const incomingAnnotation = 'internal.oriel.dev/incoming'
+/** On the same, where it comes from, once its objects are being removed there: the name of the shard that has them. */
+export const leavingAnnotation = 'internal.oriel.dev/leaving'
+/** On a LogicalCluster that has moved: the revision of its arrival here, the last one of the shard before, and how often it moved, `12,345,1`. */
+export const movedAnnotation = 'internal.oriel.dev/moved'
 export const inactiveAnnotation = 'core.kcp.io/inactive'
 /** On a LogicalCluster: the maximum number of objects. */
 export const maxObjectsAnnotation = 'core.kcp.io/max-total-objects'
@@ -32,6 +40,10 @@ export const extraAnnotationPrefix = 'extra.apis.kcp.io/'
 export const resourceKindAnnotation = 'cache.kcp.io/resource-kind'
 export const resourceScopeAnnotation = 'cache.kcp.io/resource-scope'
 
+/** On copies in a cache server: the version and the uid of the original. */
+export const originalVersionAnnotation = 'cache.kcp.io/original-resource-version'
+export const originalUidAnnotation = 'cache.kcp.io/original-resource-UID'
+
 /** On a Shard: no workspace is scheduled there, whatever the value. */
 export const unschedulableAnnotation = 'experimental.core.kcp.io/unschedulable'
 
@@ -40,6 +52,7 @@ export const logicalClusterFinalizer = 'core.kcp.io/logicalcluster-deletion'
 /** On a LogicalCluster while its status has terminators. */
 export const terminatorsFinalizer = 'kcp.io/has-terminators'
 export const bindingFinalizer = 'apis.kcp.io/apibinding-finalizer'
+export const migrationFinalizer = 'migration.kcp.io/logicalclustermigration'
 export const cachedResourceFinalizer = 'cache.kcp.io/clustercachedresource'
 
 /** Whether the object is a copy of an object of another shard, which the controllers of this shard ignore. */

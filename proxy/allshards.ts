@@ -41,29 +41,38 @@ const pause = 10_000
 /** Asks all shards, each of which authorizes the user, and answers with what they have together. */
 export const allShards = (shards: ShardSet, query: AllShardsQuery): Forwarding => ({
   async forward(client) {
-    const answer = await answerOf(shards, query, client)
-    await respond(
-      client.response,
-      { answer, headers: commonHeaders(query.exchange), isHead: false, sent: query.exchange.measured },
-      client.lifetime,
-    )
+    const isOver = new AbortController()
+    const signal = AbortSignal.any([query.exchange.lifetime.signal, isOver.signal])
+    try {
+      const answer = await answerOf(shards, query, { client, signal })
+      await respond(
+        client.response,
+        { answer, headers: commonHeaders(query.exchange), isHead: false, sent: query.exchange.measured },
+        client.lifetime,
+      )
+    } finally {
+      // The watches of the other shards go on when that of one ends.
+      isOver.abort()
+    }
   },
 })
 
-async function answerOf(
-  { all, changed }: ShardSet,
-  query: AllShardsQuery,
-  client: ClientSide,
-): Promise<Answer> {
+interface Asking {
+  readonly client: ClientSide
+  /** Aborted when the response is complete. */
+  readonly signal: AbortSignal
+}
+
+async function answerOf({ all, changed }: ShardSet, query: AllShardsQuery, asking: Asking): Promise<Answer> {
   const { incoming, lifetime } = query.exchange
   const info = infoIn(incoming)
   const accept = jsonOf(incoming)
-  const parts = all.map(shard => partOf(shard, { ...query, client, accept }))
+  const parts = all.map(shard => partOf(shard, { ...query, ...asking, accept }))
   if (info.verb === 'watch') {
     lifetime.follow(changed, 'replaced')
     const { transform } = formOf(incoming, accept, 'watch')
     const watch = { parts, query: incoming.query, isTable: transform?.kind === 'Table', pause }
-    const body = await watchParts({ ...watch, signal: lifetime.signal })
+    const body = await watchParts({ ...watch, signal: asking.signal })
     return { ...json, body, flush: true }
   }
   lifetime.limit(timeout)
@@ -108,16 +117,14 @@ const jsonTypes = new Set(['application/json', 'application/*', '*/*', '*'])
 const formOf = ({ query }: Incoming, accept: string, endpoint: 'objects' | 'watch'): Negotiated =>
   negotiate({ headers: { accept }, query }, endpoint)
 
-interface PartOptions extends AllShardsQuery {
-  readonly client: ClientSide
+interface PartOptions extends AllShardsQuery, Asking {
   readonly accept: string
 }
 
 function partOf(shard: ShardAddress, options: PartOptions): ShardPart {
-  const { exchange, user, routes, mapping, client, accept } = options
+  const { exchange, user, routes, mapping, client, accept, signal } = options
   const { incoming, record } = exchange
   const request = { exchange, user, mapping, accept, url: shard.baseURL, path: incoming.path }
-  const { signal } = exchange.lifetime
   return {
     shard: shard.name,
     async ask(parameters) {

@@ -1,6 +1,11 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { ClientSide, Forwarding } from '../framework/contract/upstream.ts'
-import { createClient, type HttpClient, type OutgoingResponse } from '../framework/net/client.ts'
+import {
+  createClient,
+  type HttpClient,
+  mostHeadOfShard,
+  type OutgoingResponse,
+} from '../framework/net/client.ts'
 import { checkPath, type ForwardObserver, forward } from '../framework/net/forward.ts'
 import {
   assertsIdentity,
@@ -82,7 +87,7 @@ export function openRoutes(routes: readonly Route[], isIdentity: IsIdentity): Pr
 
 const connections = (tls: MappingTls): Connections => ({
   tls,
-  client: createClient({ tls }),
+  client: createClient({ tls, mostHead: mostHeadOfShard }),
 })
 
 function forwardingTo(request: RoutedRequest, connections: Connections, isIdentity: IsIdentity): Forwarding {

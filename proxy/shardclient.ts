@@ -5,10 +5,13 @@ import { notServed } from '../framework/meta/errors.ts'
 import { createClient, type OutgoingResponse } from '../framework/net/client.ts'
 import { failureOf } from '../framework/net/failure.ts'
 import { authorizationOf, type ServerAccess, tlsOf } from '../framework/net/serveraccess.ts'
+import { asPublished, prefixOf } from '../remote/cacheserver.ts'
 import { statusError } from '../remote/connection/connection.ts'
-import { list, sent } from '../remote/reading/listing.ts'
+import { batches, list, sent } from '../remote/reading/listing.ts'
 import type { Source } from '../remote/reading/source.ts'
 import { connected, Progress } from '../remote/watches/connected.ts'
+import { watch } from '../remote/watching.ts'
+import { get } from '../remote/writing.ts'
 
 /** Has no address policy, because shards are servers of the operator. */
 export function createShardClient(access: ServerAccess): PeerClient {
@@ -31,8 +34,10 @@ export function createShardClient(access: ServerAccess): PeerClient {
     (await (await ask(path, wanted)).body.json()) as T
   return {
     storage: resource => readOnly(resource, ask),
+    published: (resource, shard) => asPublished(survivingReads(resource, below(prefixOf(shard), ask))),
     get: (path, signal) => json(path, { signal }),
     post: (path, body, signal) => json(path, { method: 'POST', body, signal }),
+    put: (path, body, signal) => json(path, { method: 'PUT', body, signal }),
     patch: (path, body, signal) => json(path, { method: 'PATCH', body, signal }),
     delete: async (path, signal) => void (await json(path, { method: 'DELETE', signal })),
     close: () => client.destroy(),
@@ -41,11 +46,16 @@ export function createShardClient(access: ServerAccess): PeerClient {
 
 interface Wanted {
   readonly signal: AbortSignal
-  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly body?: object
 }
 
 type Ask = (path: string, wanted: Wanted) => Promise<OutgoingResponse>
+
+const below =
+  (prefix: string, ask: Ask): Ask =>
+  (path, wanted) =>
+    ask(prefix + path, wanted)
 
 async function answered(asked: Promise<OutgoingResponse>): Promise<OutgoingResponse> {
   let response: OutgoingResponse
@@ -58,15 +68,27 @@ async function answered(asked: Promise<OutgoingResponse>): Promise<OutgoingRespo
   throw statusError(response.statusCode, await response.body.text())
 }
 
+const refuse = () => Promise.reject(notServed())
+const refused = { get: refuse, create: refuse, update: refuse, delete: refuse }
+
+const sourceOf = (ref: ResourceRef, ask: Ask): Source => ({ ref, ask: (ctx, { target }) => ask(target, ctx) })
+
+/** Reads for clients: watches go on over a new connection when one ends. */
+function survivingReads(ref: ResourceRef, ask: Ask): ResourceStorage {
+  const source = sourceOf(ref, ask)
+  return {
+    ...refused,
+    get: get(source),
+    list: (ctx, query) => list(batches(source, ctx, query)),
+    watch: (ctx, query) => watch(source, ctx, query),
+  }
+}
+
 /** Reads over one connection. The caller retries when it ends. */
 function readOnly(ref: ResourceRef, ask: Ask): ResourceStorage {
-  const refuse = () => Promise.reject(notServed())
-  const source: Source = { ref, ask: (ctx, { target }) => ask(target, ctx) }
+  const source = sourceOf(ref, ask)
   return {
-    get: refuse,
-    create: refuse,
-    update: refuse,
-    delete: refuse,
+    ...refused,
     list: (ctx, query) => list(sent(source, ctx, query)),
     watch: (ctx, query) => connected({ source, ctx, query }, new Progress(query.resourceVersion)),
   }

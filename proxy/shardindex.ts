@@ -142,6 +142,8 @@ class Index implements ShardIndex {
   readonly #identity: string
   readonly #shards = new Map<string, Followed>()
   readonly #clusters = new Map<ClusterName, ShardAddress>()
+  /** The shards with a logical cluster that another shard has too: one of them has it when it is gone from the other. */
+  readonly #alsoOn = new Map<ClusterName, Map<ShardAddress, Informer>>()
   /** By shard. */
   readonly #externalUrls = new Map<string, string>()
   readonly #tree
@@ -246,16 +248,33 @@ class Index implements ShardIndex {
 
   #applyCluster(shard: ShardAddress, { type, item }: ItemEvent, workspaces: Informer): void {
     const { cluster, name } = item.key
-    if (name !== 'cluster' || isCopied(item.meta)) return
+    if (name !== 'cluster') return
     const owner = this.#clusters.get(cluster)
-    if (type === 'DELETED') {
-      if (owner === shard) this.#clusters.delete(cluster)
-      return
-    }
-    if (owner === shard || (owner !== undefined && !isRootOf(cluster, shard))) return
+    // A logical cluster that has moved leaves a copy.
+    if (type === 'DELETED' || isCopied(item.meta)) this.#remove(cluster, shard)
+    else if (owner === undefined || isRootOf(cluster, shard)) this.#assign(cluster, shard, workspaces)
+    else if (owner !== shard && cluster !== 'root')
+      this.#alsoOn.set(cluster, new Map(this.#alsoOn.get(cluster)).set(shard, workspaces))
+  }
+
+  #assign(cluster: ClusterName, shard: ShardAddress, workspaces: Informer): void {
+    if (this.#clusters.get(cluster) === shard) return
     this.#clusters.set(cluster, shard)
     for (const workspace of workspaces.list(cluster))
       this.#applyWorkspace(shard, { type: 'ADDED', item: workspace })
+  }
+
+  #remove(cluster: ClusterName, shard: ShardAddress): void {
+    const others = this.#alsoOn.get(cluster)
+    others?.delete(shard)
+    if (others?.size === 0) this.#alsoOn.delete(cluster)
+    if (this.#clusters.get(cluster) !== shard) return
+    this.#clusters.delete(cluster)
+    const [next] = others ?? []
+    if (next === undefined) return
+    others?.delete(next[0])
+    this.#tree.forget(new Set([cluster]))
+    this.#assign(cluster, ...next)
   }
 
   #applyWorkspace(shard: ShardAddress, { type, item }: ItemEvent): void {
@@ -265,8 +284,8 @@ class Index implements ShardIndex {
 
   #forget(shard: ShardAddress): void {
     const clusters = [...this.#clusters].flatMap(([cluster, owner]) => (owner === shard ? [cluster] : []))
-    for (const cluster of clusters) this.#clusters.delete(cluster)
     this.#tree.forget(new Set(clusters))
+    for (const cluster of [...clusters, ...this.#alsoOn.keys()]) this.#remove(cluster, shard)
   }
 }
 

@@ -1,10 +1,11 @@
-import type { Backend, ResourceRef } from '../framework/contract/backend.ts'
+import type { Backend } from '../framework/contract/backend.ts'
 import type { Informers } from '../framework/contract/informer.ts'
 import type { Logger } from '../framework/contract/log.ts'
 import type { SharedCache } from '../framework/contract/sharedcache.ts'
 import type { ResourceStorage } from '../framework/contract/storage.ts'
 import type { OtherShards } from '../framework/contract/workspace.ts'
 import { createInformers } from '../framework/informers/informers.ts'
+import { resourceId } from '../framework/meta/object.ts'
 import { commonApis } from './apis.ts'
 import { reviewAuthorizer } from './authorizer.ts'
 import { cacheServer } from './cacheserver.ts'
@@ -36,15 +37,12 @@ export interface RemoteShard {
   readonly otherShards: OtherShards
 }
 
-const idOf = ({ group, version, resource, subresource = '', identity = '' }: ResourceRef): string =>
-  [group, version, resource, subresource, identity].join('/')
-
 /** One storage for each resource. */
 function memoized(make: Backend['storage']): Backend['storage'] {
   const storages = new Map<string, ResourceStorage>()
   return ref => {
-    const known = storages.get(idOf(ref)) ?? make(ref)
-    storages.set(idOf(ref), known)
+    const known = storages.get(resourceId(ref)) ?? make(ref)
+    storages.set(resourceId(ref), known)
     return known
   }
 }

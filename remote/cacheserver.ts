@@ -2,6 +2,7 @@ import type { ResourceRef } from '../framework/contract/backend.ts'
 import type { ObjectMeta } from '../framework/contract/item.ts'
 import type { Logger } from '../framework/contract/log.ts'
 import type { SharedCache } from '../framework/contract/sharedcache.ts'
+import type { ResourceStorage } from '../framework/contract/storage.ts'
 import { createInformers } from '../framework/informers/informers.ts'
 import { viewOf } from '../framework/lens/view.ts'
 import type { ShardConnection } from './connection/connection.ts'
@@ -26,17 +27,22 @@ export function cacheServer({ connection, log, signal }: CacheServerOptions): Sh
   const all = below(connection, '/services/cache/shards/*')
   return {
     informers: createInformers({ storage: ref => remoteStorage(all, unidentified(ref)) }, log, signal),
-    storage(resource, shard) {
-      const prefix = `/services/cache/shards/${encodeURIComponent(shard || 'root')}`
-      return viewOf(remoteStorage(below(connection, prefix), resource), () => ({ relabel: asPublished }))
-    },
+    storage: (resource, shard) =>
+      asPublished(remoteStorage(below(connection, prefixOf(shard || 'root')), resource)),
   }
 }
 
 /** The cache server stores objects by group and resource; the paths have no identity hash. */
 const unidentified = ({ identity: _, ...ref }: ResourceRef): ResourceRef => ref
 
-const asPublished = ({ annotations }: ObjectMeta) => ({
+/** The path of the copies of a shard. */
+export const prefixOf = (shard: string): string => `/services/cache/shards/${encodeURIComponent(shard)}`
+
+/** Published objects without what a cache server adds to its copies. */
+export const asPublished = (storage: ResourceStorage): ResourceStorage =>
+  viewOf(storage, () => ({ relabel: asOriginal }))
+
+const asOriginal = ({ annotations }: ObjectMeta) => ({
   annotations: Object.fromEntries(Object.entries(annotations).filter(([key]) => !added.has(key))),
 })
 

@@ -1,4 +1,4 @@
-// The progress of the tests at a terminal, dots elsewhere. Both end with mocha's counts, what did not run and the seed.
+// The progress of the tests at a terminal, dots elsewhere. A failure is named at once, with its reason. Both end with mocha's counts, what did not run and the seed.
 const { reporters } = require('mocha')
 const omitted = require('./omitted.cjs')
 const { spin } = require('./spinner.cjs')
@@ -65,6 +65,8 @@ module.exports = class extends (process.stderr.isTTY ? Progress : reporters.Dot)
     super(runner, options)
     const titles = []
     runner.on('pending', test => void titles.push(test.fullTitle()))
+    // Also for runs that are ended before the epilogue.
+    runner.on('fail', (test, error) => console.error(`\n  failed: ${test.fullTitle()}: ${error.message}`))
     runner.once('end', () => console.log(`${seedLine}${linesOf(titles).join('\n')}\n`))
   }
 }

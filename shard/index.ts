@@ -5,6 +5,7 @@ import { signerAdmission } from './admission/kubernetes/certificates.ts'
 import { namespaceLifecycle, namespacesIn } from './admission/kubernetes/namespace-lifecycle.ts'
 import { resourceQuotaAdmission } from './admission/kubernetes/resourcequota.ts'
 import { tenantPolicies } from './admission/policies/index.ts'
+import { policyClusters } from './admission/policies/source.ts'
 import { tenantWebhooks } from './admission/webhooks/index.ts'
 import type { Computed } from './apis/resources.ts'
 import { clusterContent } from './bindings/content.ts'
@@ -37,9 +38,9 @@ export async function openShard(options: ShardOptions): Promise<EmbeddedShard> {
   const plugins: RegistryPlugin[] = [namespaceLifecycle(namespacesIn(cache))]
   const computed: Record<string, Computed> = {}
   const parts = { cache, informers, authorizer, plugins, computed }
-  const { backend, shared, resourcesOf, isBound } = wireBackend(options, parts)
+  const { backend, shared, resourcesOf, isBound, refusalOfWrites } = wireBackend(options, parts)
   const client = createClient({ backend, signal, log })
-  const content = clusterContent(options.store, cache)
+  const content = clusterContent(options.store, cache, refusalOfWrites)
   const host: ShardHost = { backend, cache, shared, client, content, informers, log, isBound }
   Object.assign(computed, options.computed?.(host))
   plugins.push(...pluginsOf(options, host))
@@ -90,7 +91,11 @@ async function runControllers(
 }
 
 function pluginsOf(options: ShardOptions, host: ShardHost): readonly RegistryPlugin[] {
-  const tenancy = { ...host, namespaceOf: namespacesIn(host.cache) }
+  const tenancy = {
+    ...host,
+    namespaceOf: namespacesIn(host.cache),
+    clusterOf: policyClusters(host.informers),
+  }
   const addresses = options.webhookAddresses ?? createAddressPolicy({ allow: [] })
   const webhooks = tenantWebhooks({ ...tenancy, addresses })
   return [

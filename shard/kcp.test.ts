@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { allow } from '../framework/contract/authorizer.ts'
 import type { ResourceRef } from '../framework/contract/backend.ts'
 import type { KubeObject } from '../framework/meta/object.ts'
 import type { APIBinding, APIExport, APIExportEndpointSlice } from '../kcp/apis.ts'
@@ -7,23 +6,15 @@ import { conditionIs, findCondition } from '../kcp/conditions.ts'
 import type { LogicalCluster } from '../kcp/core.ts'
 import { resources } from '../kcp/resources.ts'
 import type { Workspace } from '../kcp/tenancy.ts'
-import { bootstrap } from './bootstrap/bootstrap.ts'
 import type { TenancyResources } from './controllers/host.ts'
-import { kcpParts } from './kcp.ts'
-import { openMemoryStore } from './store/memory.ts'
-import { type TestShard, testShard, until } from './testing/shard.ts'
+import { type TestKcpShard, testKcpShard } from './testing/kcpshard.ts'
+import { type TestShard, until } from './testing/shard.ts'
 
 const rootCA = '-----BEGIN CERTIFICATE-----\n'
-const addresses = {
-  name: 'root',
-  baseURL: 'https://localhost:6443',
-  externalURL: 'https://localhost:6443',
-  virtualWorkspaceURL: 'https://localhost:6443',
-}
 
 let shard: TestShard
 let tenancy: TenancyResources
-let running: Promise<void>
+let started: TestKcpShard
 
 const at = (cluster: string, name: string, namespace = '') => ({ cluster, namespace, name })
 const find = <T extends KubeObject>(
@@ -111,20 +102,11 @@ const widgetsOf = async (provider: string): Promise<ResourceRef> => {
 
 describe('a kcp shard', () => {
   before(async () => {
-    const store = openMemoryStore()
-    tenancy = await bootstrap({ store, shard: addresses })
-    shard = await testShard({
-      store,
-      authorizer: () => ({ authorize: async () => allow('') }),
-      ...kcpParts({ tenancy, shard: addresses, rootCA }),
-    })
-    running = shard.run()
+    started = await testKcpShard(rootCA)
+    shard = started.shard
+    tenancy = started.tenancy
   })
-  after(async () => {
-    await shard.stop()
-    await running
-    await shard.store.close()
-  })
+  after(() => started.stop())
 
   it('starts with root bound to its own exports', () => {
     const root = find<APIBinding>(resources.apiBindings, 'root', 'tenancy.kcp.io')

@@ -31,10 +31,12 @@ import { orphanedContentController } from './controllers/workspaces/logicalclust
 import { workspaceController } from './controllers/workspaces/workspace.ts'
 import { workspaceTypeController } from './controllers/workspaces/workspacetype.ts'
 import { homeWorkspace } from './homes.ts'
+import { migrationController } from './migration/controller.ts'
+import { cacheServerController } from './peers/cacheserver.ts'
 import { peersController, type Sharding } from './peers/follow.ts'
 import { otherShards } from './peers/otheraccess.ts'
 import { otherTokens } from './peers/othertokens.ts'
-import { sliceUrlsController } from './peers/sliceurls.ts'
+import { sliceKinds, sliceUrlsController } from './peers/sliceurls.ts'
 import { type ClusterDirectory, createDirectory } from './tenancy/directory.ts'
 
 export { type BootstrapOptions, bootstrap } from './bootstrap/bootstrap.ts'
@@ -53,6 +55,8 @@ export interface KcpOptions {
   readonly sharding?: Sharding
   /** Why requests for mounts are not sent to a URL; undefined when they are. */
   readonly mountRefusal?: Outbound['refusalOf']
+  /** A cache server for copies of the objects of this shard, below the path of this shard. */
+  readonly cacheServer?: PeerClient
   /** No limit when absent. */
   readonly quota?: QuotaLimits
   /** The disk of the store; absent: there is always room. */
@@ -60,7 +64,8 @@ export interface KcpOptions {
 }
 
 interface KcpParts
-  extends Required<Pick<ShardOptions, 'decorate' | 'admission' | 'controllers' | 'computed'>> {
+  extends Required<Pick<ShardOptions, 'decorate' | 'admission' | 'controllers' | 'computed'>>,
+    Pick<ShardOptions, 'peers'> {
   otherShards(host: Pick<ShardHost, 'informers'>): OtherShards
   /** The review of tokens of service accounts of other shards. */
   otherTokens(host: Pick<ShardHost, 'informers'>): (cluster: ClusterName) => ReviewElsewhere | undefined
@@ -79,6 +84,7 @@ export function kcpParts(options: KcpOptions): KcpParts {
       peers,
     })
   return {
+    ...(options.sharding && { peers }),
     otherShards: host => otherShards(host, peers),
     otherTokens: host => otherTokens(host, peers),
     decorate: claimsDecorator,
@@ -108,7 +114,7 @@ interface Parts extends KcpOptions {
 /** kcp's controllers; the ones of plain Kubernetes are not among them. */
 function kcpControllers(host: ShardHost, parts: Parts): readonly Controller[] {
   const { backend, client, content, informers, log } = host
-  const { sharding, shard, ...given } = parts
+  const { sharding, shard, cacheServer, ...given } = parts
   const deps: KcpControllerDeps = {
     ...{ client, content, informers, log, shard },
     ...given,
@@ -117,10 +123,16 @@ function kcpControllers(host: ShardHost, parts: Parts): readonly Controller[] {
     apis: cluster => backend.apis(cluster),
     place: path => backend.place?.(path),
   }
+  const migrations = migrationController(deps)
   return [
     ...(sharding === undefined
       ? []
-      : [peersController({ ...deps, ...parts, sharding }), sliceUrlsController(deps)]),
+      : [
+          peersController({ ...deps, ...parts, sharding, also: migrations.follow }),
+          ...sliceKinds.map(kind => sliceUrlsController(deps, kind)),
+        ]),
+    migrations,
+    ...(cacheServer === undefined ? [] : [cacheServerController({ ...deps, cacheServer })]),
     workspaceController(deps),
     mountController(deps),
     logicalClusterController(deps),

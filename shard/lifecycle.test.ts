@@ -126,7 +126,11 @@ describe('the lifecycle of a workspace', () => {
   it('is closed while it is inactive', async () => {
     const { asked, cluster } = await ready(scene, 'universal')
     const refusal = (path: string) =>
-      scene.shard.backend.refusal?.(cluster, { isResource: false, verb: 'get', path })?.message
+      scene.shard.backend.refusal?.(
+        cluster,
+        { info: { isResource: false, verb: 'get', path }, user: { name: 'alice', groups: [] } },
+        new URLSearchParams(),
+      )?.message
     const mark = (value: string) =>
       scene.shard.client.update(resources.logicalClusters, at(cluster, 'cluster'), object => ({
         ...object,

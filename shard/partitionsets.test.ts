@@ -1,21 +1,15 @@
 import assert from 'node:assert/strict'
-import { allow } from '../framework/contract/authorizer.ts'
 import type { KubeObject } from '../framework/meta/object.ts'
 import { conditionIs } from '../kcp/conditions.ts'
 import type { Partition, PartitionSet } from '../kcp/topology.ts'
-import { bootstrap } from './bootstrap/bootstrap.ts'
 import type { TenancyResources } from './controllers/host.ts'
-import { kcpParts } from './kcp.ts'
-import { openMemoryStore } from './store/memory.ts'
-import { type TestShard, testShard, until } from './testing/shard.ts'
-
-const url = 'https://localhost:6443'
-const addresses = { name: 'root', baseURL: url, externalURL: url, virtualWorkspaceURL: url }
+import { type TestKcpShard, testKcpShard } from './testing/kcpshard.ts'
+import { type TestShard, until } from './testing/shard.ts'
 
 describe('PartitionSets', () => {
   let shard: TestShard
   let tenancy: TenancyResources
-  let running: Promise<void>
+  let started: TestKcpShard
   const at = (name: string) => ({ cluster: 'root', namespace: '', name })
   const setNamed = (name: string): PartitionSet | undefined =>
     shard.informers.for(tenancy.partitionSets).get('root', '', name)?.object as PartitionSet | undefined
@@ -58,20 +52,11 @@ describe('PartitionSets', () => {
     })
 
   before(async () => {
-    const store = openMemoryStore()
-    tenancy = await bootstrap({ store, shard: addresses })
-    shard = await testShard({
-      store,
-      authorizer: () => ({ authorize: async () => allow('') }),
-      ...kcpParts({ tenancy, shard: addresses, rootCA: '' }),
-    })
-    running = shard.run()
+    started = await testKcpShard()
+    shard = started.shard
+    tenancy = started.tenancy
   })
-  after(async () => {
-    await shard.stop()
-    await running
-    await shard.store.close()
-  })
+  after(() => started.stop())
 
   it('have one Partition for each combination of labels of shards, which follows the shards', async () => {
     const matchExpressions = [{ key: 'excluded', operator: 'DoesNotExist' as const }]

@@ -14,7 +14,7 @@ import { type RegistryPlugin, registryAdmission } from './admission/chain.ts'
 import { type ClusterApisOptions, createClusterApis } from './apis/clusters.ts'
 import { createWatchEnds } from './apis/ends.ts'
 import { followDefinitions, followWorkspaces } from './apis/follow.ts'
-import { followInactive } from './apis/inactive.ts'
+import { followInactive, type Inactive } from './apis/inactive.ts'
 import { type Computed, resourceMaker, type Wiring } from './apis/resources.ts'
 import {
   builtinSegment,
@@ -32,6 +32,7 @@ import type { CacheOf } from './informers.ts'
 import { sharedCache } from './published/shared.ts'
 import { virtualResources } from './published/virtual.ts'
 import { openObjectStore } from './registry/registry.ts'
+import { amongCopies } from './tenancy/directory.ts'
 
 /** The kinds of kcp and of Oriel that every logical cluster has without binding them. */
 const systemKinds = [
@@ -66,24 +67,27 @@ export interface WiredBackend {
   readonly shared: SharedCache
   readonly resourcesOf: ResourcesOf
   readonly isBound: (schemaUid: string) => boolean
+  readonly refusalOfWrites: Inactive['refusalOfWrites']
 }
 
 /** Connects storage, definitions and the workspace tree to the cache. */
 export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBackend {
   const { cache, informers, authorizer, plugins, computed } = parts
   const ends = createWatchEnds()
+  const inactive = followInactive(cache, ends)
+  const { refusalOfWrites } = inactive
   const addresses = options.webhookAddresses ?? createAddressPolicy({ allow: [] })
-  const shared = sharedCache(informers, ref => backend.storage(ref))
+  const shared = sharedCache(informers, ref => backend.storage(ref), options.peers ?? new Map())
   const wiring: Wiring = {
     cacheOf: ({ group, resource, segment }) => cache.resource(group, resource, segment),
-    storeOf: place => openObjectStore(options.store, cache, place),
+    storeOf: place => openObjectStore(options.store, cache, { ...place, refusalOfWrites }),
     admission: registryAdmission(plugins),
     ends,
     ...versioning(webhook => conversionWebhook(webhook, addresses)),
     computed,
     virtual: virtualResources({
       ...{ informers, shared },
-      resolve: path => backend.resolve(path),
+      resolve: path => backend.resolve(path) ?? amongCopies(informers, path),
       apis: cluster => backend.apis(cluster),
       viewed: options.viewed,
     }),
@@ -102,8 +106,7 @@ export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBa
   const tree = createWorkspaceTree(() => ownUrls)
   followDefinitions(cache, clusters)
   followWorkspaces(cache, tree)
-  const inactive = followInactive(cache, ends)
   const sources = { cache, wiring, served, clusters, tree, authorizer, inactive }
-  const backend = shardBackend({ ...sources, store: options.store })
-  return { backend, shared, resourcesOf, isBound: clusters.isBound }
+  const backend = shardBackend({ ...sources, store: options.store, hasCopies: options.peers !== undefined })
+  return { backend, shared, resourcesOf, isBound: clusters.isBound, refusalOfWrites }
 }

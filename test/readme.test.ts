@@ -47,7 +47,7 @@ const targets = (text: string, pattern: RegExp): readonly string[] =>
 const textOf = (file: string): Promise<string> => readText(join(root, file))
 
 describe('the README', function () {
-  this.timeout(180_000)
+  this.timeout(600_000)
   let oriel: Oriel
   before(async () => {
     // The page of the mounts mounts the server itself; that about writing views loads a view.

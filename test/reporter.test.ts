@@ -14,6 +14,9 @@ interface Omitted {
 
 const omitted = createRequire(import.meta.url)(join(root, 'scripts/omitted.cjs')) as readonly Omitted[]
 
+const reporter = join(root, 'scripts/reporter.cjs')
+const mocha = join(root, 'node_modules/mocha/bin/mocha.js')
+
 describe('the end of npm test', () => {
   let folder: string
   before(async () => {
@@ -27,8 +30,6 @@ describe('the end of npm test', () => {
 
   for (const parallel of [[], ['--parallel']])
     it(`lists what did not run, with its reason${parallel.length > 0 ? ', from several processes' : ''}`, async () => {
-      const reporter = join(root, 'scripts/reporter.cjs')
-      const mocha = join(root, 'node_modules/mocha/bin/mocha.js')
       const files = ['one', 'two'].map(name => join(folder, `${name}.test.cjs`))
       const args = [mocha, '--no-config', ...parallel, '--reporter', reporter, ...files]
       const { code, stdout } = await run(process.execPath, args)
@@ -44,6 +45,13 @@ describe('the end of npm test', () => {
       for (const { what, needs, command } of omitted)
         assert.ok(lines.includes(`    ${what}: needs ${needs}\n      ${command}\n`), what)
     })
+
+  it('names a failure when it happens, so that a run that is ended early has told it', async () => {
+    const file = join(folder, 'endless.test.cjs')
+    await writeFile(file, "it('fails', () => { throw new Error('no') })\nit('ends', () => process.exit(3))")
+    const { stderr } = await run(process.execPath, [mocha, '--no-config', '--reporter', reporter, file])
+    assert.match(stderr, /^ {2}failed: fails: no$/m)
+  })
 
   it('names existing commands', async () => {
     const { scripts } = JSON.parse(await readText(join(root, 'package.json'))) as {

@@ -48,6 +48,20 @@ describe('the authorizer with a cache', () => {
     )
   })
 
+  it('keeps nothing of megabytes: users in access reviews have any number of groups', () => {
+    const decide = (who: UserInfo, what: Action) => fixture.authorizer.decide?.(who, what)
+    const groups = Array.from({ length: 10_000 }, (_, i) => `g${i}`)
+    const { resource } = listPods
+    const [large, small] = [
+      { ...alice, groups },
+      { ...alice, groups: groups.slice(0, 100) },
+    ]
+    assert.notEqual(decide(large, listPods), decide(large, listPods))
+    assert.equal(decide(small, listPods), decide(small, listPods))
+    const long = { ...listPods, resource: { ...resource, name: 'a'.repeat(1e6) } } as Action
+    assert.notEqual(decide(alice, long), decide(alice, long))
+  })
+
   it('distinguishes objects by name and selectors', () => {
     const { decide } = fixture.authorizer
     const some = [

@@ -13,6 +13,8 @@ import { type BoundExports, referenceOf } from './maximalpolicy.ts'
 
 /** The number of cached decisions. */
 const most = 1000
+/** Characters of a request whose decision is cached: the groups in one access review can have megabytes. */
+const longest = 10_000
 
 /** A decision and the stamps of everything that it depends on. */
 interface CachedDecision {
@@ -43,7 +45,8 @@ export function cachedAuthorizer(
     if (found !== undefined && holds(found, user, action, stamps)) return found.decision
     reads.clear()
     const decision = decide(user, action)
-    known.set(key, { user, action, decision, stamps: Array.from(reads, about => stamps.of(about)) })
+    if (JSON.stringify([user, action, decision]).length <= longest)
+      known.set(key, { user, action, decision, stamps: Array.from(reads, about => stamps.of(about)) })
     return decision
   })
 }

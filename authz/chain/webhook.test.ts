@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { parseFieldSelector, parseLabelSelector } from '../../framework/selectors/parse.ts'
+import { stopClocks } from '../../test/support/time/clocks.ts'
 import { action, user } from '../testing/fixture.ts'
-import { type WebhookOptions, webhookAuthorizer } from './webhook.ts'
+import { type WebhookOptions, webhookAuthorizer, webhookDefaults } from './webhook.ts'
 
 const { signal } = new AbortController()
 const alice = user('alice', 'devs')
@@ -95,6 +96,30 @@ describe('the authorization webhook', () => {
     const uncached = webhook([{ allowed: true }, { allowed: false }], { allowedFor: 0 })
     assert.equal((await uncached.ask()).effect, 'allow')
     assert.equal((await uncached.ask()).effect, 'no opinion')
+  })
+
+  it('is cached for five minutes by default, and for 30 seconds when it does not allow', async () => {
+    const clocks = stopClocks()
+    const [yes, no, none] = [{ allowed: true }, { allowed: false, denied: true }, { allowed: false }]
+    try {
+      const { ask, asked } = webhook([yes, no, none, yes, yes, no], webhookDefaults)
+      const effects = async () => {
+        const found: string[] = []
+        for (const name of ['ann', 'bob', 'eve']) found.push((await ask(user(name))).effect)
+        return [...found, asked.length]
+      }
+      assert.deepEqual(await effects(), ['allow', 'deny', 'no opinion', 3])
+      clocks.pass(30_000)
+      assert.deepEqual(await effects(), ['allow', 'deny', 'no opinion', 3])
+      clocks.pass(1)
+      assert.deepEqual(await effects(), ['allow', 'allow', 'allow', 5])
+      clocks.pass(269_999)
+      assert.deepEqual(await effects(), ['allow', 'allow', 'allow', 5])
+      clocks.pass(1)
+      assert.deepEqual(await effects(), ['deny', 'allow', 'allow', 6])
+    } finally {
+      clocks.restore()
+    }
   })
 
   it('fails the request when it fails, and is called again', async () => {

@@ -83,6 +83,28 @@ describe('effective users', () => {
     assert.deepEqual(namesIn(robot(home('this', 'other'))), ['system:anonymous'])
   })
 
+  it('of a service account that another logical cluster has confined to itself are nobody, wherever they are', () => {
+    const confined = (...values: string[]): UserInfo =>
+      someone(robotName, [authenticated], { ...home('other'), ...scopes(...values) })
+    for (const values of [
+      ['cluster:this'],
+      ['cluster:third'],
+      ['cluster:other,cluster:this', 'cluster:this'],
+    ])
+      assert.deepEqual(namesIn(confined(...values)), ['system:anonymous'], String(values))
+    assert.deepEqual(namesIn(confined('cluster:other')), [
+      'system:kcp:serviceaccount:other:ns:robot',
+      'system:anonymous',
+    ])
+    assert.equal(prefixUser(confined('cluster:this'), 'p:').name, 'p:system:anonymous')
+    const warranted = someone(
+      'a',
+      [],
+      warrants({ user: robotName, extra: { ...home('other'), ...scopes('cluster:this') } }),
+    )
+    assert.ok(!namesIn(warranted).some(name => name.includes('robot')))
+  })
+
   it('out of scope are system:anonymous, with the groups of the clusters in all scopes', () => {
     const user = someone(
       'alice',
@@ -151,6 +173,11 @@ describe('effective users', () => {
     assert.ok(!namesIn(someone('a', [], warrants(deep))).includes('bottom'))
     const wide = Array.from({ length: 1000 }, (_, i) => ({ user: `w${i}` }))
     assert.ok(namesIn(someone('a', [], warrants(...wide))).length <= 64)
+    // Also those that count for nothing, each of which costs.
+    const nothing = Array.from({ length: 64 }, () => 'not a warrant')
+    assert.deepEqual(namesIn(someone('a', [], warrants(...nothing, { user: 'b' }))), ['a'])
+    const { extra } = prefixUser(someone('a', [], warrants(...nothing, { user: 'b' })), 'prefix:')
+    assert.deepEqual(extra?.[warrantKey], [])
   })
 })
 

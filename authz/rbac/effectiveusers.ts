@@ -22,8 +22,11 @@ export const isServiceAccount = (user: UserInfo): boolean => user.name.startsWit
 export function isInScope(user: UserInfo, cluster: ClusterName): boolean {
   if (user.extra === undefined) return true
   if (isServiceAccount(user) && isForeign(user, cluster)) return false
-  return valuesOf(user, scopesKey).every(value => value.split(',').includes(scopePrefix + cluster))
+  return isWithinScopes(user, cluster)
 }
+
+const isWithinScopes = (user: UserInfo, cluster: ClusterName): boolean =>
+  valuesOf(user, scopesKey).every(value => value.split(',').includes(scopePrefix + cluster))
 
 /** Whether the user is a service account of this logical cluster, within its scopes. */
 export const isLocalServiceAccount = (user: UserInfo, cluster: ClusterName): boolean =>
@@ -44,7 +47,7 @@ const valuesOf = (user: UserInfo, key: string): readonly string[] => user.extra?
  */
 export function effectiveUsers(user: UserInfo, cluster: ClusterName): readonly UserInfo[] {
   if (user.extra === undefined && !isServiceAccount(user)) return [user]
-  const found: Found = { users: [], authenticated: false, unauthenticated: false }
+  const found: Found = { users: [], read: 0, authenticated: false, unauthenticated: false }
   collect(found, user, cluster, 0)
   const { users } = found
   if (found.authenticated)
@@ -55,6 +58,8 @@ export function effectiveUsers(user: UserInfo, cluster: ClusterName): readonly U
 
 interface Found {
   readonly users: UserInfo[]
+  /** The number of warrants, also of invalid ones. */
+  read: number
   /** The groups of a user who is out of scope: authenticated or not. */
   authenticated: boolean
   unauthenticated: boolean
@@ -68,7 +73,7 @@ function collect(found: Found, user: UserInfo, cluster: ClusterName, depth: numb
   if (everywhere !== undefined) found.users.push(everywhere)
   if (depth === deepest) return
   for (const warrant of valuesOf(user, warrantKey)) {
-    if (found.users.length >= most) return
+    if (found.read++ >= most || found.users.length >= most) return
     const warranted = parseWarrant(warrant)
     if (warranted === undefined || isHomeless(warranted)) continue
     collect(
@@ -80,10 +85,15 @@ function collect(found: Found, user: UserInfo, cluster: ClusterName, depth: numb
   }
 }
 
-/** The name of a service account in other logical clusters. */
+/**
+ * The name of a service account in other logical clusters. It is nobody in scopes without its own logical cluster: the
+ * administrators of another one may impersonate it, and get neither what it may do elsewhere, as in kcp, nor what maximal
+ * permission policies allow it.
+ */
 function globalServiceAccount(user: UserInfo): UserInfo | undefined {
   const [home, ...others] = valuesOf(user, clusterNameKey)
   if (home === undefined || others.length > 0 || !isServiceAccount(user)) return undefined
+  if (!isWithinScopes(user, home)) return undefined
   const authenticated = user.groups.filter(group => group === systemAuthenticated)
   return { name: globalName(home, user), groups: [...authenticated, ...scopeGroups(user)] }
 }
@@ -96,8 +106,8 @@ const isHomeless = (user: UserInfo): boolean =>
 
 /** `system:cluster:<name>` for every cluster that is in all scopes. */
 function scopeGroups(user: UserInfo): readonly string[] {
-  const [first, ...others] = valuesOf(user, scopesKey).map(value => value.split(','))
-  const agreed = (first ?? []).filter(scope => others.every(other => other.includes(scope)))
+  const [first, ...others] = valuesOf(user, scopesKey).map(value => new Set(value.split(',')))
+  const agreed = [...(first ?? [])].filter(scope => others.every(other => other.has(scope)))
   return agreed.filter(scope => scope.startsWith(scopePrefix)).map(scope => `system:${scope}`)
 }
 
@@ -123,7 +133,7 @@ function prefixedExtra(
 ): NonNullable<UserInfo['extra']> {
   const { [warrantKey]: warrants, ...others } = extra
   if (warrants === undefined) return extra
-  const prefixed = warrants.flatMap(value => {
+  const prefixed = warrants.slice(0, most).flatMap(value => {
     const warranted = parseWarrant(value)
     return warranted === undefined ? [] : printWarrant(prefixUser(warranted, prefix))
   })

@@ -102,6 +102,22 @@ describe('escalation prevention', () => {
     await assert.rejects(write(alice, clusterRole('r', ...roles)), { code: 403 })
   })
 
+  it('compares thousands of rules between the turns of other requests', async () => {
+    const many = Array.from({ length: 20_000 }, (_, i) => ({ ...readPods, resources: [`r${i}`] }))
+    fixture.put('ws', clusterRole('many', ...many))
+    fixture.put('ws', clusterBinding('many', userNamed('alice')))
+    let [turns, isOver] = [0, false]
+    const count = (): void => {
+      turns++
+      if (!isOver) setImmediate(count)
+    }
+    setImmediate(count)
+    await write(alice, role('ns', 'r', ...many.slice(-20))).finally(() => {
+      isOver = true
+    })
+    assert.ok(turns > 2, `${turns} turns`)
+  })
+
   it('refuses to bind a role with rules that the user does not hold', async () => {
     await assert.rejects(write(alice, clusterBinding('cluster-admin', userNamed('alice'))), { code: 403 })
     await assert.rejects(write(alice, binding('ns', 'edit', userNamed('alice'))), { code: 403 })

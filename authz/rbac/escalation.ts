@@ -1,3 +1,4 @@
+import { inTurns, Pace } from '../../framework/async/awaitable.ts'
 import type { Authorizer } from '../../framework/contract/authorizer.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
 import { forbidden, invalid, notFound, type StatusError } from '../../framework/meta/errors.ts'
@@ -5,7 +6,7 @@ import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { isPrivileged, type UserInfo } from '../../framework/request/user.ts'
 import type { PolicyRule } from './policyrule.ts'
 import { bindingIn, type RbacSource, rbacGroup, record, rulesIn, text } from './rbacsource.ts'
-import { printRule, rulesOf, rulesOfRole, uncovered } from './ruleslist.ts'
+import { printRule, rulesOf, rulesOfRole, uncoveredSteps } from './ruleslist.ts'
 
 const roles = new Set(['roles', 'clusterroles'])
 const bindings = new Set(['rolebindings', 'clusterrolebindings'])
@@ -59,7 +60,7 @@ async function checkRole(granting: Granting): Promise<void> {
   if (await permitted(granting, 'escalate', { resource, name: key.name })) return
   // An aggregation rule may select any role, so it needs all permissions.
   const aggregates = object.aggregationRule != null && aggregation(object) !== aggregation(old)
-  confirm(granting, aggregates ? [...rulesIn(object), ...everything] : rulesIn(object))
+  await confirm(granting, aggregates ? [...rulesIn(object), ...everything] : rulesIn(object))
 }
 
 const aggregation = (object: KubeObject | undefined): string =>
@@ -77,7 +78,7 @@ async function checkBinding(granting: Granting): Promise<void> {
   const rules = rulesOfRole(granting.rbac, cluster, { kind, name, namespace })
   // A binding to a missing role would grant whatever the role gets later. Kubernetes names the wrong resource here.
   if (rules === undefined) throw notFound({ group: rbacGroup, resource: granting.resource, name })
-  confirm(granting, rules)
+  await confirm(granting, rules)
 }
 
 /** Kubernetes looks for the role and answers 500. */
@@ -100,9 +101,9 @@ async function permitted(
 }
 
 /** Throws `forbidden` unless the user holds all of `wanted`, in the namespace of the object if it has one. */
-function confirm({ rbac, ctx, key, resource }: Granting, wanted: readonly PolicyRule[]): void {
+async function confirm({ rbac, ctx, key, resource }: Granting, wanted: readonly PolicyRule[]): Promise<void> {
   const held = rulesOf(rbac, ctx.actAs, key.cluster, key.namespace)
-  const missing = uncovered(held, wanted)
+  const missing = await inTurns(uncoveredSteps(held, wanted), new Pace())
   if (missing.length === 0) return
   const about = { group: rbacGroup, resource, name: key.name }
   throw forbidden(about, `${whoGrants(ctx.actAs)}:\n${compacted(missing).join('\n')}`)

@@ -2,16 +2,20 @@ import type { Action } from '../../framework/contract/authorizer.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
 import { effectiveUsers } from './effectiveusers.ts'
-import { type PolicyRule, ruleAllows } from './policyrule.ts'
+import type { PolicyRule } from './policyrule.ts'
 import { type Binding, keysOf, printSubject, type RbacSource } from './rbacsource.ts'
+import { anyAllows } from './ruleindex.ts'
 
 /** The logical cluster whose roles every cluster may refer to, and whose bindings hold in every cluster. */
 export const systemAdmin = 'system:admin'
 
+/** The rules of a role: of each object with its name. */
+export type RoleRules = readonly (readonly PolicyRule[])[]
+
 /** The grant of one binding to a user. */
 export interface Grant {
   /** undefined: the role does not exist. */
-  readonly rules: readonly PolicyRule[] | undefined
+  readonly rules: RoleRules | undefined
   readonly binding: Binding
   /** Of the binding; '' for a ClusterRoleBinding. */
   readonly namespace: string
@@ -105,7 +109,7 @@ export const clusterRoleRules = (
   source: RbacSource,
   cluster: ClusterName,
   name: string,
-): readonly PolicyRule[] | undefined => added(cluster, owner => source.clusterRole(owner, name))
+): RoleRules | undefined => added(cluster, owner => source.clusterRole(owner, name))
 
 /** Likewise for Roles of a namespace. */
 export const roleRules = (
@@ -113,16 +117,16 @@ export const roleRules = (
   cluster: ClusterName,
   namespace: string,
   name: string,
-): readonly PolicyRule[] | undefined => added(cluster, owner => source.role(owner, namespace, name))
+): RoleRules | undefined => added(cluster, owner => source.role(owner, namespace, name))
 
 function added(
   cluster: ClusterName,
   rulesIn: (owner: ClusterName) => readonly PolicyRule[] | undefined,
-): readonly PolicyRule[] | undefined {
+): RoleRules | undefined {
   const local = rulesIn(cluster)
-  if (cluster === systemAdmin) return local
-  const shared = rulesIn(systemAdmin)
-  return local === undefined || shared === undefined ? (local ?? shared) : [...local, ...shared]
+  const shared = cluster === systemAdmin ? undefined : rulesIn(systemAdmin)
+  if (local === undefined) return shared && [shared]
+  return shared === undefined ? [local] : [local, shared]
 }
 
 /** The decision of the bindings of one cluster about an action. */
@@ -136,7 +140,7 @@ export interface RbacVerdict {
 export function evaluate(source: RbacSource, holder: RoleHolder, action: Action): RbacVerdict {
   let missing: Set<string> | undefined
   const found = findGrant(source, holder, ({ rules, binding }) => {
-    if (rules !== undefined) return rules.some(rule => ruleAllows(rule, action))
+    if (rules !== undefined) return rules.some(each => anyAllows(each, action))
     missing = (missing ?? new Set()).add(missingRole(binding))
     return false
   })

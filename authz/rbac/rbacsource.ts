@@ -100,5 +100,9 @@ type Fields = Readonly<Record<string, unknown>>
 export const record = (value: unknown): Fields => (isMembers(value) ? value : {})
 const records = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.filter(isMembers) : [])
 export const text = (value: unknown): string => (typeof value === 'string' ? value : '')
-export const texts = (value: unknown): readonly string[] =>
-  Array.isArray(value) ? value.filter(entry => typeof entry === 'string') : []
+export function texts(value: unknown): readonly string[] {
+  if (!Array.isArray(value)) return []
+  return value.every(isText) ? value : value.filter(isText)
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string'

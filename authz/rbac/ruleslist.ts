@@ -1,3 +1,4 @@
+import { atOnce, Work } from '../../framework/json/json.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
 import { effectiveUsers } from './effectiveusers.ts'
@@ -25,7 +26,7 @@ export function rulesOf(
   // A binding that names a user twice grants once.
   for (const owner of owners)
     for (const { binding, rules } of grants(source, { users, cluster: owner, namespace }))
-      byBinding.set(binding, rules ?? [])
+      byBinding.set(binding, rules?.flat() ?? [])
   return [...byBinding.values()].flat()
 }
 
@@ -35,9 +36,10 @@ export const rulesOfRole = (
   cluster: ClusterName,
   role: RoleReference,
 ): readonly PolicyRule[] | undefined =>
-  role.kind === 'ClusterRole'
+  (role.kind === 'ClusterRole'
     ? clusterRoleRules(source, cluster, role.name)
     : roleRules(source, cluster, role.namespace, role.name)
+  )?.flat()
 
 /** The limit of combinations of verbs, resources and names that are compared one by one. */
 const mostAtoms = 10_000
@@ -48,18 +50,38 @@ const mostCompared = 100_000_000
  * The rules of `wanted` that `held` does not cover, split into one verb, one resource and at most one name each. A
  * rule with too many combinations counts as covered only by a single rule.
  */
-export function uncovered(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly PolicyRule[] {
+export const uncovered = (
+  held: readonly PolicyRule[],
+  wanted: readonly PolicyRule[],
+): readonly PolicyRule[] => atOnce(uncoveredSteps(held, wanted))
+
+/** What `uncovered` returns, in steps. */
+export function* uncoveredSteps(
+  held: readonly PolicyRule[],
+  wanted: readonly PolicyRule[],
+): Generator<void, readonly PolicyRule[]> {
   const weight = held.reduce((sum, rule) => sum + sizeOf(rule), 1)
   const left = { atoms: mostAtoms, compared: mostCompared }
-  return wanted.flatMap(rule => {
+  const work = new Work()
+  const missing: PolicyRule[] = []
+  for (const rule of wanted) {
     left.compared -= weight * sizeOf(rule)
-    if (left.compared >= 0 && held.some(each => covers(each, rule))) return []
+    if (left.compared >= 0 && (yield* isCovered(held, rule, work))) continue
     const count = countOf(rule)
     left.atoms -= count
     left.compared -= weight * count
-    if (left.atoms < 0 || left.compared < 0) return [rule]
-    return atoms(rule).filter(atom => !held.some(each => covers(each, atom)))
-  })
+    if (left.atoms < 0 || left.compared < 0) missing.push(rule)
+    else for (const atom of atoms(rule)) if (!(yield* isCovered(held, atom, work))) missing.push(atom)
+  }
+  return missing
+}
+
+function* isCovered(held: readonly PolicyRule[], wanted: PolicyRule, work: Work): Generator<void, boolean> {
+  for (const rule of held) {
+    if (covers(rule, wanted)) return true
+    if (work.isStepDone()) yield
+  }
+  return false
 }
 
 const sizeOf = ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): number =>

@@ -1,11 +1,11 @@
 import type { Action, Decision } from '../../framework/contract/authorizer.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
 import { type Item, itemOf } from '../../framework/contract/item.ts'
-import { silent } from '../../framework/contract/log.ts'
 import type { ClusterName, KubeObject } from '../../framework/meta/object.ts'
-import type { RequestInfo } from '../../framework/request/requestinfo.ts'
+import type { ResourceRequest } from '../../framework/request/requestinfo.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
 import { systemPolicy } from '../../shard/bootstrap/policy.ts'
+import { testContext } from '../../test/support/context.ts'
 import { createAuthorizer } from '../chain/authorizer.ts'
 import type { BoundExport } from '../chain/maximalpolicy.ts'
 import { type AuthorizationSources, createStamps } from '../chain/memory.ts'
@@ -146,27 +146,9 @@ export function action(text: string, cluster = 'ws'): Action {
 }
 
 /** A request context of a user for an RBAC or review resource, with the fields that storages and admission read. */
-export function contextOf(user: UserInfo, info: Partial<RequestInfo>, cluster = 'ws'): RequestContext {
-  return {
-    workspace: '',
-    params: {},
+export const contextOf = (user: UserInfo, info: Partial<ResourceRequest>, cluster = 'ws'): RequestContext =>
+  testContext({
     cluster,
-    info: {
-      isResource: true,
-      verb: 'create',
-      group: rbacGroup,
-      version: 'v1',
-      resource: '',
-      subresource: '',
-      namespace: '',
-      name: '',
-      path: '',
-      ...info,
-    } as RequestInfo,
     user,
-    actAs: user,
-    hops: 0,
-    signal: new AbortController().signal,
-    record: { warn: () => undefined, annotate: () => undefined, log: silent },
-  }
-}
+    info: { verb: 'create', group: rbacGroup, version: 'v1', resource: '', path: '', ...info },
+  })

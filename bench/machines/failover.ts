@@ -1,5 +1,5 @@
-import type { Client } from '../../test/support/client.ts'
-import { eventually, type Oriel } from '../../test/support/oriel.ts'
+import type { Client, Stream } from '../../test/support/client.ts'
+import type { Oriel } from '../../test/support/oriel.ts'
 import { inRoot, numberFrom } from './objects.ts'
 
 /** Servers over one etcd, and a client of each. */
@@ -12,13 +12,11 @@ const watches = 20
 /** SIGKILLs of a server, with 20 watches each. */
 const kills = numberFrom('REPLICAS_KILLS', 5)
 
-/** Follows one watch through the end of its server, and returns when it has the named object. */
-async function follow([first, second]: readonly [Client, Client], version: string): Promise<void> {
-  const query = `${inRoot}?watch=1&resourceVersion=${version}`
-  const lost = await first.watch(query)
+/** Follows a watch through the end of its server, and returns when its successor at another server has the new object. */
+async function follow(lost: Stream, { watch }: Client, query: string): Promise<void> {
   await lost.next().catch(() => undefined)
   lost.leave()
-  const next = await second.watch(query)
+  const next = await watch(query)
   const frame = await next.next()
   next.leave()
   if (frame?.type !== 'ADDED') throw new Error(`the watch got ${JSON.stringify(frame)}`)
@@ -30,28 +28,21 @@ async function oneKill({ clients, servers }: Servers, round: number): Promise<re
   const [first, second] = [clients[at] as Client, clients[(at + 1) % clients.length] as Client]
   const server = servers[at]
   const { resourceVersion = '' } = (await second(`${inRoot}?limit=1`)).json().metadata
-  let begin = 0
-  const follows = Array.from({ length: watches }, () =>
-    follow([first, second], resourceVersion).then(() => performance.now() - begin),
-  )
-  await eventually(
-    () =>
-      first('/metrics').then(
-        ({ text }) => text,
-        () => '',
-      ),
-    text =>
-      Number(/^apiserver_longrunning_requests\{[^\n]*resource="configmaps"[^\n]* (\d+)$/m.exec(text)?.[1]) >=
-      watches,
-  )
-  begin = performance.now()
-  await server?.kill()
-  const body = { metadata: { name: `failover-${round}-${Math.random().toString(36).slice(2)}` } }
-  const { status } = await second(inRoot, { method: 'POST', body })
-  if (status !== 201) throw new Error(`a CREATE got ${status}`)
-  const taken = await Promise.all(follows)
+  const query = `${inRoot}?watch=1&resourceVersion=${resourceVersion}`
+  const open = await Promise.all(Array.from({ length: watches }, () => first.watch(query)))
+  const begin = performance.now()
+  const follows = open.map(watch => follow(watch, second, query).then(() => performance.now() - begin))
+  const [taken] = await Promise.all([Promise.all(follows), createAfter(server, second, round)])
   await server?.restart()
   return taken
+}
+
+/** Kills a server, and creates the object that the watches wait for at another one. */
+async function createAfter(server: Oriel | undefined, other: Client, round: number): Promise<void> {
+  await server?.kill()
+  const body = { metadata: { name: `failover-${round}-${Math.random().toString(36).slice(2)}` } }
+  const { status } = await other(inRoot, { method: 'POST', body })
+  if (status !== 201) throw new Error(`a CREATE got ${status}`)
 }
 
 /** The milliseconds of every watch of all kills. */

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { userKubeconfig } from '../../cmd/files/kubeconfig.ts'
-import { userToken } from '../tools/connection.ts'
+import { creatorToken } from '../tools/connection.ts'
 import { withKcp } from '../tools/kcp.ts'
 import { processorTime } from '../tools/process.ts'
 import type { Benchmark, Row } from '../tools/result.ts'
@@ -52,7 +52,7 @@ async function build(source: string, directory: string): Promise<LoadTests> {
 async function kubeconfigOf({ address: { port, ca = '' } }: Side, directory: string): Promise<string> {
   const path = join(directory, `load-${port}.kubeconfig`)
   const server = `https://127.0.0.1:${port}`
-  await writeFile(path, userKubeconfig({ server, ca, name: 'bench', token: userToken }))
+  await writeFile(path, userKubeconfig({ server, ca, name: 'creator', token: creatorToken }))
   return path
 }
 

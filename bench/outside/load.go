@@ -85,7 +85,11 @@ func run(task Task) Result {
 	begin := time.Now()
 	result := sendAll(task.Target, task.Requests)
 	if result.Error == "" && task.Watches > 0 {
-		watches.Wait()
+		for range task.Watches {
+			if err := <-watches; err != nil {
+				return Result{Error: err.Error()}
+			}
+		}
 		result.Delivered = time.Since(begin).Seconds()
 	}
 	return result
@@ -136,31 +140,39 @@ func (target Target) ask(client *http.Client, method, path, contentType, body st
 	return io.ReadAll(response.Body)
 }
 
-// openWatches opens watches that end after an event for each request.
-func openWatches(task Task) (*sync.WaitGroup, error) {
-	var all sync.WaitGroup
+// openWatches opens watches that end after an event for each request. Each of them sends nil, or why it ended before.
+func openWatches(task Task) (<-chan error, error) {
+	ended := make(chan error, task.Watches)
 	for i := 0; i < task.Watches; i++ {
 		response, err := task.Target.open(task.Target.client(), "GET", task.Watched, "", "")
 		if err != nil {
 			return nil, err
 		}
-		all.Add(1)
 		go func() {
-			defer all.Done()
 			defer response.Body.Close()
-			reader := bufio.NewReaderSize(response.Body, 1<<16)
-			for events := 0; events < task.Requests.Count; {
-				line, err := reader.ReadBytes('\n')
-				if err != nil {
-					return
-				}
-				if bytes.Contains(line[:min(len(line), 40)], []byte(`"ADDED"`)) {
-					events++
-				}
-			}
+			ended <- readEvents(response.Body, task.Requests.Count)
 		}()
 	}
-	return &all, nil
+	return ended, nil
+}
+
+// readEvents reads a watch until it had this many ADDED events.
+func readEvents(body io.Reader, count int) error {
+	reader := bufio.NewReaderSize(body, 1<<16)
+	for events := 0; events < count; {
+		line, err := reader.ReadBytes('\n')
+		if err != nil {
+			return fmt.Errorf("a watch ended after %d of %d events: %w", events, count, err)
+		}
+		head := line[:min(len(line), 40)]
+		if bytes.Contains(head, []byte(`"ERROR"`)) {
+			return fmt.Errorf("a watch ended after %d of %d events: %.300s", events, count, line)
+		}
+		if bytes.Contains(head, []byte(`"ADDED"`)) {
+			events++
+		}
+	}
+	return nil
 }
 
 // sendAll sends the requests by the workers.

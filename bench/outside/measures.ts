@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { creatorToken } from '../tools/connection.ts'
 import { processorTime, residentMemory } from '../tools/process.ts'
 import type { Side } from '../tools/sides.ts'
 import { bindings, offer } from './bindings.ts'
@@ -110,7 +111,8 @@ export async function measureOutside(subject: Subject): Promise<Outside> {
   const { loader, side, say } = subject
   const target = targetOf(side)
   say('workspaces')
-  const made = await take(subject, { target, requests: workspacesToReady })
+  const creator = { ...target, token: creatorToken }
+  const made = await take(subject, { target: creator, requests: workspacesToReady })
   await namespaces(loader, target)
   const { requests, ...rest } = await measureRequests(subject)
   say('APIBindings')

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { userToken } from '../tools/connection.ts'
+import { tokenFile } from '../tools/connection.ts'
 import { freePort } from '../tools/ports.ts'
 import type { Side } from '../tools/sides.ts'
 
@@ -21,7 +21,7 @@ export async function withOriel<T>(
   const port = await freePort()
   const directory = await mkdtemp(join(scratch, 'oriel-'))
   const tokens = join(directory, 'tokens.csv')
-  await writeFile(tokens, `${userToken},bench,bench,"system:masters"\n`)
+  await writeFile(tokens, tokenFile)
   const data = join(directory, 'data')
   const args = [
     'start',

@@ -23,7 +23,14 @@ export interface Request {
 /** The tokens of `serve.ts`: of a user, of one with permission to read everything, and of an attacker. */
 export const userToken = 'bench'
 export const peerToken = 'peer'
+/** Of a user who makes workspaces: kcp records no owner of those of `system:masters`, and never initializes them. */
+export const creatorToken = 'creator'
 export const attackerToken = 'attacker'
+
+/** The file of `--token-auth-file` of whole servers. */
+export const tokenFile = `${userToken},bench,bench,"system:masters"
+${creatorToken},creator,creator,"system:kcp:admin"
+`
 
 export function encodeRequest({
   path,

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { issueAuthority, issueServing } from '../../cmd/certificates/certificates.ts'
-import { type Address, Connection, userToken } from './connection.ts'
+import { type Address, Connection, tokenFile } from './connection.ts'
 import { freePort, whenOpen } from './ports.ts'
 import type { Side } from './sides.ts'
 
@@ -16,7 +16,7 @@ export async function withKcp<T>(
 ): Promise<T> {
   const [port, client, peer] = await Promise.all([freePort(), freePort(), freePort()])
   const tokens = join(directory, 'tokens.csv')
-  await writeFile(tokens, `${userToken},bench,bench,"system:masters"\n`)
+  await writeFile(tokens, tokenFile)
   const { ca, flags } = await writeCertificates(directory)
   const args = [
     'start',

@@ -20,31 +20,20 @@ export interface FunctionDecl {
   readonly overloads: readonly Overload[]
 }
 
-export const overload = (
-  id: string,
-  params: readonly CelType[],
-  result: CelType,
-  run: FunctionOp,
-): Overload => ({
-  id,
-  member: false,
-  params,
-  result,
-  run,
-})
+const declared =
+  (member: boolean) =>
+  (id: string, params: readonly CelType[], result: CelType, run: FunctionOp): Overload => ({
+    id,
+    member,
+    params,
+    result,
+    run,
+  })
 
-export const member = (
-  id: string,
-  params: readonly CelType[],
-  result: CelType,
-  run: FunctionOp,
-): Overload => ({
-  id,
-  member: true,
-  params,
-  result,
-  run,
-})
+/** A global function. */
+export const overload = declared(false)
+/** A function of its first parameter: `target.name(…)`. */
+export const member = declared(true)
 
 export const declare = (name: string, ...overloads: readonly Overload[]): FunctionDecl => ({
   name,

@@ -1,4 +1,5 @@
 import type { Explanation } from '../../authz/index.ts'
+import type { DiscoveredGroups } from '../../framework/discovery/discovered.ts'
 import type { JsonClient } from '../../framework/net/jsonclient.ts'
 import type { ConnectionFlags } from '../flags/connection.ts'
 import type { ExplainedMount } from './mountidentity.ts'
@@ -54,34 +55,19 @@ function asTyped(typed: string): Found {
   return { group: group.join('.'), version: '', resource, namespaced: true }
 }
 
-interface Discovered {
-  readonly items?: readonly {
-    readonly metadata?: { readonly name?: string }
-    readonly versions?: readonly {
-      readonly version: string
-      readonly resources?: readonly {
-        readonly resource: string
-        readonly singularResource?: string
-        readonly shortNames?: readonly string[]
-        readonly scope?: string
-      }[]
-    }[]
-  }[]
-}
-
 const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 
 /** The core group first, then in the order of discovery; the preferred version of each. */
 async function discover(client: JsonClient, typed: string): Promise<Found | undefined> {
   for (const path of ['/api', '/apis']) {
     const { status, body } = await client(path, { accept }).catch(() => ({ status: 0, body: undefined }))
-    const found = status === 200 ? findIn(body as Discovered, typed.toLowerCase()) : undefined
+    const found = status === 200 ? findIn(body as DiscoveredGroups, typed.toLowerCase()) : undefined
     if (found !== undefined) return found
   }
   return undefined
 }
 
-function findIn({ items = [] }: Discovered, typed: string): Found | undefined {
+function findIn({ items = [] }: DiscoveredGroups, typed: string): Found | undefined {
   const [wanted, ...wantedGroup] = typed.split('.')
   for (const { metadata, versions = [] } of items) {
     const group = metadata?.name ?? ''

@@ -126,7 +126,6 @@ export const ignoredByStart: Reasons = {
   'allow-metric-labels-manifest': 'the labels of metrics are fixed',
   'authentication-admin-token-path': 'the digest of the token is .admin-token-store in the data directory',
   'batteries-included': 'the workspace types of root always exist, and oriel user add creates users',
-  'cache-kubeconfig': 'shards read the objects of other shards from the root shard',
   'cert-dir': certificates,
   'concurrent-serviceaccount-token-syncs': 'each controller processes one object at a time',
   'contention-profiling': 'Node.js has no contention profiles',

@@ -10,6 +10,7 @@ export interface ShardFlags {
   readonly logicalClusterAdminKubeconfig?: string
   readonly shardClientCertFile?: string
   readonly shardClientKeyFile?: string
+  readonly cacheKubeconfig?: string
 }
 
 /** Adds the flags to a command. */
@@ -41,6 +42,10 @@ export const addShardFlags = (command: Command): Command =>
       'PEM file of the client certificate for requests to other shards, instead of the credentials in that kubeconfig',
     )
     .option('--shard-client-key-file <path>', 'PEM file of its private key')
+    .option(
+      '--cache-kubeconfig <path>',
+      'kubeconfig of a cache server, to which copies are written for shards of kcp in the tree',
+    )
 
 function shardName(text: string): string {
   if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(text))

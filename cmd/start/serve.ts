@@ -61,6 +61,7 @@ export async function serve(given: ServeOptions): Promise<Server> {
   given.authorization.explains(served)
   host.viewed.use(served)
   given.disk.measure(metrics)
+  measureHistory(metrics, host)
   const server = serveOn(port, {
     workspaces: served,
     backend: host.backend,
@@ -84,6 +85,16 @@ export async function serve(given: ServeOptions): Promise<Server> {
     ...(tracing && { tracing }),
   })
   return tracing === undefined ? server : closingBoth(server, tracing)
+}
+
+function measureHistory(metrics: Metrics, { cache }: Pick<Embedded, 'cache'>): void {
+  metrics.meter({
+    kind: 'gauge',
+    name: 'oriel_watch_history_bytes',
+    help: 'Bytes of the events that are kept for watches, of all resources.',
+    labels: [],
+    collect: set => set({}, cache.historyBytes),
+  })
 }
 
 /** The metrics of all processes that share the port. */

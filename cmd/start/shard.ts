@@ -60,11 +60,12 @@ export interface Embedded extends Shard {
 /** Opens the logical clusters of a store, with kcp's controllers, admission and RBAC. */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   const { store, rootCA, log, signal, outbound, quota, disk, eventTtl } = options
-  const { addresses, sharding } = options.sharding
+  const { addresses, sharding, cacheServer } = options.sharding
   const tenancy = await fill(options, options.sharding)
   const kcp = kcpParts({
     ...{ tenancy, shard: addresses, rootCA },
     ...(sharding && { sharding }),
+    ...(cacheServer && { cacheServer }),
     ...(outbound && { mountRefusal: outbound.refusalOf }),
     ...(quota && { quota }),
     ...(disk && { disk }),

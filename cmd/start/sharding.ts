@@ -1,4 +1,5 @@
 import type { Logger } from '../../framework/contract/log.ts'
+import type { PeerClient } from '../../framework/contract/peer.ts'
 import type { ServerAccess } from '../../framework/net/serveraccess.ts'
 import {
   bootstrap,
@@ -19,6 +20,8 @@ export interface PreparedSharding {
   readonly addresses: ShardAddresses
   /** Absent in an installation with one shard. */
   readonly sharding?: Sharding
+  /** The cache server of --cache-kubeconfig, below the path of this shard. */
+  readonly cacheServer?: PeerClient
 }
 
 const rootShard = 'root'
@@ -42,18 +45,31 @@ export async function prepareSharding(flags: ShardFlags, url: string): Promise<P
     virtualWorkspaceURL: flags.shardVirtualWorkspaceUrl ?? baseURL,
   }
   const file = logicalClusterAdminKubeconfig ?? rootFile
-  if (file === undefined) return { addresses }
+  const cache = await cacheServerOf(flags)
+  if (file === undefined) return { addresses, ...cache }
   const { createShardClient } = await import('../../proxy/shardclient.ts')
   const credentials = await peerCredentials(flags, file)
   const root = rootFile === undefined ? undefined : await rootAddress(rootFile)
   return {
     addresses,
+    ...cache,
     sharding: {
       own: addresses,
       connect: baseURL => createShardClient({ ...credentials, server: baseURL }),
       ...(root && { root }),
     },
   }
+}
+
+async function cacheServerOf({
+  cacheKubeconfig: file,
+  shardName,
+}: ShardFlags): Promise<Pick<PreparedSharding, 'cacheServer'>> {
+  if (file === undefined) return {}
+  const { createShardClient } = await import('../../proxy/shardclient.ts')
+  const access = await readServerAccess('--cache-kubeconfig', file)
+  const server = `${access.server}/services/cache/shards/${shardName}`
+  return { cacheServer: createShardClient({ ...access, server }) }
 }
 
 const rootAddress = async (file: string) => ({

@@ -1,10 +1,11 @@
+import type { DiscoveredGroup } from '../../framework/discovery/discovered.ts'
 import { createClient, fetchText, type HttpClient, jsonIn } from '../../framework/net/client.ts'
 import { problemOf } from '../../framework/net/failure.ts'
 import { authorizationOf, type ServerAccess, tlsOf } from '../../framework/net/serveraccess.ts'
 import { columnsText } from '../files/columns.ts'
 import { StartError } from '../files/starterror.ts'
 import { type ConnectionFlags, connectionOf } from '../flags/connection.ts'
-import { type DiscoveredGroup, pathOf } from './discovered.ts'
+import { pathOf } from './resourcepath.ts'
 import { warningsIn } from './warnings.ts'
 import { printChanges } from './watch.ts'
 

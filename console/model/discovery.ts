@@ -1,3 +1,4 @@
+import type { DiscoveredGroups } from '../../framework/discovery/discovered.ts'
 import { type Api, accepts } from './api.ts'
 
 /** A resource that can be listed. */
@@ -10,26 +11,11 @@ export interface Listable {
   readonly verbs: readonly string[]
 }
 
-interface Discovered {
-  readonly items?: readonly {
-    readonly metadata?: { readonly name?: string }
-    readonly versions?: readonly {
-      readonly version: string
-      readonly resources?: readonly {
-        readonly resource: string
-        readonly scope?: string
-        readonly verbs?: readonly string[]
-        readonly responseKind?: { readonly kind?: string }
-      }[]
-    }[]
-  }[]
-}
-
 /** The resources of a workspace or a view that can be listed, each in its preferred version, by name. Rejects with an `ApiError`. */
 export async function listableAt(api: Api, base: string, signal: AbortSignal): Promise<readonly Listable[]> {
   const documents = await Promise.all(
     ['/api', '/apis'].map(path =>
-      api.json<Discovered>(base + path, { accept: accepts.discovery, signal }).catch(error => {
+      api.json<DiscoveredGroups>(base + path, { accept: accepts.discovery, signal }).catch(error => {
         if (path === '/apis') throw error
         return {}
       }),
@@ -43,7 +29,7 @@ export async function listableAt(api: Api, base: string, signal: AbortSignal): P
   return [...found.values()].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
 }
 
-const listablesIn = ({ items = [] }: Discovered): readonly Listable[] =>
+const listablesIn = ({ items = [] }: DiscoveredGroups): readonly Listable[] =>
   items.flatMap(({ metadata, versions = [] }) =>
     versions.flatMap(({ version, resources = [] }) =>
       resources

@@ -18,7 +18,7 @@ export interface Follower<L, E> {
 
 /** The fields of lists, objects and Tables by which a watch continues. */
 export interface Versioned {
-  readonly metadata?: { readonly resourceVersion?: string }
+  readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string }
   /** Of tables. */
   readonly rows?: readonly { readonly object?: Versioned }[] | null
   readonly code?: number
@@ -44,7 +44,7 @@ export async function follow<L extends Versioned, E extends Versioned>(
   while (!signal.aborted) {
     const watched = new Progress()
     try {
-      const list = await api.json<L>(path, { accept, signal })
+      const list = await listed<L>(api, { path, accept, signal })
       follower.problem(undefined)
       follower.list(list)
       pause = pauses.first
@@ -59,6 +59,24 @@ export async function follow<L extends Versioned, E extends Versioned>(
       pause = Math.min(pause * 2, pauses.longest)
     }
   }
+}
+
+/** The most pages of a Table. */
+const mostPages = 10
+
+/** A list; of a Table with a limit, its first pages together. The version is that of all pages. */
+async function listed<L extends Versioned>(
+  api: Api,
+  { path, accept, signal }: Required<FollowRequest>,
+): Promise<L> {
+  const pages = [await api.json<L>(path, { accept, signal })]
+  const token = (): string => pages.at(-1)?.metadata?.continue ?? ''
+  while (token() !== '' && pages.length < mostPages)
+    pages.push(await api.json<L>(`${path}&continue=${encodeURIComponent(token())}`, { accept, signal }))
+  const [first] = pages as [L]
+  if (pages.length === 1) return first
+  const metadata = { ...first.metadata, continue: token() }
+  return { ...first, metadata, rows: pages.flatMap(({ rows }) => rows ?? []) }
 }
 
 /** Whether a watch had an event or a while without one. A server that refuses each version at once must not be asked without a pause. */

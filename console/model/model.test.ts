@@ -174,6 +174,37 @@ describe('the requests of the console', () => {
     })
   })
 
+  it('list a Table with all its pages, and at most ten of them', async () => {
+    const page = (i: number, token: string) =>
+      Response.json({
+        metadata: { resourceVersion: '900', continue: token },
+        rows: [{ cells: [`${i}`], object: { metadata: { name: `${i}` } } }],
+      })
+    const shownIn = async (pages: readonly Response[]) => {
+      const ending = new AbortController()
+      const table = new LiveTable()
+      const paths = await withServer([...pages], async sent => {
+        const request = { path: '/x?limit=1', signal: ending.signal }
+        await follow<Table, Table>(new Api({ token: 't' }, assert.fail), request, {
+          list: list => {
+            table.list(list)
+            ending.abort()
+          },
+          event: () => assert.fail('no event'),
+          problem: problem => assert.equal(problem, undefined),
+        })
+        return sent.map(({ path }) => path)
+      })
+      return { names: table.rows.map(({ name }) => name), isCut: table.isCut, paths }
+    }
+    assert.deepEqual(await shownIn([page(1, 'a+b'), page(2, '')]), {
+      ...{ names: ['1', '2'], isCut: false },
+      paths: ['/x?limit=1', '/x?limit=1&continue=a%2Bb'],
+    })
+    const { names, isCut } = await shownIn(Array.from({ length: 11 }, (_, i) => page(i, 'more')))
+    assert.deepEqual([names.length, isCut], [10, true])
+  })
+
   it('wait before they list again when each watch is too old at once', async () => {
     const list = () => Response.json({ metadata: { resourceVersion: '1' }, items: [] })
     const tooOld = () => new Response('{"type":"ERROR","object":{"code":410,"message":"too old"}}\n')

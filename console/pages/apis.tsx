@@ -10,7 +10,7 @@ import {
   type ShownClaim,
 } from '../model/objects.ts'
 import { type ConsolePlace, hashOf, isView, ownPath } from '../model/place.ts'
-import { Card, Conditions, Empty, Fields, Loading, Phase, Problem } from '../parts/basics.tsx'
+import { Card, Code, Conditions, Empty, Fields, Loading, Phase, Problem } from '../parts/basics.tsx'
 import { useFollowed, useLoaded, useShared } from '../parts/hooks.ts'
 
 /** The exports of a workspace with who has bound them, and the bindings of the workspace. */
@@ -90,7 +90,7 @@ function ExportCard({ exported, urls }: ExportProps): JSX.Element {
         ]}
       />
       <Claims title="Claims" claims={permissionClaims} />
-      <Consumers view={view} />
+      {view !== undefined && <Consumers view={view} />}
       <Conditions conditions={(status.conditions ?? []).filter(each => each.status !== 'True')} />
     </Card>
   )
@@ -99,7 +99,7 @@ function ExportCard({ exported, urls }: ExportProps): JSX.Element {
 const Names = ({ names }: { names: readonly string[] }): JSX.Element => (
   <span class="names">
     {names.map(name => (
-      <code key={name}>{name}</code>
+      <Code key={name}>{name}</Code>
     ))}
   </span>
 )
@@ -112,13 +112,13 @@ const Urls = ({ urls }: { urls: readonly string[] }): JSX.Element => (
       if (path === undefined)
         return (
           <li key={url}>
-            <code>{url}</code>
+            <Code>{url}</Code>
           </li>
         )
       return (
         <li key={url}>
           <a href={hashOf({ page: 'objects', scope: `${path}/clusters/*`, choices: {} })}>
-            <code>{path}</code>
+            <Code>{path}</Code>
           </a>
         </li>
       )
@@ -139,7 +139,7 @@ function Claims({ title, claims }: ClaimsProps): JSX.Element | null {
       <ul class="rows">
         {claims.map(({ group = '', resource, verbs = [], identityHash = '', state }) => (
           <li key={`${group}/${resource}/${identityHash}`}>
-            <code>{group === '' ? resource : `${resource}.${group}`}</code>
+            <Code>{group === '' ? resource : `${resource}.${group}`}</Code>
             <span class="note">{verbs.join(', ')}</span>
             {state !== undefined && <Phase phase={state} />}
           </li>
@@ -150,8 +150,8 @@ function Claims({ title, claims }: ClaimsProps): JSX.Element | null {
 }
 
 /** The bindings of an export in all workspaces, as its view shows them. */
-function Consumers({ view }: { view: string | undefined }): JSX.Element {
-  const path = view && `${view}/clusters/*/apis/apis.kcp.io/v1alpha2/apibindings`
+function Consumers({ view }: { view: string }): JSX.Element {
+  const path = `${view}/clusters/*/apis/apis.kcp.io/v1alpha2/apibindings`
   const { items, isLoaded, problem } = useFollowed<BindingObject>(path)
   return (
     <>

@@ -91,8 +91,8 @@ interface TableState {
   readonly isLoaded: boolean
 }
 
-/** The most objects that are listed. */
-const most = 500
+/** The objects of one request for a list. */
+const inPage = 500
 
 function useTable(path: string, { verbs }: Listable): TableState {
   const { api } = useShared()
@@ -120,7 +120,7 @@ function useTable(path: string, { verbs }: Listable): TableState {
         show.run()
       },
     }
-    const following = { path: `${path}?limit=${most}`, accept: accepts.table, signal: ending.signal }
+    const following = { path: `${path}?limit=${inPage}`, accept: accepts.table, signal: ending.signal }
     if (isWatched) void follow<Table, Table>(api, following, follower)
     else void api.json<Table>(following.path, following).then(follower.list, follower.problem)
     return () => {

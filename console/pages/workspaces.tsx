@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { type LogicalClusterObject, paths, type WorkspaceObject } from '../model/objects.ts'
 import { ancestorsOf, type ConsolePlace, hashOf, isView } from '../model/place.ts'
-import { Card, Conditions, Fields, Filter, Loading, Phase, Problem } from '../parts/basics.tsx'
+import { Card, Code, Conditions, Fields, Filter, Loading, Phase, Problem } from '../parts/basics.tsx'
 import { useFollowed, useLoaded, useShared } from '../parts/hooks.ts'
 import { Tree } from '../parts/tree.tsx'
 
@@ -74,7 +74,7 @@ function WorkspaceCard({
           ['Type', type?.name && `${type.path === undefined ? '' : `${type.path}:`}${type.name}`],
           ['Mounts', target],
           ['Kind of link', mount?.type],
-          ['URL', spec.URL && <code>{spec.URL}</code>],
+          ['URL', spec.URL && <Code>{spec.URL}</Code>],
           ['Logical cluster', spec.cluster && <code>{spec.cluster}</code>],
           ['Created', metadata.creationTimestamp],
           ['Deleted since', metadata.deletionTimestamp],
@@ -98,7 +98,7 @@ function ClusterCard({ cluster: { metadata, status = {} } }: { cluster: LogicalC
             'Name',
             metadata.annotations?.['kcp.io/cluster'] && <code>{metadata.annotations['kcp.io/cluster']}</code>,
           ],
-          ['URL', status.URL && <code>{status.URL}</code>],
+          ['URL', status.URL && <Code>{status.URL}</Code>],
         ]}
       />
       {(status.conditions ?? []).length === 0 ? null : <Conditions conditions={status.conditions ?? []} />}

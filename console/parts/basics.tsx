@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from 'preact'
+import { type ComponentChildren, Fragment, type JSX } from 'preact'
 import { ApiError } from '../model/api.ts'
 import type { ShownCondition } from '../model/objects.ts'
 
@@ -38,6 +38,18 @@ export function Problem({ problem }: { problem: Error | undefined }): JSX.Elemen
     </div>
   )
 }
+
+/** A name, a path or a URL as code. A long one is broken after its punctuation. */
+export const Code = ({ children }: { children: string }): JSX.Element => (
+  <code>
+    {children.split(/(?<=[.:/])/).map((part, i) => (
+      <Fragment key={i}>
+        {part}
+        <wbr />
+      </Fragment>
+    ))}
+  </code>
+)
 
 export const Empty = ({ children }: { children: ComponentChildren }): JSX.Element => (
   <p class="empty">{children}</p>

@@ -1,18 +1,18 @@
 import { Work } from '../json/json.ts'
 import { type Conflict, ConflictError } from './conflict.ts'
-import { equals, isMembers, type Members } from './fieldpath/fieldpath.ts'
-import { intersection, isEmpty, noFields, sharing } from './fieldpath/fieldset.ts'
+import { intersectionSteps, sharingSteps } from './fieldpath/common.ts'
+import { equalSteps, isMembers, type Members } from './fieldpath/fieldpath.ts'
+import { isEmpty, noFields } from './fieldpath/fieldset.ts'
 import { identityOf, type Managed, type ManagedEntry, type Manager, managedFrom } from './managed.ts'
 import { prune } from './prune.ts'
 import { mergeSteps } from './typed/merge.ts'
 import { fieldSetSteps } from './typed/tofieldset.ts'
 import type { MergeType } from './typed/types.ts'
 import {
-  type Difference,
   type Differences,
   differencesOf,
   type Filter,
-  keeping,
+  leftOf,
   ownable,
   reconciled,
   type VersionTypes,
@@ -45,50 +45,44 @@ export interface Applied {
 export function* apply(managed: Managed, request: ConfigurationApply): Generator<void, Applied> {
   const { live, config, type, versions, filter, by } = request
   const identity = identityOf(by)
-  const known = reconciled(managed, versions)
+  const work = new Work()
+  const known = yield* reconciled(managed, versions)
   const last = known.get(identity)
-  const applied = yield* fieldSetSteps(type, config)
-  yield
-  const fields = sharing(filter(applied), last?.fields ?? noFields)
+  const applied = filter(yield* fieldSetSteps(type, config, work))
+  const fields = yield* sharingSteps(applied, last?.fields ?? noFields, work)
   const own: ManagedEntry = { ...timeOf(last), ...by, fields }
   const entries = new Map(known).set(identity, own)
   yield
-  const merged = yield* mergeSteps(type, live, config, new Work())
+  const merged = yield* mergeSteps(type, live, config, work)
   yield
-  const next = prune({ merged, managed: entries, versions }, last)
+  const next = yield* prune({ merged, managed: entries, versions, work }, last)
   const object = isMembers(next) ? next : {}
   yield
   const others = [...entries.values()].filter(entry => identityOf(entry) !== identity)
   const differenceAt = yield* differencesOf({ live, next: object, versions, filter }, others)
-  const kept = request.force ? others : unconflicted(others, differenceAt)
+  if (!request.force) yield* refuseConflicts(others, differenceAt)
+  const left = yield* leftOf(others, differenceAt)
   yield
   return {
-    object: equals(live, object) ? undefined : object,
-    managed: managedFrom([
-      ...kept.flatMap(entry => left(entry, differenceAt)),
-      { ...own, fields: ownable(own.fields) },
-    ]),
+    object: (yield* equalSteps(live, object, work)) ? undefined : object,
+    managed: managedFrom([...left, { ...own, fields: ownable(own.fields) }]),
   }
 }
 
 const timeOf = (entry: ManagedEntry | undefined): Pick<ManagedEntry, 'time'> =>
   entry?.time === undefined ? {} : { time: entry.time }
 
-function left(entry: ManagedEntry, differenceAt: Differences): readonly ManagedEntry[] {
-  const changed = differenceAt(entry.apiVersion)
-  return changed === undefined ? [] : [{ ...entry, fields: keeping(entry, changed) }]
-}
-
-function unconflicted(others: readonly ManagedEntry[], differenceAt: Differences): readonly ManagedEntry[] {
-  const conflicts = [...others]
-    .sort((a, b) => (identityOf(a) < identityOf(b) ? -1 : 1))
-    .flatMap(entry => conflictsWith(entry, differenceAt(entry.apiVersion)))
+/** Throws a `ConflictError` if other managers own changed fields. */
+function* refuseConflicts(others: readonly ManagedEntry[], differenceAt: Differences): Generator<void> {
+  const work = new Work()
+  const conflicts: Conflict[] = []
+  for (const manager of [...others].sort(byIdentity)) {
+    const changed = differenceAt(manager.apiVersion)
+    if (changed === undefined) continue
+    const fields = yield* intersectionSteps(manager.fields, changed.set, work)
+    if (!isEmpty(fields)) conflicts.push({ manager, fields })
+  }
   if (conflicts.length > 0) throw new ConflictError(conflicts)
-  return others
 }
 
-function conflictsWith(manager: ManagedEntry, changed: Difference | undefined): readonly Conflict[] {
-  if (changed === undefined) return []
-  const fields = intersection(manager.fields, changed.set)
-  return isEmpty(fields) ? [] : [{ manager, fields }]
-}
+const byIdentity = (a: ManagedEntry, b: ManagedEntry): number => (identityOf(a) < identityOf(b) ? -1 : 1)

@@ -1,7 +1,8 @@
-import { Findings } from '../json/json.ts'
-import { StatusError } from '../meta/errors.ts'
+import { Findings, Work } from '../json/json.ts'
+import { type StatusCause, StatusError } from '../meta/errors.ts'
+import { pathSteps } from './fieldpath/common.ts'
 import { printPath } from './fieldpath/fieldpath.ts'
-import { type FieldSet, pathsOf, sizeOf } from './fieldpath/fieldset.ts'
+import { type FieldSet, sizeOf } from './fieldpath/fieldset.ts'
 import type { Manager } from './managed.ts'
 
 /** Fields of the configuration that another manager owns. */
@@ -29,23 +30,36 @@ interface Cause {
   readonly field: string
 }
 
-function* causesOf(conflicts: readonly Conflict[]): Generator<Cause> {
-  for (const { manager, fields } of conflicts)
-    for (const path of pathsOf(fields)) yield { manager: printManager(manager), field: printPath(path) }
+/** The causes that fit into one response. In steps. */
+function* causesOf(conflicts: readonly Conflict[]): Generator<void, readonly Cause[]> {
+  const causes = new Findings<Cause>()
+  const work = new Work()
+  for (const { manager, fields } of conflicts) {
+    const text = printManager(manager)
+    yield* pathSteps(fields, work, path => {
+      const field = printPath(path)
+      causes.add({ manager: text, field }, text.length + field.length)
+      return !causes.isFull
+    })
+  }
+  return causes.all
 }
 
-/** 409 with one cause per field (rules.md 5.54). */
-export function conflictStatus(conflicts: readonly Conflict[]): StatusError {
+/** 409 with one cause per field (rules.md 5.54). In steps. */
+export function* conflictStatus(conflicts: readonly Conflict[]): Generator<void, StatusError> {
   const count = conflicts.reduce((sum, { fields }) => sum + sizeOf(fields), 0)
-  const causes = Findings.of(causesOf(conflicts), ({ manager, field }) => manager + field)
-  return new StatusError(409, 'Conflict', messageOf(count, causes), {
-    causes: causes.map(({ manager, field }) => ({
-      reason: 'FieldManagerConflict',
-      message: `conflict with ${manager}`,
-      field,
-    })),
-  })
+  const causes = yield* causesOf(conflicts)
+  yield
+  const message = messageOf(count, causes)
+  yield
+  return new StatusError(409, 'Conflict', message, { causes: causes.map(statusCause) })
 }
+
+const statusCause = ({ manager, field }: Cause): StatusCause => ({
+  reason: 'FieldManagerConflict',
+  message: `conflict with ${manager}`,
+  field,
+})
 
 function messageOf(count: number, causes: readonly Cause[]): string {
   const [first] = causes

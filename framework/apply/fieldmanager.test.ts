@@ -179,9 +179,9 @@ describe('managedFields', () => {
     const live = update(undefined, 'a', widget({ color: 'a' }))
     const later = update(live, 'a', widget({ color: 'b' }))
     assert.notEqual(entriesOf(later)[0]?.time, entriesOf(live)[0]?.time)
-    assert.equal(entriesOf(withTimesOf(later, live))[0]?.time, entriesOf(live)[0]?.time)
+    assert.equal(entriesOf(atOnce(withTimesOf(later, live)))[0]?.time, entriesOf(live)[0]?.time)
     const other = update(live, 'b', widget({ color: 'b' }))
-    assert.equal(withTimesOf(other, live), other)
+    assert.equal(atOnce(withTimesOf(other, live)), other)
   })
 
   it('belong to an endpoint, without the fields that it resets (5.51 k)', () => {

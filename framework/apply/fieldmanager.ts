@@ -6,7 +6,7 @@ import { type Applied, apply, type ConfigurationApply } from './apply.ts'
 import { ConflictError, conflictStatus } from './conflict.ts'
 import { isMembers, type Members } from './fieldpath/fieldpath.ts'
 import { checkLastApplied, kubectl, withLastApplied } from './lastapplied.ts'
-import { formatManaged, identityOf, type Managed, type Manager, parseManaged } from './managed.ts'
+import { formatManagedSteps, identityOf, type Managed, type Manager, parseManagedSteps } from './managed.ts'
 import { type MergeType, TypedError } from './typed/types.ts'
 import { validationSteps } from './typed/validate.ts'
 import { capUpdaters, type Filter, type ObjectChange, updateManaged, type VersionTypes } from './update.ts'
@@ -57,10 +57,10 @@ function withoutManaged(object: KubeObject): KubeObject {
   return { ...object, metadata }
 }
 
-function withManaged(object: KubeObject, managed: Managed): KubeObject {
+function* withManaged(object: KubeObject, managed: Managed): Generator<void, KubeObject> {
   const { managedFields: _, ...metadata } = object.metadata
   if (managed.size === 0) return { ...object, metadata }
-  const managedFields = formatManaged(managed) as readonly Json[]
+  const managedFields = (yield* formatManagedSteps(managed)) as readonly Json[]
   return { ...object, metadata: merged(metadata, { managedFields }) }
 }
 
@@ -75,14 +75,14 @@ export function* trackUpdate(
   next: KubeObject,
   live?: KubeObject,
 ): Generator<void, KubeObject> {
-  const managed = startingPoint(endpoint, next, live)
+  const managed = yield* startingPoint(endpoint, next, live)
   yield
   if (managed.size === 0 && live !== undefined) return withoutManaged(next)
   const change = changeOf(endpoint, live ?? endpoint.zero, next)
   try {
     const entries = yield* tracked(endpoint, managed, change, writer)
     yield
-    return withManaged(next, entries)
+    return yield* withManaged(next, entries)
   } catch (error) {
     if (error instanceof TypedError) return withoutManaged(next)
     throw error
@@ -118,24 +118,25 @@ function* tracked(
   { manager, time }: Writer,
 ): Generator<void, Managed> {
   const by = managerOf(endpoint, 'Update', manager)
-  return capUpdaters(yield* updateManaged(managed, change, by, time))
+  return yield* capUpdaters(yield* updateManaged(managed, change, by, time))
 }
 
 /** The entries that an update starts from: those of the request if they are valid, else those of the live object. */
-function startingPoint(
+function* startingPoint(
   { subresource }: ManagedEndpoint,
   next: KubeObject,
   live: KubeObject | undefined,
-): Managed {
+): Generator<void, Managed> {
   const sent = subresource === '' ? next.metadata.managedFields : undefined
   if (sent !== undefined && isReset(sent)) return noEntries
-  const parsed = parseManaged(sent ?? [])
+  const parsed = yield* parseManagedSteps(sent ?? [])
   if (parsed !== undefined && parsed.size > 0) return parsed
-  return managedIn(live)
+  return yield* managedIn(live)
 }
 
-const managedIn = (object: KubeObject | undefined): Managed =>
-  parseManaged(object?.metadata.managedFields ?? []) ?? noEntries
+function* managedIn(object: KubeObject | undefined): Generator<void, Managed> {
+  return (yield* parseManagedSteps(object?.metadata.managedFields ?? [])) ?? noEntries
+}
 
 /** `[]` and `[{}]` clear the list (rules.md 5.24). */
 const isReset = (sent: readonly unknown[]): boolean =>
@@ -159,8 +160,9 @@ export function* applyConfiguration(
   yield
   const result = (object ?? request.live) as KubeObject
   const timed = object === undefined ? managed : withTime(managed, request.by, writer.time)
-  const final = withManaged({ ...result, metadata: result.metadata ?? {} }, timed)
-  return writer.manager === kubectl ? withLastApplied(final, config) : final
+  const final = yield* withManaged({ ...result, metadata: result.metadata ?? {} }, timed)
+  yield
+  return writer.manager === kubectl ? yield* withLastApplied(final, config) : final
 }
 
 const applyRequestOf = (
@@ -218,7 +220,7 @@ function* startOfApply(
   { time }: Writer,
   live: KubeObject | undefined,
 ): Generator<void, Managed> {
-  const managed = managedIn(live)
+  const managed = yield* managedIn(live)
   if (managed.size > 0 || live === undefined) return managed
   const change = changeOf(endpoint, endpoint.zero, live)
   return yield* tracked(endpoint, managed, change, { manager: 'before-first-apply', time })
@@ -230,7 +232,7 @@ function* applied(managed: Managed, request: ConfigurationApply): Generator<void
     return yield* apply(managed, request)
   } catch (error) {
     if (!(error instanceof ConflictError) || request.by.manager !== kubectl) throw error
-    checkLastApplied(error, request.live, request.type)
+    yield* checkLastApplied(error, request.live, request.type)
   }
   return yield* apply(managed, { ...request, force: true })
 }
@@ -239,7 +241,7 @@ function* refusingAsStatus(managed: Managed, request: ConfigurationApply): Gener
   try {
     return yield* applied(managed, request)
   } catch (error) {
-    if (error instanceof ConflictError) throw conflictStatus(error.conflicts)
+    if (error instanceof ConflictError) throw yield* conflictStatus(error.conflicts)
     if (error instanceof TypedError) throw new StatusError(500, '', error.message)
     throw error
   }

@@ -1,14 +1,30 @@
 import assert from 'node:assert/strict'
-import { atOnce, Work } from '../json/json.ts'
+import { canonicalText } from '../json/canonicaltext.ts'
+import { atOnce, sameJsonSteps, Work } from '../json/json.ts'
 import { invalid, StatusError } from '../meta/errors.ts'
 import type { MergeSchema } from '../meta/mergeschema.ts'
 import type { KubeObject } from '../meta/object.ts'
 import { wholeSchema } from '../meta/objectmeta.ts'
 import { parseAtOnce } from '../wire/parsebody.ts'
+import { ConflictError, conflictStatus } from './conflict.ts'
 import { applyConfiguration, type ManagedEndpoint, trackUpdate } from './fieldmanager.ts'
+import { intersectionSteps, sharingSteps } from './fieldpath/common.ts'
+import {
+  differenceSteps,
+  formatFields,
+  formatSteps,
+  setOf,
+  setOfFields,
+  unionSteps,
+} from './fieldpath/fieldset.ts'
+import { parseSteps } from './fieldpath/parsefields.ts'
+import { checkLastApplied, lastAppliedAnnotation, withLastApplied } from './lastapplied.ts'
+import { type Manager, withTimesOf, withValidManagedFields } from './managed.ts'
+import { managedFieldsOfScale, managedFieldsOfScaled } from './scale.ts'
 import { comparisonSteps } from './typed/compare.ts'
 import { mergeSteps } from './typed/merge.ts'
-import { fieldSetSteps } from './typed/tofieldset.ts'
+import { removeSteps } from './typed/remove.ts'
+import { fieldSetSteps, namedFieldSteps, toFieldSet } from './typed/tofieldset.ts'
 import { typeOf } from './typed/types.ts'
 import { validationSteps } from './typed/validate.ts'
 
@@ -39,6 +55,10 @@ const applied = (manager: string, spec: object, live?: KubeObject): KubeObject =
   const writer = { manager, time: '2026-01-01T00:00:00Z', force: false }
   return atOnce(applyConfiguration(endpoint, writer, { ...named, metadata: { name: 'a' }, spec }, live))
 }
+
+const managerOf = (manager: string): Manager => ({
+  ...{ manager, operation: 'Apply', apiVersion: named.apiVersion, subresource: '' },
+})
 
 /** A path of 20 kB, and 20,000 paths below it: 400 MB as text. */
 const count = 20_000
@@ -100,15 +120,32 @@ describe('objects with many fields', () => {
     a: { map: Object.fromEntries(times(i => [`k${i}`, 'v'])), set: times(i => `s${i}`) },
   }
   const changed = { a: { map: Object.fromEntries(times(i => [`k${i}`, 'w'])), set: times(i => `t${i}`) } }
-  /** The least number of steps of a walk through all values. */
-  const least = (2 * count) / 256 - 1
+  /** The least number of steps of a walk through the values of one map or list. */
+  const least = count / 256 - 1
+
+  const fields = toFieldSet(type, { spec })
+  const otherFields = toFieldSet(type, { spec: { a: { map: spec.a.map, set: [...spec.a.set, 'more'] } } })
+  /** A set with a child for each of many elements. */
+  const listed = setOf(
+    times(i => ['f:spec', `f:${i}`, 'f:map']).concat(times(i => ['f:spec', `f:x${i}`, 'f:map'])),
+  )
 
   const walks: Readonly<Record<string, () => Generator<void, unknown>>> = {
     'are validated': () => validationSteps(type, { spec }),
     'are merged': () => mergeSteps(type, { spec }, { spec: changed }, new Work()),
     'are compared': () => comparisonSteps(type, { spec }, { spec: changed }),
     'are compared with no object': () => comparisonSteps(type, {}, { spec }),
-    'have owners': () => fieldSetSteps(type, { spec }),
+    'have owners': () => fieldSetSteps(type, { spec }, new Work()),
+    'lose fields': () => removeSteps(type, { spec }, setOfFields(['spec', 'a', 'map', 'k0']), new Work()),
+    'have fields that are written': () => formatSteps(fields, new Work()),
+    'have fields that are read': () => parseSteps(structuredClone(formatFields(fields)), new Work()),
+    'have fields that are joined': () => unionSteps(fields, otherFields, new Work()),
+    'have fields that are subtracted': () => differenceSteps(fields, otherFields, new Work()),
+    'have fields in common': () => intersectionSteps(fields, otherFields, new Work()),
+    'share fields': () => sharingSteps(fields, otherFields, new Work()),
+    'have fields of structs': () => namedFieldSteps(listed, type, new Work()),
+    'are the same': () => sameJsonSteps({ spec }, structuredClone({ spec }), new Work()),
+    'are written': () => canonicalText({ spec }, 2 ** 20),
   }
   for (const [what, walk] of Object.entries(walks))
     it(`${what} in many steps`, () => assert.ok(stepsOf(walk()) >= least, `${stepsOf(walk())} steps`))
@@ -119,8 +156,52 @@ describe('objects with many fields', () => {
     const next = { ...live, spec: changed } as KubeObject
     const config = { ...named, metadata: { name: 'a' }, spec: changed }
     const apply = applyConfiguration(endpoint, { ...writer, force: true }, config, live)
-    assert.ok(stepsOf(apply) >= 4 * least)
-    assert.ok(stepsOf(trackUpdate(endpoint, writer, next)) >= least)
-    assert.ok(stepsOf(trackUpdate(endpoint, writer, next, live)) >= least)
+    assert.ok(stepsOf(apply) >= 8 * least)
+    const less = { ...config, spec: { a: { map: { k: 'v' } } } }
+    const pruning = applyConfiguration(endpoint, { ...writer, manager: 'm1', force: true }, less, live)
+    assert.ok(stepsOf(pruning) >= 8 * least)
+    assert.ok(stepsOf(trackUpdate(endpoint, writer, next)) >= 3 * least)
+    assert.ok(stepsOf(trackUpdate(endpoint, writer, next, live)) >= 6 * least)
+  })
+
+  it('conflict in many steps, also with what kubectl has applied before', () => {
+    const live = applied('m1', spec)
+    const config = { ...named, metadata: { name: 'a' }, spec: changed }
+    const error = new ConflictError([{ manager: managerOf('m1'), fields: toFieldSet(type, { spec }) }])
+    assert.ok(stepsOf(conflictStatus(error.conflicts)) >= least)
+    const annotations = { [lastAppliedAnnotation]: JSON.stringify({ ...config, spec }) }
+    const annotated = { ...live, metadata: { ...live.metadata, annotations } }
+    assert.ok(stepsOf(checkLastApplied(error, annotated, type)) >= 6 * least)
+  })
+
+  it('have a Scale, and owners that are compared and checked, in many steps', () => {
+    const live = applied('m1', spec)
+    const copy = () => structuredClone(live)
+    const owners = () => copy().metadata.managedFields
+    const replicas = new Map([[named.apiVersion, ['spec', 'a', 'map', 'k0']]])
+    for (const [what, steps] of Object.entries({
+      toScale: managedFieldsOfScale(owners(), replicas),
+      fromScale: managedFieldsOfScaled(owners(), undefined, replicas, named.apiVersion),
+      times: withTimesOf(copy(), live),
+      valid: withValidManagedFields(copy(), live, assert.fail),
+    }))
+      assert.ok(stepsOf(steps) >= least, what)
+  })
+
+  it('become what kubectl has applied in many steps, and no more than an annotation may have', () => {
+    const live = applied('m1', spec)
+    const annotated = {
+      ...live,
+      metadata: { ...live.metadata, annotations: { [lastAppliedAnnotation]: '{}' } },
+    }
+    const config = { ...named, metadata: { name: 'a' }, spec: { a: { map: { k: 'v' }, set: ['<'] } } }
+    const text = atOnce(withLastApplied(annotated, config)).metadata.annotations?.[lastAppliedAnnotation]
+    assert.equal(
+      text,
+      '{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"a":{"map":{"k":"v"},"set":["\\u003c"]}}}\n',
+    )
+    const shorter = { a: { set: spec.a.set } }
+    assert.ok(stepsOf(withLastApplied(annotated, { ...config, spec: shorter })) >= least)
+    assert.deepEqual(atOnce(withLastApplied(annotated, { ...config, spec })).metadata.annotations, {})
   })
 })

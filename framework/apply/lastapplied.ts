@@ -1,12 +1,13 @@
-import { canonicalJson } from '../json/json.ts'
+import { canonicalText } from '../json/canonicaltext.ts'
+import { Work } from '../json/json.ts'
 import type { KubeObject } from '../meta/object.ts'
 import { type Conflict, ConflictError } from './conflict.ts'
 import { isMembers, type Members } from './fieldpath/fieldpath.ts'
-import { difference, type FieldSet, isEmpty, union } from './fieldpath/fieldset.ts'
-import { compare } from './typed/compare.ts'
-import { toFieldSet } from './typed/tofieldset.ts'
+import { differenceSteps, type FieldSet, isEmpty, unionSteps } from './fieldpath/fieldset.ts'
+import { comparisonSteps } from './typed/compare.ts'
+import { fieldSetSteps } from './typed/tofieldset.ts'
 import { type MergeType, TypedError } from './typed/types.ts'
-import { validate } from './typed/validate.ts'
+import { validationSteps } from './typed/validate.ts'
 
 /** The annotation with the configuration that a client-side apply has applied. */
 export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration'
@@ -29,28 +30,36 @@ const lastAppliedOf = (object: Members): string => {
 
 /**
  * Ignores conflicts about fields that have the value in the annotation: the same client has set them. Throws a
- * `ConflictError` with the other conflicts, if any (`lastappliedmanager.go`).
+ * `ConflictError` with the other conflicts, if any (`lastappliedmanager.go`). In steps.
  */
-export function checkLastApplied(error: ConflictError, live: Members, type: MergeType): void {
-  const allowed = lastAppliedFields(live, type)
+export function* checkLastApplied(error: ConflictError, live: Members, type: MergeType): Generator<void> {
+  const work = new Work()
+  const allowed = yield* lastAppliedFields(live, type, work)
   if (allowed === undefined) throw error
-  const others = error.conflicts.flatMap(({ manager, fields }): readonly Conflict[] => {
-    const left = difference(fields, allowed)
-    return isEmpty(left) ? [] : [{ manager, fields: left }]
-  })
+  const others: Conflict[] = []
+  for (const { manager, fields } of error.conflicts) {
+    const left = yield* differenceSteps(fields, allowed, work)
+    if (!isEmpty(left)) others.push({ manager, fields: left })
+  }
   if (others.length > 0) throw new ConflictError(others)
 }
 
 /**
  * The fields of the annotation that the object still has with the same values; undefined without a valid annotation.
  */
-function lastAppliedFields(live: Members, type: MergeType): FieldSet | undefined {
+function* lastAppliedFields(
+  live: Members,
+  type: MergeType,
+  work: Work,
+): Generator<void, FieldSet | undefined> {
   const config = parse(lastAppliedOf(live))
   if (config === undefined || config.apiVersion !== live.apiVersion) return undefined
   try {
-    validate(type, config)
-    const { removed, modified, added } = compare(type, config, live)
-    return difference(toFieldSet(type, config), union(union(modified, added), removed))
+    yield* validationSteps(type, config)
+    const { removed, modified, added } = yield* comparisonSteps(type, config, live)
+    const set = yield* unionSteps(modified, added, work)
+    const other = yield* unionSteps(set, removed, work)
+    return yield* differenceSteps(yield* fieldSetSteps(type, config, work), other, work)
   } catch (error) {
     if (error instanceof TypedError) return undefined
     throw error
@@ -68,19 +77,23 @@ function parse(text: string): Members | undefined {
 
 const escapes: Readonly<Record<string, string>> = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026' }
 
-/** Updates the annotation of an object that has it (`lastappliedupdater.go`). */
-export function withLastApplied(object: KubeObject, config: Members): KubeObject {
+/** Updates the annotation of an object that has it (`lastappliedupdater.go`). In steps. */
+export function* withLastApplied(object: KubeObject, config: Members): Generator<void, KubeObject> {
   if (lastAppliedOf(object) === '') return object
-  const text = `${canonicalJson(withoutLastApplied(config)).replace(/[<>&]/g, c => escapes[c] ?? c)}\n`
   const { [lastAppliedAnnotation]: _, ...others } = object.metadata.annotations ?? {}
-  const annotations = { ...others, [lastAppliedAnnotation]: text }
-  return {
-    ...object,
-    metadata: {
-      ...object.metadata,
-      annotations: sizeOf(annotations) > annotationsLimit ? others : annotations,
-    },
-  }
+  const annotations = withText(others, yield* canonicalText(withoutLastApplied(config), annotationsLimit))
+  return { ...object, metadata: { ...object.metadata, annotations } }
+}
+
+/** `text`: undefined if it is too long. */
+function withText(
+  others: Readonly<Record<string, string>>,
+  text: string | undefined,
+): Readonly<Record<string, string>> {
+  if (text === undefined) return others
+  const escaped = `${text.replace(/[<>&]/g, c => escapes[c] ?? c)}\n`
+  const annotations = { ...others, [lastAppliedAnnotation]: escaped }
+  return sizeOf(annotations) > annotationsLimit ? others : annotations
 }
 
 function withoutLastApplied(config: Members): Members {

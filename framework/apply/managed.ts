@@ -1,7 +1,8 @@
-import { sameJson } from '../json/json.ts'
+import { sameJsonSteps, Work } from '../json/json.ts'
 import type { Json, KubeObject } from '../meta/object.ts'
-import { isMembers } from './fieldpath/fieldpath.ts'
-import { type FieldSet, formatFields, isEmpty, parseFields } from './fieldpath/fieldset.ts'
+import { compareTexts, isMembers } from './fieldpath/fieldpath.ts'
+import { type FieldSet, type FieldsV1, formatSteps, isEmpty } from './fieldpath/fieldset.ts'
+import { parseSteps } from './fieldpath/parsefields.ts'
 
 /** The identity of an entry of `metadata.managedFields` (rules.md 5.18). */
 export interface Manager {
@@ -37,28 +38,31 @@ export const managedFrom = (entries: Iterable<ManagedEntry>): Managed =>
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** Decodes `metadata.managedFields`; undefined if an entry is invalid (rules.md 3.18). */
-export function parseManaged(value: readonly unknown[]): Managed | undefined {
-  const entries = readEntries(value)
+/** Decodes `metadata.managedFields`; undefined if an entry is invalid (rules.md 3.18). In steps. */
+export function* parseManagedSteps(value: readonly unknown[]): Generator<void, Managed | undefined> {
+  const entries = yield* readEntries(value)
   return typeof entries === 'string' ? undefined : new Map(entries.map(entry => [identityOf(entry), entry]))
 }
 
 /** The problem of invalid `metadata.managedFields`; undefined for valid ones. */
-export function managedProblem(value: readonly unknown[]): string | undefined {
-  const entries = readEntries(value)
+function* managedProblem(value: readonly unknown[]): Generator<void, string | undefined> {
+  const entries = yield* readEntries(value)
   return typeof entries === 'string' ? entries : undefined
 }
 
-function readEntries(value: readonly unknown[]): readonly ManagedEntry[] | string {
+function* readEntries(value: readonly unknown[]): Generator<void, readonly ManagedEntry[] | string> {
+  const work = new Work()
+  const entries: ManagedEntry[] = []
   try {
-    return value.map(parseEntry)
+    for (const [index, entry] of value.entries()) entries.push(yield* parseEntry(entry, index, work))
+    return entries
   } catch (error) {
     if (error instanceof SyntaxError) return error.message
     throw error
   }
 }
 
-function parseEntry(value: unknown, index: number): ManagedEntry {
+function* parseEntry(value: unknown, index: number, work: Work): Generator<void, ManagedEntry> {
   if (!isMembers(value)) throw new SyntaxError('an entry must be an object')
   const { manager, operation, apiVersion, subresource, time, fieldsType, fieldsV1 = {} } = value
   if (operation !== 'Apply' && operation !== 'Update')
@@ -73,12 +77,10 @@ function parseEntry(value: unknown, index: number): ManagedEntry {
     operation,
     apiVersion,
     subresource: text(subresource),
-    fields: parseFields(fieldsV1),
+    fields: yield* parseSteps(fieldsV1, work),
     ...(typeof time === 'string' ? { time } : {}),
   }
 }
-
-const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 const seconds = ({ time }: ManagedEntry): number =>
   time === undefined ? 0 : Math.floor(Date.parse(time) / 1000)
@@ -98,31 +100,39 @@ export const byAge = (entries: readonly ManagedEntry[]): readonly ManagedEntry[]
     .sort((a, b) => a.age - b.age || compareTexts(a.identity, b.identity))
     .map(({ entry }) => entry)
 
-/** Encodes `metadata.managedFields`. */
-export const formatManaged = (managed: Managed) =>
-  [...managed.values()].sort(compareEntries).map(({ fields, time, subresource, ...entry }) => ({
-    manager: entry.manager,
-    operation: entry.operation,
-    apiVersion: entry.apiVersion,
-    ...(time === undefined ? {} : { time }),
-    fieldsType: 'FieldsV1',
-    fieldsV1: formatFields(fields),
-    ...(subresource === '' ? {} : { subresource }),
-  }))
+/** Encodes `metadata.managedFields`, in steps. */
+export function* formatManagedSteps(managed: Managed): Generator<void, readonly object[]> {
+  const work = new Work()
+  const written: object[] = []
+  for (const entry of [...managed.values()].sort(compareEntries))
+    written.push(formatEntry(entry, yield* formatSteps(entry.fields, work)))
+  return written
+}
+
+const formatEntry = ({ time, subresource, ...entry }: ManagedEntry, fieldsV1: FieldsV1): object => ({
+  manager: entry.manager,
+  operation: entry.operation,
+  apiVersion: entry.apiVersion,
+  ...(time === undefined ? {} : { time }),
+  fieldsType: 'FieldsV1',
+  fieldsV1,
+  ...(subresource === '' ? {} : { subresource }),
+})
 
 /**
  * The object after mutating admission, with the managedFields of before where admission has made them invalid
  * (`NewManagedFieldsValidatingAdmissionController` of `k8s.io/apiserver/pkg/endpoints/handlers/fieldmanager`; rules.md 5.59).
+ * In steps.
  */
-export function withValidManagedFields(
+export function* withValidManagedFields(
   object: KubeObject,
   before: KubeObject,
   warn: (warning: string) => void,
-): KubeObject {
+): Generator<void, KubeObject> {
   const { managedFields, ...metadata } = object.metadata
   const known = before.metadata.managedFields
   if (managedFields === known || managedFields === undefined) return object
-  const problem = managedProblem(managedFields)
+  const problem = yield* managedProblem(managedFields)
   if (problem === undefined) return object
   warn(
     `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${problem}`,
@@ -132,12 +142,12 @@ export function withValidManagedFields(
 
 /**
  * The object with the times of the old managedFields if these do not differ otherwise: a write that changes nothing is
- * not stored (rules.md 3.27, 5.61).
+ * not stored (rules.md 3.27, 5.61). In steps.
  */
-export function withTimesOf(object: KubeObject, old: KubeObject): KubeObject {
+export function* withTimesOf(object: KubeObject, old: KubeObject): Generator<void, KubeObject> {
   const [now, before] = [object.metadata.managedFields, old.metadata.managedFields]
   if (now === undefined || before === undefined || now === before) return object
-  if (!sameJson(timeless(now), timeless(before))) return object
+  if (!(yield* sameJsonSteps(timeless(now), timeless(before), new Work()))) return object
   return { ...object, metadata: { ...object.metadata, managedFields: before } }
 }
 

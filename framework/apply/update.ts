@@ -1,7 +1,16 @@
-import { merged } from '../json/json.ts'
+import { atOnce, merged, Work } from '../json/json.ts'
 import { untrackedFields } from '../meta/objectmeta.ts'
 import { fieldOf, type PathElement } from './fieldpath/fieldpath.ts'
-import { difference, type FieldSet, isEmpty, setOfFields, union, unionOf } from './fieldpath/fieldset.ts'
+import {
+  difference,
+  differenceSteps,
+  type FieldSet,
+  isEmpty,
+  type SetSteps,
+  setOfFields,
+  unionOf,
+  unionSteps,
+} from './fieldpath/fieldset.ts'
 import { byAge, identityOf, type Managed, type ManagedEntry, type Manager, managedFrom } from './managed.ts'
 import { type Comparison, comparisonSteps } from './typed/compare.ts'
 import type { MapType, MergeType } from './typed/types.ts'
@@ -16,18 +25,33 @@ const untracked = setOfFields(
 
 export const ownable = (fields: FieldSet): FieldSet => difference(fields, untracked)
 
-/** The entries adapted to the current schemas; entries of versions that no longer exist are dropped. */
-export function reconciled(managed: Managed, versions: VersionTypes): Managed {
-  const entries = [...managed.values()].flatMap(entry => {
+/** The entries adapted to the current schemas; entries of versions that no longer exist are dropped. In steps. */
+export function* reconciled(managed: Managed, versions: VersionTypes): Generator<void, Managed> {
+  const work = new Work()
+  const entries: ManagedEntry[] = []
+  for (const entry of managed.values()) {
     const type = versions(entry.apiVersion)
-    return type === undefined ? [] : [{ ...entry, fields: reconcile(entry.fields, type) }]
-  })
+    if (type === undefined) continue
+    entries.push({ ...entry, fields: yield* reconcileSteps(entry.fields, type, work) })
+  }
   return managedFrom(entries)
 }
 
-/** The fields that an entry keeps after the change of another manager. */
-export const keeping = ({ fields }: ManagedEntry, { removed, set }: Difference): FieldSet =>
-  difference(difference(fields, set), removed)
+/** What is left of the entries after the change of another manager. In steps. */
+export function* leftOf(
+  entries: readonly ManagedEntry[],
+  differenceAt: Differences,
+): Generator<void, readonly ManagedEntry[]> {
+  const work = new Work()
+  const left: ManagedEntry[] = []
+  for (const entry of entries) {
+    const changed = differenceAt(entry.apiVersion)
+    if (changed === undefined) continue
+    const fields = yield* differenceSteps(entry.fields, changed.set, work)
+    left.push({ ...entry, fields: yield* differenceSteps(fields, changed.removed, work) })
+  }
+  return left
+}
 
 /**
  * The managedFields after an update (`merge.Updater.Update`; rules.md 5.49): the manager owns the fields that it has
@@ -39,19 +63,15 @@ export function* updateManaged(
   by: Manager,
   time: string,
 ): Generator<void, Managed> {
-  const known = [...reconciled(managed, change.versions).values()]
+  const known = [...(yield* reconciled(managed, change.versions)).values()]
   yield
   const differenceAt = yield* differencesOf(change, [by, ...known])
-  const others = known.flatMap(entry => {
-    const changed = differenceAt(entry.apiVersion)
-    return changed === undefined ? [] : [{ ...entry, fields: keeping(entry, changed) }]
-  })
-  const kept = managedFrom(others)
+  const kept = managedFrom(yield* leftOf(known, differenceAt))
   yield
   const own = ownable(differenceAt(by.apiVersion)?.set ?? setOfFields())
   if (isEmpty(own)) return kept
   const before = kept.get(identityOf(by))
-  const fields = before === undefined ? own : union(own, before.fields)
+  const fields = before === undefined ? own : yield* unionSteps(own, before.fields, new Work())
   return managedFrom([...kept.values(), merged(by, { fields, time })])
 }
 
@@ -90,7 +110,7 @@ export function* differencesOf(
     if (type === undefined) continue
     const comparison = yield* comparisonSteps(type, live, next)
     yield
-    known.set(type, filtered(comparison, filter))
+    known.set(type, yield* filtered(comparison, filter))
   }
   return apiVersion => {
     const type = versions(apiVersion)
@@ -98,10 +118,10 @@ export function* differencesOf(
   }
 }
 
-const filtered = ({ removed, modified, added }: Comparison, filter: Filter): Difference => ({
-  removed: filter(removed),
-  set: filter(union(modified, added)),
-})
+function* filtered({ removed, modified, added }: Comparison, filter: Filter): Generator<void, Difference> {
+  const set = yield* unionSteps(modified, added, new Work())
+  return { removed: filter(removed), set: filter(set) }
+}
 
 const maxUpdaters = 10
 const ancient = 'ancient-changes'
@@ -110,9 +130,9 @@ const isUpdate = ({ operation }: ManagedEntry): boolean => operation === 'Update
 
 /**
  * Keeps at most ten entries of updates: the oldest are merged, for each version, into an entry of the manager
- * `ancient-changes` (`capmanagers.go`; rules.md 5.28).
+ * `ancient-changes` (`capmanagers.go`; rules.md 5.28). In steps.
  */
-export function capUpdaters(managed: Managed): Managed {
+export function* capUpdaters(managed: Managed): Generator<void, Managed> {
   const updaters = [...managed.values()].filter(isUpdate)
   if (updaters.length <= maxUpdaters) return managed
   const kept = new Map(managed)
@@ -127,21 +147,22 @@ export function capUpdaters(managed: Managed): Managed {
       count--
     }
   }
-  for (const entries of merged.values()) bury(kept, entries)
+  for (const entries of merged.values()) yield* bury(kept, entries)
   return kept
 }
 
 /** Merges entries into the bucket of their version; the first entry of a version becomes the bucket. */
-function bury(
+function* bury(
   kept: Map<string, ManagedEntry>,
   [first, ...others]: readonly [ManagedEntry, ...ManagedEntry[]],
-): void {
+): Generator<void> {
   const last = others.at(-1)
   if (last === undefined) return
   const bucket: ManagedEntry = { ...last, manager: ancient, subresource: '' }
   const key = identityOf(bucket)
   const before = kept.get(key)
-  const fields = unionOf([...others, before ?? first].map(entry => entry.fields))
+  const sets = [...others, before ?? first].map(entry => entry.fields)
+  const fields = yield* unionOf(sets, new Work())
   if (before === undefined) kept.delete(identityOf(first))
   for (const entry of others) kept.delete(identityOf(entry))
   kept.set(key, { ...bucket, fields })
@@ -151,9 +172,8 @@ function bury(
  * Adapts a set to a changed schema: a field that has become atomic is owned as a whole. Returns the same set if nothing
  * changes (`typed.ReconcileFieldSetWithSchema`; rules.md 5.49).
  */
-export function reconcile(set: FieldSet, type: MergeType): FieldSet {
-  return reconcileChildren(set, element => memberType(type, element))
-}
+export const reconcile = (set: FieldSet, type: MergeType): FieldSet =>
+  atOnce(reconcileSteps(set, type, new Work()))
 
 function memberType(type: MergeType, element: PathElement): MergeType | undefined {
   if (type.map) return type.map.isFree ? undefined : mapMember(type.map, element)
@@ -165,15 +185,16 @@ function mapMember(map: MapType, element: PathElement): MergeType | undefined {
   return name === undefined ? undefined : map.member(name)
 }
 
-function reconcileChildren(set: FieldSet, typeAt: (element: PathElement) => MergeType | undefined): FieldSet {
+function* reconcileSteps(set: FieldSet, type: MergeType, work: Work): SetSteps {
   const whole: PathElement[] = []
   const changed: (readonly [PathElement, FieldSet])[] = []
   for (const [element, child] of set.children) {
-    const type = typeAt(element)
-    if (type === undefined) continue
-    if (isWhole(type)) whole.push(element)
+    if (work.isStepDone()) yield
+    const below = memberType(type, element)
+    if (below === undefined) continue
+    if (isWhole(below)) whole.push(element)
     else {
-      const next = reconcile(child, type)
+      const next = yield* reconcileSteps(child, below, work)
       if (next !== child) changed.push([element, next])
     }
   }

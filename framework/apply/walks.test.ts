@@ -1,15 +1,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { MergeSchema } from '../meta/mergeschema.ts'
-import {
-  difference,
-  equalSets,
-  type FieldSet,
-  formatFields,
-  isEmpty,
-  parseFields,
-  pathsOf,
-} from './fieldpath/fieldset.ts'
+import { equalSets, pathsOf } from './fieldpath/common.ts'
+import { difference, type FieldSet, formatFields, isEmpty } from './fieldpath/fieldset.ts'
+import { parseFields } from './fieldpath/parsefields.ts'
 import { anyConfig, shapes } from './testing/shapes.ts'
 import { compare } from './typed/compare.ts'
 import { merge } from './typed/merge.ts'

@@ -236,6 +236,15 @@ describe('the audit log', () => {
     assert.ok(!events.some(({ stage }) => stage === 'ResponseComplete'))
   })
 
+  it('has no objects in protobuf that were refused before they were decoded', async () => {
+    await start({ level: 'RequestResponse' })
+    const headers = { 'content-type': 'application/vnd.kubernetes.protobuf' }
+    const body = 'k8s\0\n\x0f\n\x02v1\x12\tConfigMap\x12\0'
+    assert.equal((await get(widgets, as('admin', { method: 'POST', body, headers }))).status, 415)
+    const { requestObject, responseStatus } = await at('ResponseComplete')
+    assert.deepEqual([requestObject, responseStatus?.code], [undefined, 415])
+  })
+
   it('does not change responses', async () => {
     await start({ level: 'RequestResponse' })
     await get(widgets, posted('a'))

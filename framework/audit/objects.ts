@@ -8,17 +8,18 @@ const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * The object or patch of the request; undefined if it does not parse. A body of YAML is JSON here, or what the verb has
- * parsed: `yaml`.
+ * The object or patch of the request: what the verb has `decoded`, or else JSON; undefined if it does not parse. Protobuf
+ * that was not decoded was refused, and may take long.
  */
 export function requestedObject(
   request: Pick<VerbRequest, 'headers'>,
   bytes: Buffer,
-  yaml: unknown,
+  decoded: unknown,
 ): unknown {
-  if (bytes.length === 0 || yaml !== undefined) return yaml
+  if (bytes.length === 0 || decoded !== undefined) return decoded
+  if (bodyType(request).endsWith('protobuf')) return undefined
   try {
-    return parseAtOnce(bytes, bodyType(request).endsWith('protobuf') ? 'protobuf' : 'json').value
+    return parseAtOnce(bytes, 'json').value
   } catch {
     return undefined
   }

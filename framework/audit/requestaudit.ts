@@ -5,9 +5,8 @@ import { StatusError } from '../meta/errors.ts'
 import type { ClusterName } from '../meta/object.ts'
 import type { Incoming } from '../request/incoming.ts'
 import type { RequestInfo } from '../request/requestinfo.ts'
-import type { Answer, ParseYaml } from '../request/response.ts'
+import type { Answer } from '../request/response.ts'
 import { anonymous, type UserInfo } from '../request/user.ts'
-import { parseYaml } from '../wire/yaml.ts'
 import {
   type AuditEvent,
   auditUserOf,
@@ -49,8 +48,8 @@ export class RequestAudit {
   /** The decisions of a view and of the authorizers that it has asked. */
   readonly #steps: DecisionStep[] = []
   #sent: Buffer | undefined
-  /** The value of a YAML body. */
-  #yaml: unknown
+  /** The value of the body, if the verb has decoded it. */
+  #decoded: unknown
   #info: RequestInfo
   #user: UserInfo | undefined
   #impersonated: UserInfo | undefined
@@ -67,19 +66,17 @@ export class RequestAudit {
     this.#info = { isResource: false, verb: incoming.method.toLowerCase(), path: incoming.path }
   }
 
-  /** The same request; its body is kept when it is read, and parsed if it is YAML. */
+  /** The same request; its body is kept when it is read, and its value when it is decoded. */
   get incoming(): Incoming {
     const incoming = this.#incoming
     const keep = (bytes: Buffer): Buffer => {
       this.#sent = bytes
       return bytes
     }
-    const parse: ParseYaml = async text => {
-      const content = await (incoming.yaml ?? parseYaml)(text)
-      this.#yaml = content.value
-      return content
+    const decoded = (value: unknown): void => {
+      this.#decoded = value
     }
-    return { ...incoming, body: async limit => keep(await incoming.body(limit)), yaml: parse }
+    return { ...incoming, body: async limit => keep(await incoming.body(limit)), decoded }
   }
 
   /** The request, its logical cluster, and whether its URL has no view. */
@@ -195,7 +192,7 @@ export class RequestAudit {
   #requested(): unknown {
     const named = !this.#info.isResource || this.#info.name !== ''
     if (this.#sent === undefined || (named && this.#required.level === 'Metadata')) return undefined
-    return requestedObject(this.#incoming, this.#sent, this.#yaml)
+    return requestedObject(this.#incoming, this.#sent, this.#decoded)
   }
 
   /** The anonymous user before authentication; no user if it has failed. */

@@ -227,8 +227,29 @@ describe('authentication over TLS', () => {
         ['X-Remote-User', 'a', 'X-Remote-User', 'b'],
         ['X-Remote-User', ''],
         ['X-Remote-User', 'a', 'X-Remote-Extra-a%zz', 'b'],
+        // Latin-1, of which a decoder would make the same character for all letters that are not ASCII.
+        ['X-Remote-User', 'J\xfcrgen'],
+        ['X-Remote-User', 'a', 'X-Remote-Group', '\xfc'],
+        ['X-Remote-User', 'a', 'X-Remote-Extra-a', '\xfc'],
       ])
         assert.equal(await ask(['Host', 'x', ...lines], proxy), 401)
+    })
+
+    it('are UTF-8, as Go sends them', async () => {
+      const sent = (text: string) => Buffer.from(text).toString('latin1')
+      const lines = [
+        'X-Remote-User',
+        sent('Jürgen'),
+        'X-Remote-Group',
+        sent('山'),
+        'X-Remote-Extra-a',
+        sent('ß'),
+      ]
+      assert.deepEqual(await ask(['Host', 'x', ...lines], proxy), {
+        name: 'Jürgen',
+        groups: ['山', 'system:authenticated'],
+        extra: { a: ['ß'] },
+      })
     })
 
     it('decode a key once', async () => {

@@ -1,4 +1,5 @@
 import { unauthorized } from '../meta/errors.ts'
+import { identityText } from '../net/headers.ts'
 import type { Credentials } from '../request/authenticator.ts'
 
 /**
@@ -13,6 +14,17 @@ export function headerLines(credentials: Credentials, name: string): readonly st
     if (rawHeaders[i]?.toLowerCase() === name) lines.push(rawHeaders[i + 1] ?? '')
   return lines
 }
+
+/** A text of an identity, from a line. Throws 401 for bytes that are not UTF-8: two names could become one. */
+export function identityOn(line: string): string {
+  const text = identityText(line)
+  if (text === undefined) throw unauthorized('an identity in a header is not UTF-8')
+  return text
+}
+
+/** The lines of a header that has texts of an identity. */
+export const identityLines = (credentials: Credentials, name: string): readonly string[] =>
+  headerLines(credentials, name).map(identityOn)
 
 const prefix = 'base64url.bearer.authorization.k8s.io.'
 

@@ -3,7 +3,7 @@ import type { Authenticator, Credentials } from '../request/authenticator.ts'
 import type { UserInfo } from '../request/user.ts'
 import { authenticated } from './authentication.ts'
 import { commonName } from './certificates.ts'
-import { headerLines } from './headers.ts'
+import { identityLines, identityOn } from './headers.ts'
 import { trustIn } from './issuer.ts'
 
 export interface RequestHeaderOptions {
@@ -76,15 +76,15 @@ function assertedUser(credentials: Credentials, headers: IdentityHeaders): UserI
   const [uid] = uids
   return authenticated({
     name,
-    groups: headers.group.flatMap(header => headerLines(credentials, header)),
+    groups: headers.group.flatMap(header => identityLines(credentials, header)),
     ...(uid ? { uid } : {}),
     ...(Object.keys(extra).length > 0 ? { extra } : {}),
   })
 }
 
 function firstLines(credentials: Credentials, names: readonly string[]): readonly string[] {
-  const found = names.find(name => headerLines(credentials, name).length > 0)
-  return found === undefined ? [] : headerLines(credentials, found)
+  const found = names.find(name => identityLines(credentials, name).length > 0)
+  return found === undefined ? [] : identityLines(credentials, found)
 }
 
 function assertedExtra(
@@ -97,7 +97,7 @@ function assertedExtra(
     const prefix = prefixes.find(each => name.startsWith(each))
     if (prefix === undefined) continue
     const key = decodeKey(name.slice(prefix.length))
-    extra.set(key, [...(extra.get(key) ?? []), rawHeaders[i + 1] ?? ''])
+    extra.set(key, [...(extra.get(key) ?? []), identityOn(rawHeaders[i + 1] ?? '')])
   }
   return Object.fromEntries(extra)
 }

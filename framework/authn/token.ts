@@ -43,7 +43,7 @@ export function tokenAuthenticator(
 ): TokenAuthenticator {
   return {
     identify(token, use) {
-      const wanted = use.audiences?.length ? use.audiences : own
+      const wanted = new Set(use.audiences?.length ? use.audiences : own)
       const problems = ['invalid bearer token']
       const note = (error: unknown): undefined => void problems.push(problemOf(error))
       const ask = (at: number): Awaitable<Identified> => {
@@ -53,9 +53,9 @@ export function tokenAuthenticator(
         return after(
           attempt(() => read(token, use), note),
           found => {
-            const audiences = (found?.audiences ?? own).filter(audience => wanted.includes(audience))
+            const audiences = (found?.audiences ?? own).filter(audience => wanted.has(audience))
             if (found !== undefined && audiences.length > 0) return { ...found, audiences }
-            if (found?.audiences !== undefined) problems.push(wrongAudience(found.audiences, wanted))
+            if (found?.audiences !== undefined) problems.push(wrongAudience(found.audiences, [...wanted]))
             return ask(at + 1)
           },
         )

@@ -15,10 +15,16 @@ export interface TokenVerdicts<T extends object> {
 }
 
 const remembered = 10_000
+/** Characters of all results of one cache, and of one result: a tenant can make tokens with megabytes of groups or audiences. */
+const mostTogether = 32 * 1024 * 1024
+const mostOfOne = 64 * 1024
 
 /** `longest`: milliseconds after which a result expires, also if the token is still valid. */
 export function createVerdicts<T extends object>(longest: number): TokenVerdicts<T> {
-  const known = new LRUCache<string, T>({ max: remembered, ttlAutopurge: false })
+  const known = new LRUCache<string, T>({
+    ...{ max: remembered, maxSize: mostTogether, maxEntrySize: mostOfOne, ttlAutopurge: false },
+    sizeCalculation: value => JSON.stringify(value).length,
+  })
   const asked = new Map<string, Promise<T>>()
   const ask = async (key: string, judge: () => Promise<TokenVerdict<T>>): Promise<T> => {
     const { value, expires } = await judge()

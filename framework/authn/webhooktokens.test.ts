@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import { stopClocks } from '../../test/support/time/clocks.ts'
 import { TokenError } from './token.ts'
-import { webhookTokens } from './webhooktokens.ts'
+import { webhookTokens, webhookTokensDefaults } from './webhooktokens.ts'
 
 const known = { authenticated: true, user: { username: 'ann', groups: ['devs'] } }
 
@@ -55,6 +56,25 @@ describe('the token webhook', () => {
     for (let i = 0; i < 3; i++) assert.equal((await read('good', {}))?.user.name, 'ann')
     for (let i = 0; i < 3; i++) await refused(read('bad', {}), 'too old')
     assert.equal(asked.length, 2)
+  })
+
+  it('is cached for two minutes by default, also for rejected tokens', async () => {
+    const clocks = stopClocks()
+    try {
+      const { asked, read } = webhook([known, {}, {}, known], webhookTokensDefaults.cacheTTL)
+      await read('ended', {})
+      await refused(read('begun', {}), 'unknown token')
+      clocks.pass(120_000)
+      await read('ended', {})
+      await refused(read('begun', {}), 'unknown token')
+      assert.equal(asked.length, 2)
+      clocks.pass(1)
+      await refused(read('ended', {}), 'unknown token')
+      await read('begun', {})
+      assert.equal(asked.length, 4)
+    } finally {
+      clocks.restore()
+    }
   })
 
   it('is called every time with a cache TTL of 0', async () => {

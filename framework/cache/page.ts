@@ -133,6 +133,10 @@ interface Joined {
 }
 
 const noBytes: Buffer = Buffer.alloc(0)
+/** The bytes that are left out of an item that has left its page: none. */
+const departed: Buffer = Buffer.alloc(0)
+/** Bytes of a slab that an item may keep in memory alone. */
+const smallSlab = 8 * 1024
 
 function part({ slab, starts }: Joined, from: number, to: number): Buffer {
   if (to - from === starts.length) return slab
@@ -162,6 +166,8 @@ export interface CacheItem extends Item {
    * which is then left out, or empty.
    */
   move(slab: Buffer, start: number, left: Buffer): void
+  /** The object was changed or deleted: the item takes its bytes out of the slab of its neighbors, and stays there. */
+  leave(): void
   /** The same object presented at a later revision. */
   at(revision: number): CacheItem
 }
@@ -267,9 +273,16 @@ export abstract class SlabItem implements CacheItem, ObjectMeta {
       slab[start] = openingBrace
       this.#copyRest(slab, start + 1, left)
     }
+    if (this.#left === departed) return
     this.#slab = slab
     this.#start = start
     this.#left = left
+  }
+
+  leave(): void {
+    if (this.#left.length > 0 || this.#slab.length > this.length + smallSlab)
+      this.move(Buffer.allocUnsafeSlow(this.length), 0, noBytes)
+    this.#left = departed
   }
 
   /** Copies the bytes behind the type. */

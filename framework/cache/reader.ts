@@ -4,8 +4,9 @@ import { expired } from '../meta/errors.ts'
 import type { CacheEvent, EventView, Line, Ring } from './ring.ts'
 import { type Matches, matcherOf, nameOf, type ServedKind } from './selection.ts'
 
-/** Maximum number of events in one batch: a slow reader holds no more. */
-const most = 128
+/** A batch ends with the event that reaches one of these limits: a slow reader holds no more. */
+const mostEvents = 128
+const mostBytes = 1024 * 1024
 
 export const tooOld = (revision: number, ring: Ring): string =>
   `too old resource version: ${revision} (${ring.floor})`
@@ -33,6 +34,14 @@ function viewsOf(
     return matches === undefined ? event : seen(event, matches)
   }
   return { own, all: { name: `${cluster} ${name}`, see } }
+}
+
+/** The end of the batch that begins at a position. */
+function endOf(line: Line, position: number): number {
+  const last = Math.min(line.end, position + mostEvents)
+  let end = position
+  for (let bytes = 0; end < last && bytes < mostBytes; end++) bytes += line.at(end)?.size ?? 0
+  return end
 }
 
 /**
@@ -82,7 +91,7 @@ export class RingReader {
   next(): readonly ItemEvent[] | undefined {
     const line = this.#line
     if (this.#position < line.start) throw expired(tooOld(this.#revision, this.#ring))
-    const end = Math.min(line.end, this.#position + most)
+    const end = endOf(line, this.#position)
     if (this.#position === end) return this.#settle() ? [] : undefined
     const events = line.read(this.#position, end, this.#view)
     this.#revision = line.at(end - 1)?.revision ?? this.#revision

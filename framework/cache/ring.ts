@@ -1,4 +1,5 @@
 import type { ItemEvent } from '../contract/item.ts'
+import { Histories, type RingHistory } from './histories.ts'
 import type { CacheItem } from './page.ts'
 
 /** How many events of one resource are kept: the first limit that is reached applies. */
@@ -11,9 +12,10 @@ export interface RingBounds {
 export const defaultRing: RingBounds = { events: 100_000, bytes: 64 * 1024 * 1024, minutes: 15 }
 
 /** The newest events of one resource, and lines of single clusters while they are watched. */
-export class Ring<I extends CacheItem = CacheItem> {
+export class Ring<I extends CacheItem = CacheItem> implements RingHistory {
   readonly line = new Line<I>()
   readonly #bounds: RingBounds
+  #histories: Histories
   readonly #clusters = new Map<string, { readonly line: Line<I>; watchers: number }>()
   readonly #touched = new Set<Line<I>>()
   /** The end of the line at the end of the last minutes. */
@@ -21,15 +23,21 @@ export class Ring<I extends CacheItem = CacheItem> {
   #bytes = 0
   #floor: number
 
-  /** `floor`: the revision after which it is complete. */
-  constructor(floor: number, bounds: RingBounds) {
+  /** `floor`: the revision after which it is complete. `histories`: limits the bytes of several rings together. */
+  constructor(floor: number, bounds: RingBounds, histories: Histories) {
     this.#floor = floor
     this.#bounds = bounds
+    this.#histories = histories
+    histories.add(this)
   }
 
   /** All events after this revision are here. */
   get floor(): number {
     return this.#floor
+  }
+
+  get bytes(): number {
+    return this.#bytes
   }
 
   /** Whether no event after `revision` was dropped, nor some of those at it. */
@@ -39,12 +47,19 @@ export class Ring<I extends CacheItem = CacheItem> {
   }
 
   push(event: CacheEvent<I>): void {
+    event.previous?.leave()
     this.#add(this.line, event)
-    this.#bytes += event.size
     const cluster = this.#clusters.get(event.item.cluster)
     if (cluster !== undefined) this.#add(cluster.line, event)
-    while (this.line.end - this.line.start > this.#bounds.events || this.#bytes > this.#bounds.bytes)
-      this.drop()
+    this.#grow(event.size)
+    while (this.line.end - this.line.start > this.#bounds.events) this.drop()
+    this.shrink(this.#bounds.bytes)
+    // Not for each event that is dropped: it looks at all rings.
+    if (this.#histories.bytes > this.#histories.most) this.#histories.shrink()
+  }
+
+  shrink(bytes: number): void {
+    while (this.#bytes > bytes) this.drop()
   }
 
   /** To be called once a minute. */
@@ -59,7 +74,7 @@ export class Ring<I extends CacheItem = CacheItem> {
   drop(): void {
     const event = this.line.shift()
     if (event === undefined) return
-    this.#bytes -= event.size
+    this.#grow(-event.size)
     this.#floor = event.revision
     const line = this.#clusters.get(event.item.cluster)?.line
     if (line?.at(line.start) === event) line.shift()
@@ -73,6 +88,8 @@ export class Ring<I extends CacheItem = CacheItem> {
 
   /** Wakes all readers: the watch is over. */
   end(): void {
+    this.#histories.remove(this)
+    this.#histories = new Histories()
     this.line.wake()
     for (const { line } of this.#clusters.values()) line.wake()
   }
@@ -120,6 +137,11 @@ export class Ring<I extends CacheItem = CacheItem> {
   #add(line: Line<I>, event: CacheEvent<I>): void {
     line.push(event)
     this.#touched.add(line)
+  }
+
+  #grow(bytes: number): void {
+    this.#bytes += bytes
+    this.#histories.bytes += bytes
   }
 
   #firstFrom(revision: number): number {
@@ -172,6 +194,9 @@ export class CacheEvent<I extends CacheItem = CacheItem> implements ItemEvent {
     return this.#left
   }
 }
+
+/** How many views of one line are remembered: clients choose them, and a line without new events forgets none. */
+const mostHanded = 1_000
 
 const departed = (previous: CacheItem, revision: number): ItemEvent => ({
   type: 'DELETED',
@@ -237,6 +262,7 @@ export class Line<I extends CacheItem = CacheItem> {
     const offset = this.#head - this.#start
     const events = this.#events.slice(from + offset, to + offset)
     const seen = view.see === undefined ? events : events.flatMap(event => view.see?.(event) ?? [])
+    if (this.#handed.size >= mostHanded) this.#handed.clear()
     this.#handed.set(name, seen)
     return seen
   }

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { Readers } from '../async/awaitable.ts'
 import { Ticker, type WatchSource } from '../cache/following.ts'
+import { Histories } from '../cache/histories.ts'
 import { idOf, SlabItem } from '../cache/page.ts'
 import { idsUnder, PageMap, type Snapshot } from '../cache/pages.ts'
 import { CacheEvent, Ring } from '../cache/ring.ts'
@@ -59,7 +60,7 @@ export class MapSource implements WatchSource {
   constructor(about: Pick<OwnKind, 'group' | 'resource'>, kind: ServedKind) {
     this.about = about
     this.kind = kind
-    this.ring = new Ring(this.#revision, bounds)
+    this.ring = new Ring(this.#revision, bounds, new Histories())
   }
 
   get revision(): number {

@@ -79,7 +79,7 @@ export interface ApiResource<P extends Params = Params> {
   readonly createOnUpdate: boolean
   /** Sets defaults that a schema cannot express, such as a label with the object's name; called after decoding. */
   readonly complete?: (object: KubeObject) => KubeObject
-  /** New objects that keep the uid and the times that a client sends: copies of objects of other servers. */
+  /** Objects that keep the uid, the times and the managedFields that a client sends: copies of objects of other servers. */
   readonly keepsSystemFields?: (object: KubeObject) => boolean
   /** Whether DELETE returns the object instead of a Status (rules.md 6.6). */
   readonly deleteReturnsObject?: boolean

@@ -1,6 +1,5 @@
 import type { StatusError } from '../meta/errors.ts'
 import type { ClusterName, ClusterScope } from '../meta/object.ts'
-import type { RequestInfo } from '../request/requestinfo.ts'
 import type { VerbRequest } from '../request/response.ts'
 import type { ApiSet } from './apis.ts'
 import type { Authorizer } from './authorizer.ts'
@@ -36,8 +35,17 @@ export interface Backend {
   resolve(path: string): ClusterName | undefined
   /** Like `resolve`, with mounted and unavailable workspaces; undefined for unknown paths. Absent without mounts. */
   place?(path: string): Place | undefined
-  /** The error for requests to a logical cluster that does not accept them now, from any user; undefined: it accepts them. */
-  refusal?(cluster: ClusterScope, info: RequestInfo): StatusError | undefined
+  /** The error for a request to a logical cluster that does not accept it now; undefined: it accepts it. */
+  refusal?(
+    cluster: ClusterScope,
+    request: Pick<RequestContext, 'info' | 'user'>,
+    query: URLSearchParams,
+  ): StatusError | undefined
+  /**
+   * Like `refusal`, but before authorization: for a logical cluster that moves from or to another server, whose roles are not all
+   * here.
+   */
+  refusalToAll?: Backend['refusal']
   /**
    * Resolves when reads show every change that any server of the installation acknowledged before the call; at once with
    * undefined when they always do. Throws 503 and 504. Absent: they always do.

@@ -8,8 +8,11 @@ import type { ResourceStorage } from './storage.ts'
 export interface PeerClient {
   /** Lists and watches; writes are refused. */
   storage(resource: ResourceRef): ResourceStorage
+  /** Reads the objects that ClusterCachedResources of a shard publish. `resource.identity` is that of the published resource. */
+  published(resource: ResourceRef, shard: string): ResourceStorage
   get<T>(path: string, signal: AbortSignal): Promise<T>
   post<T>(path: string, body: object, signal: AbortSignal): Promise<T>
+  put<T>(path: string, body: object, signal: AbortSignal): Promise<T>
   /** A JSON merge patch. */
   patch<T>(path: string, body: object, signal: AbortSignal): Promise<T>
   delete(path: string, signal: AbortSignal): Promise<void>

@@ -43,6 +43,12 @@ describe('impersonation', () => {
     })
   })
 
+  it('reads UTF-8, and refuses other bytes: two names could become one', () => {
+    const name = Buffer.from('Jürgen').toString('latin1')
+    assert.equal(wanted('Impersonate-User', name).name, 'Jürgen')
+    assert.throws(() => wanted('Impersonate-User', 'J\xfcrgen'), { code: 401 })
+  })
+
   for (const [what, lines, message] of [
     [
       'groups alone',
@@ -185,13 +191,20 @@ describe('impersonation', () => {
       'cluster:two,cluster:one',
     ])
     assert.deepEqual(user.extra?.[scopes], ['cluster:two,cluster:one', 'cluster:one'])
-    const foreign = ['Impersonate-User', 'system:serviceaccount:a:b', `Impersonate-Extra-${home}`, 'two']
-    await refused(be(alice, foreign), 403, gate)
+    const robot = 'system:serviceaccount:a:b'
+    const foreign = ['Impersonate-User', robot, `Impersonate-Extra-${home}`, 'two']
+    assert.deepEqual((await be(alice, foreign)).extra, { [home]: ['two'], [scopes]: ['cluster:one'] })
+    const unnamed = policy('authentication.k8s.io/userextras')
     await refused(
-      be(alice, warranted({ user: 'system:serviceaccount:a:b', extra: { [home]: ['two'] } })),
+      be(alice, foreign, unnamed),
       403,
-      gate,
+      /"two" is forbidden: .* "userextras\/authentication.kcp.io\/cluster-name"/,
     )
+    const inWarrant = warranted({ user: robot, extra: { [home]: ['two'] } })
+    await refused(be(alice, inWarrant, unnamed), 403, /is forbidden/)
+    assert.deepEqual((await be(alice, inWarrant)).extra?.[warrant], [
+      JSON.stringify({ user: robot, extra: { [home]: ['two'], [scopes]: ['cluster:one'] } }),
+    ])
     const own = ['Impersonate-User', 'system:serviceaccount:a:b', `Impersonate-Extra-${home}`, 'one']
     assert.deepEqual((await be(alice, own)).extra?.[home], ['one'])
   })

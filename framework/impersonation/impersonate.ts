@@ -93,11 +93,13 @@ function identitiesIn(
   return [atHome(own), ...warranted.map(atHome)]
 }
 
-/** A cluster name equal to that of the request is redundant; another one is rejected below. */
+/**
+ * A cluster name equal to that of the request is redundant. Another one needs permission like every extra, and gives a service
+ * account that is confined to this logical cluster, where it is nobody.
+ */
 function withoutHome(extra: RequestedIdentity['extra'], cluster: string): RequestedIdentity['extra'] {
   const { [clusterNameKey]: homes = [], ...others } = extra
-  if (homes.some(home => home !== cluster)) throw notAllowed()
-  return others
+  return homes.every(home => home === cluster) ? others : extra
 }
 
 /** Groups with a meaning in kcp: only a member may impersonate them. */

@@ -1,5 +1,5 @@
 import { parseServiceAccount, serviceAccountGroups } from '../authn/accountname.ts'
-import { headerLines } from '../authn/headers.ts'
+import { identityLines, identityOn } from '../authn/headers.ts'
 import { isMembers } from '../json/json.ts'
 import { badRequest } from '../meta/errors.ts'
 import type { Credentials } from '../request/authenticator.ts'
@@ -25,7 +25,7 @@ export function requestedIdentity(credentials: Credentials): RequestedIdentity {
   const requested = {
     name: onlyLine(credentials, 'impersonate-user'),
     uid: onlyLine(credentials, 'impersonate-uid'),
-    groups: headerLines(credentials, 'impersonate-group'),
+    groups: identityLines(credentials, 'impersonate-group'),
     extra: extraOf(credentials),
   }
   if (requested.name === '')
@@ -34,7 +34,7 @@ export function requestedIdentity(credentials: Credentials): RequestedIdentity {
 }
 
 function onlyLine(credentials: Credentials, header: string): string {
-  const lines = headerLines(credentials, header)
+  const lines = identityLines(credentials, header)
   if (lines.length > 1) throw badRequest(`the header ${header} must be set once`)
   return lines[0] ?? ''
 }
@@ -45,7 +45,7 @@ function extraOf({ rawHeaders = [] }: Credentials): Extra {
     const header = rawHeaders[i]?.toLowerCase() ?? ''
     if (!header.startsWith(extraPrefix)) continue
     const key = decoded(header.slice(extraPrefix.length)).toLowerCase()
-    extra.set(key, [...(extra.get(key) ?? []), rawHeaders[i + 1] ?? ''])
+    extra.set(key, [...(extra.get(key) ?? []), identityOn(rawHeaders[i + 1] ?? '')])
   }
   return Object.fromEntries(extra)
 }

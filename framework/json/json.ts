@@ -130,6 +130,41 @@ export function sameJson(a: unknown, b: unknown): boolean {
   return more === 0
 }
 
+/** What `sameJson` returns, in steps. */
+export function* sameJsonSteps(a: unknown, b: unknown, work: Work): Generator<void, boolean> {
+  if (a === b) return true
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && (yield* sameItems(a, b, work))
+  return isMembers(a) && isMembers(b) && (yield* sameMembers(a, b, work))
+}
+
+function* sameItems(a: readonly unknown[], b: readonly unknown[], work: Work): Generator<void, boolean> {
+  for (let i = 0; i < a.length; i++) {
+    if (a[i] !== b[i] && !(yield* sameJsonSteps(a[i], b[i], work))) return false
+    if (work.isStepDone()) yield
+  }
+  return true
+}
+
+function* sameMembers(
+  a: Record<string, unknown>,
+  b: Record<string, unknown>,
+  work: Work,
+): Generator<void, boolean> {
+  let more = 0
+  for (const key in a) {
+    if (work.isStepDone()) yield
+    if (a[key] === undefined) continue
+    if (!Object.hasOwn(b, key)) return false
+    if (a[key] !== b[key] && !(yield* sameJsonSteps(a[key], b[key], work))) return false
+    more++
+  }
+  for (const key in b) {
+    if (work.isStepDone()) yield
+    if (b[key] !== undefined) more--
+  }
+  return more === 0
+}
+
 /** Like `JSON.stringify`, with bigints as integers. */
 function write(value: unknown): string {
   if (typeof value === 'bigint') return value.toString()
@@ -202,4 +237,34 @@ export class Work {
     this.#left = valuesOfStep
     return true
   }
+}
+
+/** Items that are sorted at once: that takes less than a millisecond. */
+const sortedAtOnce = 1024
+
+/** Sorts items, some of them in place, in steps. */
+export function* sortedSteps<T>(items: T[], compare: (a: T, b: T) => number): Generator<void, readonly T[]> {
+  if (items.length <= sortedAtOnce) return items.sort(compare)
+  const middle = items.length >>> 1
+  const first = yield* sortedSteps(items.slice(0, middle), compare)
+  yield
+  const second = yield* sortedSteps(items.slice(middle), compare)
+  yield
+  return yield* mergedSteps(first, second, compare)
+}
+
+function* mergedSteps<T>(
+  a: readonly T[],
+  b: readonly T[],
+  compare: (a: T, b: T) => number,
+): Generator<void, readonly T[]> {
+  const merged: T[] = []
+  let [i, j] = [0, 0]
+  while (i < a.length && j < b.length) {
+    const [first, second] = [a[i] as T, b[j] as T]
+    if (compare(first, second) <= 0) i = merged.push(first) - j
+    else j = merged.push(second) - i
+    if (merged.length % sortedAtOnce === 0) yield
+  }
+  return merged.concat(a.slice(i), b.slice(j))
 }

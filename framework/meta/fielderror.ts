@@ -23,8 +23,16 @@ export const duplicate = (field: string, value: unknown): FieldError =>
 export const repeated = (
   values: readonly unknown[],
   fieldAt: (index: number) => string,
-): readonly FieldError[] =>
-  values.flatMap((value, i) => (values.indexOf(value) < i ? [duplicate(fieldAt(i), value)] : []))
+): readonly FieldError[] => {
+  const isRepeated = repetitions()
+  return values.flatMap((value, i) => (isRepeated(value) ? [duplicate(fieldAt(i), value)] : []))
+}
+
+/** Whether a value was asked about before. */
+export function repetitions(): (value: unknown) => boolean {
+  const seen = new Set<unknown>()
+  return value => seen.size === seen.add(value).size
+}
 
 export const unsupported = (field: string, value: unknown, values: readonly string[]): FieldError =>
   fieldError(

@@ -63,6 +63,16 @@ export interface ObjectKey {
   readonly name: string
 }
 
+/** Identifies a resource or subresource in one version; bound resources also by the identity of their APIExport. */
+export const resourceId = ({
+  group,
+  version,
+  resource,
+  subresource = '',
+  identity = '',
+}: GroupVersionResource & { readonly subresource?: string; readonly identity?: string }): string =>
+  [group, version, resource, subresource, identity].join('/')
+
 /** `group/version`, or `version` for the core group. */
 export const apiVersionOf = (group: string, version: string): string =>
   group === '' ? version : `${group}/${version}`

@@ -1,28 +1,76 @@
 import assert from 'node:assert/strict'
+import { mock } from 'node:test'
 import { turn } from '../async/awaitable.ts'
-import { createMetrics } from './metrics.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
 
-const spin = (milliseconds: number): void => {
-  const end = performance.now() + milliseconds
-  while (performance.now() < end);
+/** Clocks of the test: what passes, and what the process has the processor for. */
+function clocks() {
+  let [passed, used] = [1_000, 1_000]
+  mock.method(performance, 'now', () => passed)
+  mock.method(process, 'cpuUsage', () => ({ user: used * 600, system: used * 400 }))
+  return (milliseconds: { readonly passed: number; readonly used: number }): void => {
+    passed += milliseconds.passed
+    used += milliseconds.used
+  }
 }
 
 describe('the time for which a request blocks the event loop', () => {
+  let spend: ReturnType<typeof clocks>
+  let metrics: Metrics
+  beforeEach(() => {
+    spend = clocks()
+    metrics = createMetrics()
+  })
+  afterEach(() => mock.restoreAll())
+
   const name = 'oriel_request_event_loop_hold_seconds'
-  const countOf = (text: string, method: string): string | undefined =>
-    new RegExp(`^${name}_count\\{verb="${method}".*\\} (\\d+)$`, 'm').exec(text)?.[1]
+  /** The number of observations of a method, and their sum. */
+  const observed = async (method: string): Promise<readonly (string | undefined)[]> => {
+    const { body } = await metrics.text()
+    return ['count', 'sum'].map(
+      part => new RegExp(`^${name}_${part}\\{verb="${method}".*\\} ([\\d.]+)$`, 'm').exec(body)?.[1],
+    )
+  }
 
   it('is observed for each part of its work, and for that request only', async () => {
-    const metrics = createMetrics()
     const slow = metrics.begin('POST')
-    spin(25)
+    spend({ passed: 25, used: 25 })
     metrics.begin('GET')
     await turn()
     slow.works()
-    spin(25)
+    spend({ passed: 25, used: 25 })
     await turn()
-    const { body } = await metrics.text()
-    assert.equal(countOf(body, 'POST'), '2')
-    assert.equal(countOf(body, 'GET'), undefined)
+    assert.deepEqual(await observed('POST'), ['2', '0.05'])
+    assert.deepEqual(await observed('GET'), [undefined, undefined])
+  })
+
+  it('is that of the processor, also on a machine that is busy with others', async () => {
+    metrics.begin('POST')
+    spend({ passed: 400, used: 10 })
+    await turn()
+    metrics.begin('POST')
+    spend({ passed: 400, used: 50 })
+    await turn()
+    assert.deepEqual(await observed('POST'), ['1', '0.05'])
+  })
+
+  it('is not that of other threads', async () => {
+    metrics.begin('POST')
+    spend({ passed: 30, used: 90 })
+    await turn()
+    assert.deepEqual(await observed('POST'), ['1', '0.03'])
+  })
+
+  it('is not that of the requests before', async () => {
+    metrics.begin('POST')
+    spend({ passed: 19, used: 19 })
+    metrics.begin('GET')
+    spend({ passed: 19, used: 19 })
+    await turn()
+    metrics.begin('PUT')
+    spend({ passed: 300, used: 15 })
+    await turn()
+    for (const method of ['POST', 'GET', 'PUT'])
+      assert.deepEqual(await observed(method), [undefined, undefined])
   })
 })

@@ -6,7 +6,9 @@ import { isStaleConnection } from './failure.ts'
 import type { HeaderMap } from './headers.ts'
 
 /** PEM. Without `ca` the certificate authorities of the operating system are trusted. */
-export type ClientTls = Readonly<Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized'>>
+export type ClientTls = Readonly<
+  Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'allowPartialTrustChain'>
+>
 
 /** Times are in milliseconds. */
 export interface HttpClientOptions {
@@ -21,6 +23,8 @@ export interface HttpClientOptions {
   readonly connectTimeout?: number
   /** Until the head of a response; default 30 s. */
   readonly headersTimeout?: number
+  /** Bytes of the head of a response; default: Node's 16 KiB. */
+  readonly mostHead?: number
   /** Between two parts of a body; default 0, no limit. */
   readonly bodyTimeout?: number
   /** Longest time for which an idle connection is kept; 0: each request has its own connection. Default: undici's. */
@@ -28,6 +32,9 @@ export interface HttpClientOptions {
   /** Connections at a time; default: no limit. */
   readonly connections?: number
 }
+
+/** Bytes of the head of a response of a shard: a webhook of a tenant can add 4,096 warnings of one character. */
+export const mostHeadOfShard = 256 * 1024
 
 /** A request of this server to another one. */
 export interface OutgoingRequest {
@@ -129,6 +136,7 @@ async function open(options: HttpClientOptions): Promise<Agent> {
       ...(lookup && { lookup }),
       timeout: options.connectTimeout ?? 10_000,
     },
+    ...(options.mostHead !== undefined && { maxHeaderSize: options.mostHead }),
     headersTimeout: options.headersTimeout ?? 30_000,
     bodyTimeout: options.bodyTimeout ?? 0,
     ...(keepAlive === 0 && { pipelining: 0 }),

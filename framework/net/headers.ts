@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { HeaderFields } from '../contract/upstream.ts'
+import { forbidden } from '../meta/errors.ts'
 
 /** Headers by name in lower case, as they are sent. */
 export type HeaderMap = Record<string, string | readonly string[]>
@@ -78,6 +79,26 @@ export function withoutTokenProtocol(fields: HeaderMap): HeaderMap {
   return kept.length === 0 ? rest : { ...rest, 'sec-websocket-protocol': kept.join(', ') }
 }
 
+// A receiver removes spaces at both ends of a value: ` system:masters` would arrive as `system:masters`.
+const altered = /^ | $|\p{Cc}|\p{Surrogate}/u
+
+/** Throws 403 for a text of an identity that would arrive as another one. */
+function unaltered(text: string): string {
+  if (!altered.test(text)) return text
+  const why = 'a name, a group or an extra value has control characters, or spaces at its ends'
+  throw forbidden(undefined, `the user cannot be passed on: ${why}`)
+}
+
+/** A text of an identity as the value of a header: its UTF-8 bytes, one character per byte. Throws 403. */
+export const identityValue = (text: string): string => Buffer.from(unaltered(text)).toString('latin1')
+
+/** The inverse of `identityValue`; undefined for bytes that are not UTF-8. */
+export function identityText(value: string): string | undefined {
+  if (/^[ -~]*$/.test(value)) return value
+  const text = Buffer.from(value, 'latin1').toString()
+  return Buffer.from(text).toString('latin1') === value ? text : undefined
+}
+
 /** The names of the headers in which a proxy sends the user (kcp `pkg/proxy/authheaders/authheaders.go`). */
 export interface IdentityNames {
   readonly user: string
@@ -110,12 +131,13 @@ interface Identified {
 /** The user as headers, with one line for each group and each extra value. */
 export function identityFields(user: Identified, names: IdentityNames = defaultNames): HeaderFields {
   const extra = Object.entries(user.extra ?? {}).map(
-    ([key, values]) => [names.extraPrefix + encodeURIComponent(key), values] as const,
+    ([key, values]) =>
+      [names.extraPrefix + encodeURIComponent(unaltered(key)), values.map(identityValue)] as const,
   )
   return {
-    [names.user]: user.name,
-    ...(user.uid ? { [names.uid]: user.uid } : {}),
-    ...(user.groups.length > 0 ? { [names.group]: user.groups } : {}),
+    [names.user]: identityValue(user.name),
+    ...(user.uid ? { [names.uid]: identityValue(user.uid) } : {}),
+    ...(user.groups.length > 0 ? { [names.group]: user.groups.map(identityValue) } : {}),
     ...Object.fromEntries(extra),
   }
 }

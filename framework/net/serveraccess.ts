@@ -18,7 +18,8 @@ export interface ServerAccess {
 }
 
 export const tlsOf = ({ ca, cert, key, insecure }: Omit<ServerAccess, 'server'>): ClientTls => ({
-  ...(ca !== undefined && { ca }),
+  // As in Go: kubeconfigs also name the certificate of the server itself as the authority.
+  ...(ca !== undefined && { ca, allowPartialTrustChain: true }),
   ...(cert !== undefined && { cert }),
   ...(key !== undefined && { key }),
   ...(insecure && { rejectUnauthorized: false }),

@@ -36,7 +36,8 @@ export function forwardUpgrade(options: UpgradeOptions, client: ClientSide): Pro
   return new Promise((resolve, reject) => {
     const asked = ask(options, client)
     asked.setTimeout(timeout, () => asked.destroy(tookTooLong()))
-    asked.once('error', error => reject(failureOf(error)))
+    // Not `once`: a connection that is reset can have another error.
+    asked.on('error', error => reject(failureOf(error)))
     asked.once('response', answer => declined(options, client, answer).then(resolve, reject))
     asked.once('upgrade', (answer, socket, head) => {
       asked.setTimeout(0)
@@ -96,7 +97,7 @@ function agreed({ client, upgrade, answer }: Agreement, server: Upgrade): void {
 
 function join(from: Duplex, to: Duplex): void {
   from.pipe(to)
-  from.once('error', () => to.destroy())
+  from.on('error', () => to.destroy())
   from.once('close', () => to.end())
 }
 

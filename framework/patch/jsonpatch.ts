@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isMembers } from '../json/json.ts'
+import { isMembers, maxDepth } from '../json/json.ts'
 import { badRequest, StatusError, tooLarge } from '../meta/errors.ts'
-import { bodyLimit } from '../wire/parsebody.ts'
+import { bodyLimit, isTooDeep } from '../wire/parsebody.ts'
 
 /**
  * A JSON patch (RFC 6902). Not a library, because tenants write the documents: libraries resolve pointers through
@@ -85,7 +85,7 @@ function readOperation(value: unknown): Operation {
  */
 export function applyJsonPatch(document: unknown, { operations }: JsonPatch): unknown {
   // The document is a member of a root: the empty path is handled like the others.
-  const state: State = { root: { '': clone(document) }, copied: 0 }
+  const state: State = { root: { '': clone(document) }, copied: 0, depth: maxDepth }
   for (const operation of operations) apply(state, operation)
   return state.root['']
 }
@@ -93,6 +93,23 @@ export function applyJsonPatch(document: unknown, { operations }: JsonPatch): un
 interface State {
   readonly root: Members
   copied: number
+  /** The document is at most so deep, if its parts and the values of the patch have at most `maxDepth` levels. */
+  depth: number
+}
+
+/** The functions here call themselves for each level. */
+const mostLevels = 4 * maxDepth
+
+const levelsOf = (path: string): number => path.split('/').length
+
+/** Throws 422 where copies and moves into each other make the document too deep. Called before each of them. */
+function checkDepth(state: State, path: string): void {
+  const levels = levelsOf(path)
+  state.depth += levels
+  if (state.depth <= mostLevels) return
+  if (isTooDeep(state.root, 2 * maxDepth)) throw failed('exceeded max depth')
+  state.depth = 2 * maxDepth + levels
+  if (state.depth > mostLevels) throw failed('exceeded max depth')
 }
 
 function apply(state: State, operation: Operation): void {
@@ -100,21 +117,25 @@ function apply(state: State, operation: Operation): void {
   const { path } = operation
   switch (operation.op) {
     case 'add':
+      state.depth = Math.max(state.depth, levelsOf(path) + maxDepth)
       add(root, path, clone(operation.value))
       break
     case 'remove':
       remove(root, path)
       break
     case 'replace':
+      state.depth = Math.max(state.depth, levelsOf(path) + maxDepth)
       replace(root, path, clone(operation.value))
       break
     case 'test':
       test(root, path, operation.value)
       break
     case 'move':
+      checkDepth(state, path)
       move(root, operation.from, path)
       break
     default:
+      checkDepth(state, path)
       copy(state, operation.from, path)
   }
 }

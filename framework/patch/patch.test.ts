@@ -160,6 +160,40 @@ describe('JSON patch', () => {
     ['too many operations', Array(10_001).fill({ op: 'test', path: '/a', value: 1 }), 413],
     ['copies that explode', Array(40).fill({ op: 'copy', from: '/list', path: '/list/-' }), 413],
   ]
+  const into = (op: string, depth: number) => ({ op, from: '/o', path: `/o${'/a'.repeat(depth)}` })
+  const doubled = (start: number, count: number) =>
+    Array.from({ length: count }, (_, i) => into('copy', start * 2 ** i))
+  const chain = (depth: number): unknown => (depth === 0 ? {} : { a: chain(depth - 1) })
+  const deep: Readonly<Record<string, readonly object[]>> = {
+    'copies into themselves': [{ op: 'add', path: '/o', value: { a: {} } }, ...doubled(2, 14)],
+    'copies of what was added step by step': [
+      { op: 'add', path: '/o', value: chain(200) },
+      ...Array.from({ length: 50 }, (_, i) => ({
+        ...{ op: 'add', path: `/o${'/a'.repeat(200 * (i + 1))}`, value: chain(200) },
+      })),
+      { op: 'copy', from: '/o', path: '/p' },
+    ],
+    'moves into each other': Array.from({ length: 100 }, (_, i) => [
+      { op: 'add', path: `/o${i}`, value: chain(200) },
+      { op: 'move', from: i === 0 ? '/a' : `/o${i - 1}`, path: `/o${i}${'/a'.repeat(200)}/a` },
+    ]).flat(),
+  }
+  for (const [name, operations] of Object.entries(deep))
+    it(`refuses ${name}, which would be too deep`, () =>
+      assert.throws(
+        () => patch({ a: 1 }, operations),
+        ({ status }: StatusError) => status.details?.causes?.[0]?.message === 'exceeded max depth',
+      ))
+
+  it('applies thousands of moves', () => {
+    const moves = Array.from({ length: 5_000 }, (_, i) => ({
+      op: 'move',
+      from: `/k${i}`,
+      path: `/k${i + 1}`,
+    }))
+    assert.deepEqual(patch({ k0: 1 }, moves), { k5000: 1 })
+  })
+
   for (const [name, operations, expected] of bad) {
     it(`refuses ${name}`, () => {
       assert.equal(

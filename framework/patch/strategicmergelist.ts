@@ -125,12 +125,14 @@ function mergeItems(
   { mergeKey, mergeItem }: ListMerging,
 ): List {
   const merged = [...live]
+  // Of equal keys the first one counts.
+  const places = new Map(live.map((item, at) => [item[mergeKey], at] as const).toReversed())
   for (const change of changes) {
     const key = keyOf(change, mergeKey)
-    const at = merged.findIndex(item => item[mergeKey] === key)
+    const at = places.get(key) ?? merged.length
     const found = merged[at]
-    if (found === undefined) merged.push(change)
-    else merged[at] = mergeItem(found, change)
+    merged[at] = found === undefined ? change : mergeItem(found, change)
+    places.set(key, at)
   }
   return merged
 }

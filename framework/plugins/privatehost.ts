@@ -43,7 +43,7 @@ function privateBackend(backend: Backend): Backend {
       ...(set.replaced && { replaced: set.replaced }),
     }
   })
-  const { place, refusal } = backend
+  const { place, refusal, refusalToAll } = backend
   return {
     authorizer: backend.authorizer,
     storage: ref => storageOf(backend.storage(ref)),
@@ -54,6 +54,7 @@ function privateBackend(backend: Backend): Backend {
     resolve: path => backend.resolve(path),
     ...(place && { place: path => place.call(backend, path) }),
     ...(refusal && { refusal: (...asked) => refusal.apply(backend, asked) }),
+    ...(refusalToAll && { refusalToAll: (...asked) => refusalToAll.apply(backend, asked) }),
     forward: (ctx, request) => backend.forward(ctx, request),
   }
 }

@@ -10,6 +10,8 @@ export interface VerbRequest {
   body(limit: number): Promise<Buffer>
   /** Parses a YAML body without blocking other requests; absent: it is parsed at once. */
   readonly yaml?: ParseYaml | undefined
+  /** Is told the value of a body that was decoded. */
+  readonly decoded?: ((value: unknown) => void) | undefined
 }
 
 /** Throws, or rejects with, `SyntaxError`, 413 and 429. `duplicates`: a line for each repeated key. */

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { bodyOf, widget } from '../../test/support/widgets.ts'
 import type { Served } from '../contract/apis.ts'
-import { type Item, itemOf, metaOf, relabeledItem } from '../contract/item.ts'
+import { type Item, type ItemEvent, itemOf, metaOf, relabeledItem } from '../contract/item.ts'
+import { silent } from '../contract/log.ts'
 import type { ItemBatch, ItemList } from '../contract/storage.ts'
 import { StatusError, serviceUnavailable } from '../meta/errors.ts'
 import { decodeObject } from '../wire/encode.ts'
 import { itemAnswer, listAnswer } from './answers.ts'
 import { eventForm, listForm, objectForm } from './forms.ts'
-import { encodeEvents, protobufFrames } from './watchstream.ts'
+import { encodeEvents, jsonFrames, protobufFrames, watchStream } from './watchstream.ts'
 
 const form = { head: '{"items":[' }
 const plain = { format: 'json', pretty: false } as const
@@ -163,6 +164,27 @@ describe('listAnswer', () => {
     const { turns, result } = await turnsDuring(async () => encodeEvents(events, encoding))
     assert.ok(turns > 2, `${turns} turns`)
     assert.equal(await encodeEvents(events, encoding), result)
+  })
+
+  it('sends the initial events of a watch in parts of few bytes', async () => {
+    const item = { key: large.key, meta: large.meta, bytes: Buffer.alloc(600_000), object: widget('a') }
+    const events = [...Array.from({ length: 5 }, () => ({ type: 'ADDED', item }) as const)]
+    async function* watch(): AsyncGenerator<readonly ItemEvent[], void> {
+      yield events
+    }
+    const parts: number[] = []
+    const watching = watch()
+    const encoding = { framing: jsonFrames, isShared: false }
+    const { signal } = new AbortController()
+    for await (const part of watchStream({
+      watch: watching,
+      first: watching.next(),
+      encoding,
+      signal,
+      log: silent,
+    }))
+      parts.push(part.length)
+    assert.equal(parts.length, events.length)
   })
 
   it('ends the list when the client does not read', async () => {

@@ -11,11 +11,19 @@ import { text } from './textanswer.ts'
  * client gets a 500 with the ID.
  */
 export function failureAnswer(error: unknown, request: NegotiationRequest, log: Logger): Answer {
-  const { status } = error instanceof StatusError ? error : unexpected(error, log)
+  try {
+    return answerFor(error instanceof StatusError ? error : unexpected(error, log), request)
+  } catch (failure) {
+    // A Status with values of wrong types, for instance of a plugin.
+    return answerFor(unexpected(failure, log), request)
+  }
+}
+
+function answerFor({ status }: StatusError, request: NegotiationRequest): Answer {
   if (status.code === 403 && isDiscovery(request)) return text(403, status.message ?? '')
   const seconds = status.details?.retryAfterSeconds ?? 0
   const headers = {
-    ...(seconds > 0 && { 'Retry-After': String(seconds) }),
+    ...(Number.isSafeInteger(seconds) && seconds > 0 && { 'Retry-After': String(seconds) }),
     ...(status.code === 403 && { 'X-Content-Type-Options': 'nosniff' }),
   }
   return { ...documentAnswer(status, negotiateError(request), status.code), headers }
@@ -32,4 +40,9 @@ function unexpected(error: unknown, log: Logger): StatusError {
     'unexpected error',
   )
   return internalError(`an unexpected error, logged by the server as ${id}`)
+}
+
+export const shuttingDown: Answer = {
+  ...text(429, 'The apiserver is shutting down, please try again later.'),
+  headers: { 'Retry-After': '5', 'X-Content-Type-Options': 'nosniff' },
 }

@@ -16,6 +16,7 @@ const shared = new WeakMap<Framing, WeakMap<readonly ItemEvent[], Awaitable<Buff
 
 /** Larger batches, such as initial events, are sent in parts, to limit the memory for slow clients. */
 const mostEvents = 256
+const mostBytes = 1024 * 1024
 
 /** How events are sent. */
 export interface Encoding {
@@ -97,13 +98,22 @@ export async function* watchStream(stream: WatchStream): AsyncGenerator<Buffer, 
 }
 
 function* encodeAll(events: readonly ItemEvent[], encoding: Encoding): Generator<Awaitable<Buffer>> {
-  if (events.length <= mostEvents) {
-    yield encodeEvents(events, encoding)
-    return
+  if (events.length === 1) yield encodeEvents(events, encoding)
+  else for (const part of partsOf(events)) yield encodeEvents(part, encoding)
+}
+
+/** The events in parts of limited length. A batch that is short enough is its only part: watchers share its frames. */
+function* partsOf(events: readonly ItemEvent[]): Generator<readonly ItemEvent[]> {
+  let [from, bytes] = [0, 0]
+  for (const [at, { item }] of events.entries()) {
+    const length = lengthOf(item)
+    if (at > from && (at - from === mostEvents || bytes + length > mostBytes)) {
+      yield events.slice(from, at)
+      ;[from, bytes] = [at, 0]
+    }
+    bytes += length
   }
-  for (let at = 0; at < events.length; at += mostEvents) {
-    yield encodeEvents(events.slice(at, at + mostEvents), encoding)
-  }
+  yield from === 0 ? events : events.slice(from)
 }
 
 const pause = (milliseconds: number): Promise<void> =>

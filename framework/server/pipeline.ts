@@ -24,6 +24,7 @@ import { answerMounted, type MountOptions } from './mounts.ts'
 import type { RunningViews } from './readiness.ts'
 import {
   homeOf,
+  isShardMetrics,
   type MountedTarget,
   mountedTarget,
   namedCluster,
@@ -196,10 +197,6 @@ export const tooMany = ({ retryAfter }: Refused): Answer => ({
   headers: { 'Retry-After': String(retryAfter), 'X-Content-Type-Options': 'nosniff' },
 })
 
-/** `/clusters/<name>/metrics`: metrics cover all logical clusters, and are served at `/metrics` only. */
-const isShardMetrics = (target: Target | Unresolved): boolean =>
-  target.info.path === '/metrics' && target.workspace?.path.pattern === '' && target.cluster !== undefined
-
 /** The same request by the user that its impersonation headers name. */
 async function impersonated({ backend }: Pipeline, exchange: Routed): Promise<Routed> {
   const { target, user: requestor, lifetime } = exchange
@@ -263,15 +260,18 @@ function admitted(pipeline: Pipeline, exchange: Routed): Awaitable<Authorized> {
   const { workspace, cluster, scope, info } = exchange.target
   requireReady(views, workspace)
   refuseBareUrl(exchange)
-  const { user, lifetime } = exchange
+  const { user, lifetime, incoming } = exchange
+  const { query } = incoming
   const located = scope ?? locate(backend, cluster ?? shardCluster, { user, info, lifetime })
   return after(located, found => {
+    const partial = found === '*' ? undefined : backend.refusalToAll?.(found, { info, user }, query)
+    if (partial !== undefined) throw partial
     const sick = workspace.plugin?.refusal({ cluster: found, user })
     if (sick !== undefined) throw sick
     const ctx = contextOf(pipeline, exchange, found)
     exchange.ctx = ctx
     return after(authorize(ctx, workspace, backend.authorizer), () => {
-      const refusal = found === '*' ? undefined : backend.refusal?.(found, info)
+      const refusal = found === '*' ? undefined : backend.refusal?.(found, ctx, query)
       if (refusal !== undefined) throw refusal
       return after(workspace.guard?.(ctx), () => exchange as Authorized)
     })

@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { constants, gzip } from 'node:zlib'
 import { Readers } from '../async/awaitable.ts'
 import type { Lifetime } from '../async/lifetime.ts'
+import type { Logger } from '../contract/log.ts'
 import type { Answer, VerbRequest } from '../request/response.ts'
 
 /** Headers of one connection: not forwarded, and forbidden in HTTP/2. */
@@ -152,6 +153,12 @@ function finish(response: ServerResponse, lifetime: Lifetime): void {
 function cutOff(response: ServerResponse): void {
   if ('stream' in response) response.destroy(new Error('the answer was cut off'))
   else response.destroy()
+}
+
+/** Neither the answer nor that for its error could be sent: one request must not end the process. */
+export function giveUp(response: ServerResponse, log: Logger, failure: unknown): void {
+  log.error({ error: String(failure) }, 'the answer cannot be sent')
+  cutOff(response)
 }
 
 /** Waits, without a seat, until the client has read. Ends the request if the client of a list does not read. */

@@ -152,6 +152,10 @@ const scopeIn = (written: string): ClusterScope | undefined =>
 /** The cluster of URLs without one, for privileged users only. */
 export const shardCluster = 'system:admin'
 
+/** `/clusters/<name>/metrics`: metrics cover all logical clusters, and are served at `/metrics` only. */
+export const isShardMetrics = (target: Target | Unresolved): boolean =>
+  target.info.path === '/metrics' && target.workspace?.path.pattern === '' && target.cluster !== undefined
+
 /** The logical cluster in a URL, if it can be found before authentication. */
 export function namedCluster(
   backend: Pick<Backend, 'resolve'>,

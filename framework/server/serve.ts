@@ -10,12 +10,11 @@ import type { Measured, Metrics } from '../metrics/metrics.ts'
 import { type HttpRequest, type Incoming, type Reading, readRequest } from '../request/incoming.ts'
 import type { Answer } from '../request/response.ts'
 import { accountOf, type UserInfo } from '../request/user.ts'
-import { failureAnswer } from '../responses/failure.ts'
-import { text } from '../responses/textanswer.ts'
+import { failureAnswer, shuttingDown } from '../responses/failure.ts'
 import { warningHeaders } from '../responses/warnings.ts'
 import type { ConnectionLimit } from './connections.ts'
 import type { Answering } from './listener.ts'
-import { compressed, respond } from './respond.ts'
+import { compressed, giveUp, respond } from './respond.ts'
 import type { Target } from './routes.ts'
 
 /** One request and its state in the server. */
@@ -153,7 +152,11 @@ function deliver(
   service.connections?.belongs(ends.request, accountOf(exchange.user, exchange.requestor))
   const sent = attempt(
     () => handOver(service, ends, exchange, answer),
-    error => send(service, ends, exchange, failed(exchange, error)),
+    error =>
+      attempt(
+        () => send(service, ends, exchange, failed(exchange, error)),
+        failure => giveUp(ends.response, exchange.record.log, failure),
+      ),
   )
   return after(sent, () => close(service, exchange, ends.response.statusCode))
 }
@@ -207,11 +210,6 @@ export function commonHeaders({ incoming, record }: Exchange): OutgoingHttpHeade
   const warnings = record.warnings()
   if (warnings.length > 0) headers.Warning = [...warnings]
   return headers
-}
-
-const shuttingDown: Answer = {
-  ...text(429, 'The apiserver is shutting down, please try again later.'),
-  headers: { 'Retry-After': '5', 'X-Content-Type-Options': 'nosniff' },
 }
 
 function logRequest(log: Logger, exchange: Exchange, code: number): void {

@@ -15,10 +15,14 @@ export const traced =
           const caller = exchange.requestor ?? exchange.user
           return caller !== undefined && isPrivileged(caller)
         },
+        isHeld: () => isHeld(exchange),
         describe: () => describe(exchange),
       },
       () => handler(exchange),
     )
+
+/** A watch, or a response of another server. */
+const isHeld = ({ target }: Exchange): boolean => target === undefined || target.info.verb === 'watch'
 
 function headerOf({ incoming }: Exchange): string | undefined {
   const { traceparent } = incoming.headers

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { turn } from '../async/awaitable.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import type { SpanSink } from './span.ts'
 import { type TracedRequest, Tracing } from './tracing.ts'
 
@@ -9,8 +11,12 @@ const requestWith = (parent: string | undefined): TracedRequest => ({
   measured: {} as TracedRequest['measured'],
   parent,
   isTrusted: () => false,
+  isHeld: () => false,
   describe: () => ({ name: 'GET', attributes: {} }),
 })
+
+const caller = `00-${traceId}-00f067aa0ba902b7-00`
+const metrics = { begin: () => ({ end: () => undefined }) } as unknown as Metrics
 
 describe('traces of which none is sampled', () => {
   const tracing = new Tracing(nowhere, 0)
@@ -20,7 +26,30 @@ describe('traces of which none is sampled', () => {
     assert.deepEqual(headersOf(), {}))
 
   it('pass the context of the caller on', () => {
-    const { traceparent = '' } = headersOf(`00-${traceId}-00f067aa0ba902b7-00`)
+    const { traceparent = '' } = headersOf(caller)
     assert.match(traceparent, new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`))
   })
+  for (const [what, isHeld] of [
+    ['held response that has started', true],
+    ['response that has started', false],
+  ] as const)
+    it(`keep ${isHeld ? 'no' : 'the'} context of a ${what}: it makes the promises of all requests dearer`, async () => {
+      const own = new Tracing(nowhere, 0)
+      const measured = own.measuring(metrics).begin('GET')
+      let goOn = (): void => undefined
+      const later = new Promise<void>(resolve => {
+        goOn = resolve
+      }).then(() => own.headers())
+      const request = { ...requestWith(caller), measured, isHeld: () => isHeld }
+      let streamed: Promise<object> = later
+      await own.request(request, async () => {
+        streamed = new Promise<void>(resolve => {
+          goOn = resolve
+        }).then(() => own.headers())
+      })
+      await turn()
+      goOn()
+      assert.equal('traceparent' in (await streamed), !isHeld)
+      measured.end(200)
+    })
 })

@@ -19,6 +19,8 @@ export interface TracedRequest {
   readonly parent: string | undefined
   /** Whether the sampling decision of the caller counts. Read when it is needed: the user is known later. */
   readonly isTrusted: () => boolean
+  /** Whether the response may last for as long as the client wants. Read when the response has started. */
+  readonly isHeld: () => boolean
   /** The name and the attributes of the span of the request. Read at its end. */
   readonly describe: () => Pick<Span, 'name' | 'attributes'>
 }
@@ -46,7 +48,7 @@ export class Tracing {
   readonly #sink: SpanSink
   readonly #perMillion: number
   readonly #positions = new AsyncLocalStorage<Position>()
-  /** Requests with a position that are not complete. */
+  /** Requests with a position that are not complete; of those with a held response, that have not started it. */
   #open = 0
 
   constructor(sink: SpanSink, samplingRatePerMillion: number) {
@@ -75,21 +77,36 @@ export class Tracing {
       isSampled: () =>
         isChosen(traceId, this.#perMillion) || (parent?.isSampled === true && request.isTrusted()),
     }
-    if (request.measured instanceof TracedMeasured) this.#follow(request, request.measured, position, parent)
-    return this.#positions.run(position, work)
+    if (!(request.measured instanceof TracedMeasured)) return this.#positions.run(position, work)
+    const close = this.#follow(request, request.measured, position, parent)
+    const started = this.#positions.run(position, work)
+    const closeHeld = (): void => (request.isHeld() ? close() : undefined)
+    if (started instanceof Promise) started.then(closeHeld, closeHeld)
+    return started
   }
 
+  /** Ends the span when the response is complete. Returns what closes the position of the request. */
   #follow(
     request: TracedRequest,
     measured: TracedMeasured,
     position: Position,
     parent: ReturnType<typeof parseTraceParent>,
-  ): void {
-    this.#open++
+  ): () => void {
+    const close = this.#opened()
     measured.completed = code => {
       this.#complete(request, position, { parent: parent?.spanId ?? '', code })
-      // Node 20 calls hooks for each promise of the process while the storage is enabled.
-      if (--this.#open === 0) this.#positions.disable()
+      close()
+    }
+    return close
+  }
+
+  /** Node 20 calls hooks for each promise of the process while the storage is enabled. */
+  #opened(): () => void {
+    let isOpen = true
+    this.#open++
+    return () => {
+      if (isOpen && --this.#open === 0) this.#positions.disable()
+      isOpen = false
     }
   }
 

@@ -97,7 +97,7 @@ export async function tracked(
   live?: KubeObject,
 ): Promise<KubeObject> {
   const endpoint = endpointOf(call)
-  if (endpoint === undefined) return next
+  if (endpoint === undefined || call.served.resource.keepsSystemFields?.(next)) return next
   const sent = call.served.resource.custom ? withoutEmptyList(next) : next
   return inTurns(trackUpdate(endpoint, { manager, time: timestamp() }, sent, live), new Pace())
 }

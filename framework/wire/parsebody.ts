@@ -22,10 +22,20 @@ const maxProblems = 100
  * between the turns of other requests.
  */
 export const parseBody = (
+  request: Pick<VerbRequest, 'yaml' | 'decoded'>,
+  bytes: Buffer,
+  format: BodyFormat,
+): Awaitable<ParsedBody> =>
+  after(parsedBody(request, bytes, format), parsed => {
+    request.decoded?.(parsed.value)
+    return parsed
+  })
+
+function parsedBody(
   { yaml = parseYaml }: Pick<VerbRequest, 'yaml'>,
   bytes: Buffer,
   format: BodyFormat,
-): Awaitable<ParsedBody> => {
+): Awaitable<ParsedBody> {
   if (format === 'yaml') return after(yaml(bytes.toString('utf8')), fromYaml)
   const isLarge = format === 'protobuf' && bytes.length > largeMessage
   return isLarge ? inTurns(fromProtobuf(bytes), new Pace()) : parseAtOnce(bytes, format)

@@ -1,6 +1,12 @@
 import { isObject, listAt, memberOf, textAt, valueAt } from '../../framework/formats/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
-import { forbidden, invalidValue, required, unsupported } from '../../framework/meta/fielderror.ts'
+import {
+  forbidden,
+  invalidValue,
+  repetitions,
+  required,
+  unsupported,
+} from '../../framework/meta/fielderror.ts'
 import { dns1035LabelErrors } from '../../framework/meta/names.ts'
 
 /** Validates `spec.conversion` of a CRD (rules.md 7.41, 7.42). */
@@ -104,8 +110,9 @@ export function reviewVersionErrors(
   unsaid = '',
 ): readonly FieldError[] {
   if (versions.length === 0) return [required(path, unsaid)]
+  const isRepeated = repetitions()
   const each = versions.flatMap((version, i) =>
-    versions.indexOf(version) < i
+    isRepeated(version)
       ? [invalidValue(`${path}[${i}]`, version, 'duplicate version')]
       : dns1035LabelErrors(version).map(text => invalidValue(`${path}[${i}]`, version, text)),
   )

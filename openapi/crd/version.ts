@@ -8,7 +8,7 @@ import {
   valueAt,
 } from '../../framework/formats/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
-import { duplicate, invalidValue, required, tooMany } from '../../framework/meta/fielderror.ts'
+import { duplicate, invalidValue, repetitions, required, tooMany } from '../../framework/meta/fielderror.ts'
 import { findField, isSchema, type RawSchema } from '../structural/schema.ts'
 import { checkStructural } from '../structural/structural.ts'
 import { labelErrors } from './names.ts'
@@ -159,11 +159,12 @@ export function selectableFieldErrors(
   path: string,
 ): readonly FieldError[] {
   const paths = fields.map(field => textAt(field, 'jsonPath'))
+  const isRepeated = repetitions()
   const count = new Set(paths.filter(jsonPath => typeof findField(jsonPath, schema, false) !== 'string')).size
   return [
     ...paths.flatMap((jsonPath, i) => [
       ...selectableErrors(jsonPath, schema, `${path}[${i}].jsonPath`),
-      ...(paths.indexOf(jsonPath) < i ? [duplicate(`${path}[${i}].jsonPath`, jsonPath)] : []),
+      ...(isRepeated(jsonPath) ? [duplicate(`${path}[${i}].jsonPath`, jsonPath)] : []),
     ]),
     ...(count > maxSelectableFields ? [tooMany(path, count, maxSelectableFields)] : []),
   ]

@@ -5,9 +5,9 @@ import { definitionOf } from '../resource.ts'
 import type { KindDefinition } from './definition.ts'
 import { kcpKinds } from './kcp/index.ts'
 
-/** Of the cache server, and of a feature that is not built. */
+/** Of the cache server, and of a request that is not stored. */
 const absent = (kind: KindDefinition): boolean =>
-  kind.group === 'migration.kcp.io' || kind.names.kind === 'CachedObject'
+  ['LogicalClusterDump', 'CachedObject'].includes(kind.names.kind)
 
 const upstreamKinds = (): readonly KindDefinition[] =>
   kcpCrds()

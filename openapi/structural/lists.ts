@@ -1,5 +1,11 @@
 import type { FieldError } from '../../framework/meta/errors.ts'
-import { forbidden, invalidValue, required, unsupported } from '../../framework/meta/fielderror.ts'
+import {
+  forbidden,
+  invalidValue,
+  repetitions,
+  required,
+  unsupported,
+} from '../../framework/meta/fielderror.ts'
 import { itemsOf, key, type RawSchema, type RawSchemaCheck } from './schema.ts'
 
 const listType = 'x-kubernetes-list-type'
@@ -68,6 +74,7 @@ function keysErrors(schema: RawSchema, path: string): readonly FieldError[] {
 
 function mapErrors(schema: RawSchema, path: string): readonly FieldError[] {
   const keys = schema[mapKeys] ?? []
+  const isRepeated = repetitions()
   const items = itemsOf(schema)
   const at = `${path}.items`
   const noKeys =
@@ -84,8 +91,8 @@ function mapErrors(schema: RawSchema, path: string): readonly FieldError[] {
   }
   return [
     ...noKeys,
-    ...keys.flatMap((name, i) => [
-      ...(keys.indexOf(name) < i
+    ...keys.flatMap(name => [
+      ...(isRepeated(name)
         ? [invalidValue(`${path}.${mapKeys}`, keys, 'must not contain duplicate entries')]
         : []),
       ...mapKeyErrors(schema, items, [path, name]),

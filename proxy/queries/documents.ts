@@ -42,9 +42,11 @@ const isMembers = (value: unknown): value is Members =>
 
 function unitedLists(a: readonly unknown[], b: readonly unknown[]): readonly unknown[] {
   const ids = new Set(a.map(idOf))
+  // Of equal ids the first one counts.
+  const others = new Map(b.toReversed().map(each => [idOf(each), each] as const))
   const both = a.map(element => {
-    const other = b.find(each => idOf(each) === idOf(element))
-    return other === undefined ? element : unitedTwo(element, other)
+    const id = idOf(element)
+    return others.has(id) ? unitedTwo(element, others.get(id)) : element
   })
   return [...both, ...b.filter(element => !ids.has(idOf(element)))]
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { type KubeObject, StatusError } from '../../framework/index.ts'
-import { serviceUnavailable } from '../../framework/meta/errors.ts'
+import { badRequest, serviceUnavailable } from '../../framework/meta/errors.ts'
 import { configMap, crd, idOf, readThings, thing, where } from '../../virtual/query/testing/scene.ts'
 import { listParts } from './list.ts'
+import type { ShardPart } from './part.ts'
 import { TwoShards } from './testing/twoshards.ts'
 
 const configMaps = '/api/v1/configmaps'
@@ -102,13 +103,17 @@ describe('a list of a query of two shards', () => {
     it(`is 410 for the version ${version}, which is none of both shards`, () =>
       assert.rejects(listed(`?resourceVersion=${version}`), { code: 410 }))
 
-  for (const token of [
-    'x',
-    Buffer.from('null').toString('base64url'),
-    Buffer.from('{}').toString('base64url'),
+  const position = (last: string) => `{"revision":"1","places":["",""],"last":${last}}`
+  for (const text of [
+    '\xff',
+    'null',
+    '{}',
+    ...['null', '1', '{}', '{"id":[1],"value":1}', '{"id":[],"value":{}}'].map(position),
   ])
-    it(`is 410 for the continue token ${token}`, () =>
-      assert.rejects(listed(`?limit=1&continue=${token}`), { code: 410 }))
+    it(`is 410 for the continue token of ${JSON.stringify(text)}`, () => {
+      const token = Buffer.from(text, 'latin1').toString('base64url')
+      return assert.rejects(listed(`?limit=1&orderBy=object.metadata.name&continue=${token}`), { code: 410 })
+    })
 
   it('is 410 for a token with a changed token of a shard', async () => {
     const { metadata } = await listed('?limit=1')
@@ -131,6 +136,29 @@ describe('a list of a query of two shards', () => {
     const down = { shard: 'down', ask: () => Promise.reject(serviceUnavailable('the shard cannot be asked')) }
     const parts = [...shards.parts(configMaps, ''), down]
     await assert.rejects(listParts(parts, new URLSearchParams()).next(), { code: 503 })
+  })
+
+  describe('of which the second one refuses after the probe', () => {
+    const refused = (search: string) => {
+      const [first, second] = shards.parts(configMaps, search)
+      const ask: ShardPart['ask'] = parameters =>
+        parameters.labelSelector === undefined
+          ? Promise.reject(badRequest('costs too much'))
+          : (second as ShardPart).ask(parameters)
+      return listParts([first as ShardPart, { shard: 'beta', ask }], new URLSearchParams(search))
+    }
+
+    it('is refused before the first object', () =>
+      assert.rejects(refused('').next(), { code: 400, message: 'costs too much' }))
+
+    it('has a shorter page with a token, and the next page is refused', async () => {
+      const chunks: Buffer[] = []
+      for await (const chunk of refused('?limit=3')) chunks.push(chunk)
+      const { items, metadata } = JSON.parse(Buffer.concat(chunks).toString()) as List
+      assert.deepEqual(items.map(idOf), ['one/a', 'one/b'])
+      const next = refused(`?limit=3&continue=${metadata.continue}`)
+      await assert.rejects(next.next(), { code: 400, message: 'costs too much' })
+    })
   })
 
   it('has the objects of one shard where the other has no such resource, and is 404 where none has it', async () => {

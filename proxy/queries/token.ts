@@ -40,7 +40,7 @@ function parsed(token: string): MergedStart | undefined {
   }
 }
 
-const isPosition = ({ id, value }: OrderPosition): boolean =>
-  Array.isArray(id) &&
-  id.every(text => typeof text === 'string') &&
-  (value === null || ['string', 'number', 'boolean'].includes(typeof value))
+const isPosition = (last: OrderPosition | null): boolean =>
+  Array.isArray(last?.id) &&
+  last.id.every(text => typeof text === 'string') &&
+  (last.value === null || ['string', 'number', 'boolean'].includes(typeof last.value))

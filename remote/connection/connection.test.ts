@@ -19,8 +19,10 @@ describe('the connection to a shard', () => {
   }
 
   before(async () => {
-    server = createServer(({ headers }, response) => {
-      if (headers.authorization === 'Bearer later') response.end('{}')
+    server = createServer(({ headers, url }, response) => {
+      const warnings = Array.from({ length: Number(url?.slice(1)) }, (_, i) => `299 - "${i}"`)
+      if (headers['impersonate-user'] === 'webhook') response.writeHead(401).end('{}')
+      else if (headers.authorization === 'Bearer later') response.setHeader('warning', warnings).end('{}')
       else waiting.push(response)
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')
@@ -32,14 +34,16 @@ describe('the connection to a shard', () => {
     server.close()
   })
 
-  const ask = () =>
-    connection.send({ method: 'GET', target: '/', signal: new AbortController().signal }).then(
+  const ask = (target = '/', user?: string) => {
+    const headers = user === undefined ? {} : { 'impersonate-user': user }
+    return connection.send({ method: 'GET', target, headers, signal: new AbortController().signal }).then(
       async ({ statusCode, body }) => {
         await body.dump()
         return statusCode
       },
       ({ code }) => code as number,
     )
+  }
   const refuse = () => waiting.shift()?.writeHead(401).end()
 
   it('does not take responses to earlier credentials for responses to the present ones', async () => {
@@ -59,5 +63,17 @@ describe('the connection to a shard', () => {
         'the shard  can be used again',
       ],
     )
+  })
+
+  it('stays usable whatever a webhook of a tenant makes the shard answer to a user', async () => {
+    connection.use({ server: url, token: 'later' })
+    lines.length = 0
+    // As many warnings as a shard sends.
+    assert.equal(await ask('/4096', 'ada'), 200)
+    assert.equal(await ask('/', 'webhook'), 502)
+    assert.equal(connection.reach.isGood(), true)
+    assert.equal(await ask('/100000', 'ada'), 502)
+    assert.equal(connection.reach.isGood(), true)
+    assert.deepEqual(lines, [])
   })
 })

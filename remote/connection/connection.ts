@@ -1,7 +1,12 @@
 import type { RequestContext } from '../../framework/contract/context.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 import { expired, type Status, StatusError } from '../../framework/meta/errors.ts'
-import { createClient, type HttpClient, type OutgoingResponse } from '../../framework/net/client.ts'
+import {
+  createClient,
+  type HttpClient,
+  mostHeadOfShard,
+  type OutgoingResponse,
+} from '../../framework/net/client.ts'
 import { badGateway, failureOf } from '../../framework/net/failure.ts'
 import type { HeaderMap } from '../../framework/net/headers.ts'
 import { authorizationOf, type ServerAccess, tlsOf } from '../../framework/net/serveraccess.ts'
@@ -36,6 +41,7 @@ const open = (access: ServerAccess, headersTimeout: number): Open => ({
     headers: { ...authorizationOf(access) },
     connectTimeout: Math.min(headersTimeout, 10_000),
     headersTimeout,
+    mostHead: mostHeadOfShard,
     bodyTimeout,
     keepAlive: 4_000,
   }),
@@ -60,7 +66,7 @@ export function connectShard(access: ServerAccess, log: Logger, headersTimeout =
       if (answer.statusCode === 401) throw await refusal(answer)
       return answer
     } catch (error) {
-      if (isCurrent() && !request.signal.aborted) reach.failed(error)
+      if (isCurrent() && !request.signal.aborted) reach.failed(error, request)
       throw failureOf(error)
     }
   }

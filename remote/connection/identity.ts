@@ -1,9 +1,6 @@
 import type { RequestContext } from '../../framework/contract/context.ts'
-import type { HeaderMap } from '../../framework/net/headers.ts'
+import { type HeaderMap, identityValue } from '../../framework/net/headers.ts'
 import { loopback, type UserInfo } from '../../framework/request/user.ts'
-
-/** UTF-8 bytes, one character per byte, as HTTP headers carry them. */
-const onWire = (text: string): string => Buffer.from(text).toString('latin1')
 
 /** Percent-encodes characters that a header name must not contain (client-go `transport/round_trippers.go`, headerKeyEscape). */
 const escaped = (key: string): string =>
@@ -15,11 +12,11 @@ const escaped = (key: string): string =>
 function impersonationFields({ name, uid, groups, extra = {} }: UserInfo): HeaderMap {
   const extras = Object.entries(extra).filter(([, values]) => values.length > 0)
   return {
-    'impersonate-user': onWire(name),
-    ...(uid ? { 'impersonate-uid': onWire(uid) } : {}),
-    ...(groups.length === 0 ? {} : { 'impersonate-group': groups.map(onWire) }),
+    'impersonate-user': identityValue(name),
+    ...(uid ? { 'impersonate-uid': identityValue(uid) } : {}),
+    ...(groups.length === 0 ? {} : { 'impersonate-group': groups.map(identityValue) }),
     ...Object.fromEntries(
-      extras.map(([key, values]) => [`impersonate-extra-${escaped(key)}`, values.map(onWire)]),
+      extras.map(([key, values]) => [`impersonate-extra-${escaped(key)}`, values.map(identityValue)]),
     ),
   }
 }

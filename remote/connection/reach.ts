@@ -16,16 +16,19 @@ export interface Reach {
   /** Sets the client certificate (PEM) that the connection uses. */
   presents(certificate: string | undefined): void
   answered(code: number, request: Requested): void
-  failed(error: unknown): void
+  failed(error: unknown, request: Requested): void
 }
 
 const expired = 'the client certificate in the kubeconfig has expired: renew it'
 
 const rejected = 'it rejects the credentials in the kubeconfig: renew the client certificate or token'
 
+/** By this server itself. Webhooks of tenants decide how a shard answers requests of users: also with 401, or not at all. */
+const isOwn = ({ headers = {} }: Requested): boolean => !('impersonate-user' in headers)
+
 /** Requests for all logical clusters by this server itself. Every view needs them to be allowed. */
-const isWildcard = ({ target, headers = {} }: Requested): boolean =>
-  target.startsWith('/clusters/*/') && !('impersonate-user' in headers)
+const isWildcard = (request: Requested): boolean =>
+  request.target.startsWith('/clusters/*/') && isOwn(request)
 
 const refused =
   'its user may not see the objects of all logical clusters: use a kubeconfig whose user is in the group system:masters'
@@ -70,14 +73,15 @@ export function createReach(name: () => string, log: Logger): Reach {
     },
     answered(code, request) {
       problems.connection = undefined
-      problems.credentials = code === 401 ? rejected : undefined
+      if (code !== 401) problems.credentials = undefined
+      else if (isOwn(request)) problems.credentials = rejected
       const [path = ''] = request.target.split('?')
       if (isWildcard(request) && code === 403) problems.refused.add(path)
       if (isWildcard(request) && code < 300) problems.refused.delete(path)
       logChange()
     },
-    failed(error) {
-      if (error instanceof StatusError) return
+    failed(error, request) {
+      if (error instanceof StatusError || !isOwn(request)) return
       const { reason, change } = problemOf(error, 'server in the kubeconfig')
       problems.connection = `${reason}: ${change}`
       logChange()

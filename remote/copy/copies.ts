@@ -1,3 +1,4 @@
+import { Histories } from '../../framework/cache/histories.ts'
 import type { ResourceRef } from '../../framework/contract/backend.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
 import type { Item } from '../../framework/contract/item.ts'
@@ -34,6 +35,7 @@ const idOf = ({ group, version, resource, identity = '' }: ResourceRef): string 
 export class Copies {
   readonly #options: CopiesOptions
   readonly #managed = new Map<string, ManagedCopy>()
+  readonly #histories = new Histories()
 
   constructor(options: CopiesOptions) {
     this.#options = options
@@ -68,7 +70,8 @@ export class Copies {
     if (known !== undefined) return known
     if (this.#managed.size >= mostCopies && !this.#dropIdlest()) return undefined
     const room = (): number => mostBytes - this.#bytes()
-    const managed = new ManagedCopy({ source, selection: copied, room, log: this.#options.log })
+    const shared = { histories: this.#histories, log: this.#options.log }
+    const managed = new ManagedCopy({ source, selection: copied, room, ...shared })
     this.#managed.set(id, managed)
     return managed
   }

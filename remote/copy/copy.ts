@@ -1,5 +1,6 @@
 import { Readers } from '../../framework/async/awaitable.ts'
 import { Ticker, type WatchSource } from '../../framework/cache/following.ts'
+import type { Histories } from '../../framework/cache/histories.ts'
 import { idOf } from '../../framework/cache/page.ts'
 import type { PageMap, Snapshot } from '../../framework/cache/pages.ts'
 import { CacheEvent, Ring } from '../../framework/cache/ring.ts'
@@ -34,9 +35,9 @@ export class Copy implements WatchSource {
   #revision: number
   #bytes: number
 
-  constructor({ kind, items, revision, bytes }: Listed) {
+  constructor({ kind, items, revision, bytes }: Listed, histories: Histories) {
     this.kind = kind
-    this.ring = new Ring(revision, bounds)
+    this.ring = new Ring(revision, bounds, histories)
     this.#items = items
     this.#revision = revision
     this.#bytes = bytes

@@ -1,3 +1,4 @@
+import type { Histories } from '../../framework/cache/histories.ts'
 import { PageMap } from '../../framework/cache/pages.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
 import type { ListQuery, Selection } from '../../framework/contract/storage.ts'
@@ -12,6 +13,8 @@ export interface CopySource {
   readonly source: Source
   readonly ctx: RequestContext
   readonly selection: Selection
+  /** The events of all copies. */
+  readonly histories: Histories
 }
 
 /** The objects need more memory than is left. */
@@ -36,7 +39,7 @@ export async function fill(original: CopySource, room: number, version?: string)
 type Which = Pick<ListQuery, 'resourceVersion' | 'match'>
 
 async function fillWith(
-  { source, ctx, selection }: CopySource,
+  { source, ctx, selection, histories }: CopySource,
   room: number,
   which: Which,
 ): Promise<Copy | undefined> {
@@ -54,7 +57,7 @@ async function fillWith(
   const { kind, metadata } = next.value
   const revision = Number(metadata.resourceVersion ?? 0)
   if (revision === 0) return undefined
-  return new Copy({ kind: kindOf(source, kind), items, revision, bytes })
+  return new Copy({ kind: kindOf(source, kind), items, revision, bytes }, histories)
 }
 
 /** Watches the shard and applies the events until the signal aborts. Reconnects. Throws when events would be lost. */

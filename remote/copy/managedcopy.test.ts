@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { Histories } from '../../framework/cache/histories.ts'
 import { silent } from '../../framework/contract/log.ts'
 import { afterSettingBack } from '../../test/support/time/clocks.ts'
 import type { Source } from '../reading/source.ts'
@@ -16,7 +17,9 @@ describe('a copy of a resource', () => {
         throw new Error('the shard does not answer')
       },
     } as unknown as Source
-    copy = new ManagedCopy({ source, selection: { cluster: '*' }, room: () => 1_000, log: silent })
+    const histories = new Histories()
+    const selection = { cluster: '*' }
+    copy = new ManagedCopy({ source, selection, histories, room: () => 1_000, log: silent })
   })
   afterEach(() => copy.close())
 

@@ -1,4 +1,5 @@
 import { Backoff } from '../../framework/async/backoff.ts'
+import type { Histories } from '../../framework/cache/histories.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 import { loopbackContext } from '../../framework/contract/loopback.ts'
@@ -17,6 +18,8 @@ export interface ManagedCopyOptions {
   readonly selection: Selection
   /** Bytes that the copy may use. */
   room(): number
+  /** The events of all copies. */
+  readonly histories: Histories
   readonly log: Logger
 }
 
@@ -96,6 +99,7 @@ export class ManagedCopy {
     const room = this.#options.room()
     try {
       const copy = await fill(original, room, version)
+      if (this.#stop.signal.aborted) copy?.close()
       if (copy === undefined || this.#stop.signal.aborted) return this.#failed()
       this.#copy = copy
       this.#backoff.reset()
@@ -124,9 +128,9 @@ export class ManagedCopy {
   }
 
   #original(): CopySource {
-    const { source, selection, log } = this.#options
+    const { source, selection, histories, log } = this.#options
     const signal = this.#stop.signal
     const ctx = loopbackContext({ verb: 'watch', resource: source.ref, cluster: '*', signal, log })
-    return { source, selection, ctx }
+    return { source, selection, histories, ctx }
   }
 }

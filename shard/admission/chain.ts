@@ -1,4 +1,5 @@
 import { withValidManagedFields } from '../../framework/apply/managed.ts'
+import { inTurns, Pace } from '../../framework/async/awaitable.ts'
 import {
   type AdmissionAttributes,
   type AdmissionChain,
@@ -37,7 +38,8 @@ export function registryAdmission(plugins: readonly RegistryPlugin[]): RegistryA
     ...chain,
     async mutate(ctx, attributes) {
       const object = await chain.mutate(ctx, attributes)
-      return withValidManagedFields(object, attributes.object, warning => ctx.record.warn(warning))
+      const warn = (warning: string): void => ctx.record.warn(warning)
+      return inTurns(withValidManagedFields(object, attributes.object, warn), new Pace())
     },
     async permit(ctx, attributes) {
       for (const plugin of handling(plugins, 'permit', attributes)) await plugin.permit?.(ctx, attributes)

@@ -1,44 +1,145 @@
-import { forbidden, type StatusError } from '../../framework/meta/errors.ts'
+import type { RequestContext } from '../../framework/contract/context.ts'
+import { isCopied, type ObjectMeta } from '../../framework/contract/item.ts'
+import { expired, forbidden, type StatusError, serviceUnavailable } from '../../framework/meta/errors.ts'
 import type { ClusterName, ClusterScope } from '../../framework/meta/object.ts'
 import type { RequestInfo } from '../../framework/request/requestinfo.ts'
-import { inactiveAnnotation } from '../../kcp/annotations.ts'
+import {
+  inactiveAnnotation,
+  incomingAnnotation,
+  leavingAnnotation,
+  migratingAnnotation,
+} from '../../kcp/annotations.ts'
 import { coreGroup } from '../../kcp/apigroups.ts'
+import { dumpsPath } from '../../kcp/migration.ts'
+import { externalLogicalClusterAdmin } from '../../kcp/users.ts'
+import type { WatchCacheEvent } from '../cache/item.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
 import type { WatchEnds } from './ends.ts'
+import { type Arrival, arrivalIn } from './moved.ts'
 import { customSegment } from './served.ts'
 
 /**
- * Logical clusters with the annotation `core.kcp.io/inactive`
- * (`pkg/server/filters/inactivelogicalcluster.go` of kcp).
+ * Logical clusters with the annotation `core.kcp.io/inactive`, and those that move to another shard
+ * (`pkg/server/filters/inactivelogicalcluster.go` and `migratinglogicalcluster.go` of kcp).
  */
 export interface Inactive {
-  /** The refusal of a request to an inactive cluster; undefined when the cluster is active. */
-  refusal(cluster: ClusterScope, info: RequestInfo): StatusError | undefined
+  /** The refusal of a request to a logical cluster; undefined when it is served. */
+  refusal(cluster: ClusterScope, request: RefusableRequest, query: URLSearchParams): StatusError | undefined
+  /** The same for one whose objects are arriving, or are being removed, or were removed a moment ago. */
+  refusalToAll: Inactive['refusal']
+  /** The refusal of every write, also by controllers, while the logical cluster moves. */
+  refusalOfWrites(cluster: ClusterName): StatusError | undefined
 }
 
 const older = 'internal.kcp.io/inactive'
 /** Paths that are served nevertheless, so that the cluster can be activated again. */
 const exceptions = ['/openapi', '/apis/core.kcp.io/v1alpha1/logicalclusters']
 
-/** Also ends the watches of a cluster that becomes inactive. */
+type RefusableRequest = Pick<RequestContext, 'info' | 'user'>
+
+interface Known {
+  readonly inactive: Set<ClusterName>
+  readonly moving: Set<ClusterName>
+  readonly moved: Map<ClusterName, Arrival>
+  /** Those whose objects another shard has, too, as one of two shards says. */
+  readonly partial: Map<ClusterName, 'arriving' | 'leaving'>
+  /** Those that have left, and until when they are refused in milliseconds of `performance.now`. */
+  readonly left: Map<ClusterName, number>
+}
+
+/** Milliseconds in which front proxies learn that another shard has a logical cluster: they send requests to this one until then. */
+const remembered = 5_000
+
+/** Also ends the watches of a cluster that becomes inactive or moves. */
 export function followInactive(cache: WatchCache, ends: WatchEnds): Inactive {
-  const clusters = new Set<ClusterName>()
-  const homes = cache.resource(coreGroup, 'logicalclusters', customSegment)
-  const follow: Parameters<typeof homes.subscribe>[0] = ({ type, item: { cluster, meta } }) => {
-    const { annotations } = meta
-    const isOff = annotations[inactiveAnnotation] === 'true' || annotations[older] === 'true'
-    if (type === 'DELETED' || !isOff) clusters.delete(cluster)
-    else if (!clusters.has(cluster)) {
-      clusters.add(cluster)
-      ends.endAll(cluster)
-    }
+  const known: Known = {
+    ...{ inactive: new Set(), moving: new Set(), moved: new Map() },
+    ...{ partial: new Map(), left: new Map() },
   }
-  homes.subscribe(follow, { replay: true })
+  cache
+    .resource(coreGroup, 'logicalclusters', customSegment)
+    .subscribe(event => follow(known, event, ends), { replay: true })
+  const isForeign = (cluster: ClusterName, { info }: RefusableRequest, query: URLSearchParams): boolean => {
+    const arrival = known.moved.size === 0 ? undefined : known.moved.get(cluster)
+    return arrival !== undefined && isOfShardBefore(arrival, resumed(info, query), cache.revision)
+  }
   return {
-    refusal(cluster, { path }) {
-      if (!clusters.has(cluster) || exceptions.some(exception => path.startsWith(exception))) return undefined
+    refusal(cluster, request, query) {
+      if (known.moving.has(cluster)) return movingRefusal(request, query)
+      if (isForeign(cluster, request, query)) return expired('the resourceVersion is of another shard')
+      if (!known.inactive.has(cluster)) return undefined
+      if (exceptions.some(exception => request.info.path.startsWith(exception))) return undefined
       const about = { group: coreGroup, resource: 'logicalclusters', name: cluster }
       return forbidden(about, 'logical cluster is marked inactive')
     },
+    refusalToAll: (cluster, request, query) =>
+      isElsewhere(known, cluster) ? movingRefusal(request, query) : undefined,
+    refusalOfWrites: cluster => (known.moving.has(cluster) ? unavailable() : undefined),
   }
 }
+
+function follow(known: Known, { type, item: { cluster, meta } }: WatchCacheEvent, ends: WatchEnds): void {
+  const { inactive, moving, moved } = known
+  const { annotations } = meta
+  const isThere = type !== 'DELETED'
+  const isOff = isThere && (annotations[inactiveAnnotation] === 'true' || annotations[older] === 'true')
+  const isOwn = isThere && !isCopied(meta)
+  const isMoving = isOwn && annotations[migratingAnnotation] !== undefined
+  const isNew = isOff && !inactive.has(cluster)
+  setMember(inactive, cluster, isOff)
+  setMember(moving, cluster, isMoving)
+  followPartial(known, cluster, isOwn ? annotations : undefined)
+  const arrival = isOwn ? arrivalIn(annotations) : undefined
+  if (arrival === undefined) moved.delete(cluster)
+  else moved.set(cluster, arrival)
+  // At every event of a moving one: a watch may have been admitted before.
+  if (isNew || isMoving) ends.endAll(cluster)
+}
+
+function isElsewhere({ partial, left }: Known, cluster: ClusterScope): boolean {
+  if (partial.size === 0 && left.size === 0) return false
+  return partial.has(cluster) || performance.now() < (left.get(cluster) ?? 0)
+}
+
+/** `annotations`: those of an own logical cluster; undefined when it is gone, or a copy. */
+function followPartial(
+  { partial, left }: Known,
+  cluster: ClusterName,
+  annotations: ObjectMeta['annotations'] | undefined,
+): void {
+  if (annotations !== undefined) left.delete(cluster)
+  else if (partial.get(cluster) === 'leaving') left.set(cluster, performance.now() + remembered)
+  if (annotations?.[leavingAnnotation] !== undefined) partial.set(cluster, 'leaving')
+  else if (annotations?.[incomingAnnotation] !== undefined) partial.set(cluster, 'arriving')
+  else partial.delete(cluster)
+  for (const [each, until] of left) if (until < performance.now()) left.delete(each)
+}
+
+function setMember(clusters: Set<ClusterName>, cluster: ClusterName, isMember: boolean): void {
+  if (isMember) clusters.add(cluster)
+  else clusters.delete(cluster)
+}
+
+const unavailable = (): StatusError => serviceUnavailable('logical cluster is being migrated', 1)
+
+/**
+ * Clients that resume list again: the revisions of the other shard are not those of this one. Other shards read on, and get
+ * the stored entries.
+ */
+function movingRefusal({ info, user }: RefusableRequest, query: URLSearchParams): StatusError | undefined {
+  if (info.path === dumpsPath || user.groups.includes(externalLogicalClusterAdmin)) return undefined
+  if (resumed(info, query) !== undefined)
+    return expired('logical cluster is being migrated to another shard; relist required')
+  return unavailable()
+}
+
+/** The resourceVersion of a list or watch that continues from what a client has; undefined for others. */
+function resumed(info: RequestInfo, query: URLSearchParams): number | undefined {
+  if (!info.isResource || (info.verb !== 'list' && info.verb !== 'watch')) return undefined
+  const version = query.get('resourceVersion') ?? ''
+  return version === '' || version === '0' ? undefined : Number(version)
+}
+
+/** A revision before the arrival, or one that this shard has not reached and the other one had. */
+const isOfShardBefore = ({ here, there }: Arrival, version: number | undefined, newest: number): boolean =>
+  version !== undefined && (version <= here || (version > newest && version <= there))

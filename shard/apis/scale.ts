@@ -3,6 +3,7 @@ import {
   managedFieldsOfScaled,
   type ReplicasPaths,
 } from '../../framework/apply/scale.ts'
+import { inTurns, Pace } from '../../framework/async/awaitable.ts'
 import { type AdmissionAttributes, optionsFor } from '../../framework/contract/admission.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
 import { type Item, itemOf } from '../../framework/contract/item.ts'
@@ -120,12 +121,14 @@ export function scaleStorage(
     get: async (ctx, key) => shown(await storage.get(ctx, key)),
     async update(ctx, key, change, options) {
       const inner = async ({ object }: Item): Promise<KubeObject> => {
+        const pace = new Pace()
         const { managedFields } = object.metadata
-        const owners = managedFieldsOfScale(managedFields, replicas)
+        const owners = await inTurns(managedFieldsOfScale(managedFields, replicas), pace)
         const old = withOwners(scaleWith(object, paths, notSet), owners)
         const next = await mutate(ctx, { key, next: await change(itemOf(old, key.cluster)), old }, options)
-        const left = managedFieldsOfScaled(managedFields, next.metadata.managedFields, replicas, apiVersion)
-        return withOwners(withoutOwners(scaled(object, next, paths)), left)
+        const changed = next.metadata.managedFields
+        const left = managedFieldsOfScaled(managedFields, changed, replicas, apiVersion)
+        return withOwners(withoutOwners(scaled(object, next, paths)), await inTurns(left, pace))
       }
       return shown(await storage.update(ctx, key, inner, options))
     },

@@ -1,7 +1,10 @@
-import type { ApiResource, ApiSet } from '../../framework/contract/apis.ts'
+import { type ApiResource, type ApiSet, apiSetOf } from '../../framework/contract/apis.ts'
 import type { ResourceRef } from '../../framework/contract/backend.ts'
+import { isCopied } from '../../framework/contract/item.ts'
 import type { ResourceStorage } from '../../framework/contract/storage.ts'
+import { viewOf } from '../../framework/lens/view.ts'
 import { groupResource } from '../../framework/meta/object.ts'
+import { coreGroup } from '../../kcp/apigroups.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
 import type { ClusterApis } from './clusters.ts'
 import type { ResourcesOf, ServedDefinition } from './served.ts'
@@ -13,11 +16,28 @@ export interface WildcardOptions {
   readonly clusters: ClusterApis
   readonly resourcesOf: ResourcesOf
   storage(ref: ResourceRef): ResourceStorage
+  /** Whether there are copies of objects of other shards. */
+  readonly hasCopies: boolean
 }
+
+/**
+ * Without the copies of other shards: a front proxy of kcp takes every logical cluster in this list for one of the shard. Controllers
+ * and views read informers, which have the copies.
+ */
+const ownClusters = (resource: ApiResource): ApiResource =>
+  resource.group === coreGroup && resource.names.plural === 'logicalclusters'
+    ? {
+        ...resource,
+        storage: viewOf(resource.storage, () => ({
+          matches: ({ annotations }) => !isCopied({ annotations }),
+        })),
+      }
+    : resource
 
 /** The resources of `*`: those of every cluster, and `widgets:<identity>` by any binding of that identity. */
 export function wildcardApis(options: WildcardOptions): ApiSet {
-  const { common, clusters, resourcesOf, storage } = options
+  const { clusters, resourcesOf, storage, hasCopies } = options
+  const common = hasCopies ? apiSetOf(options.common.resources.map(ownClusters)) : options.common
   const made = new WeakMap<ApiResource, ApiResource>()
   const overAll = (resource: ApiResource, identity: string): ApiResource => {
     const { group, version, names } = resource

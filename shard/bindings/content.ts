@@ -1,11 +1,11 @@
 import type { Item } from '../../framework/contract/item.ts'
 import type { ClusterName, ObjectKey } from '../../framework/meta/object.ts'
-import { type StoredResource, storageKey } from '../cache/codec.ts'
+import { parseStorageKey, type StoredResource, storageKey } from '../cache/codec.ts'
 import type { CachedItem } from '../cache/item.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
 import { creationOf } from '../manifests/apply.ts'
 import type { Manifest } from '../manifests/manifest.ts'
-import type { Store, StoreChange } from '../store/store.ts'
+import { intact, type Store, type StoreChange, type StoredValue } from '../store/store.ts'
 
 /** A stored object and its resource. */
 export interface Stored {
@@ -27,6 +27,10 @@ export interface ClusterContent {
   add(objects: readonly Manifest[]): Promise<void>
   /** Likewise, whatever it is. */
   commit(changes: readonly StoreChange[]): Promise<void>
+  /** Likewise, also in a logical cluster that moves to another shard, where all other writes are refused; returns the revision. */
+  transfer(changes: readonly StoreChange[]): Promise<number>
+  /** The first values whose keys are in [from, to), as they are stored. */
+  values(from: string, to: string, limit: number): Promise<readonly StoredValue[]>
   /** Calls `handler` for every change of any resource. Returns a function that removes the handler. */
   subscribe: WatchCache['subscribe']
 }
@@ -37,9 +41,22 @@ const deletionMark = Buffer.from('"deletionTimestamp":')
 export const isBeingDeleted = (item: Item): boolean =>
   item.bytes.includes(deletionMark) && item.object.metadata.deletionTimestamp !== undefined
 
-export function clusterContent(store: Store, cache: WatchCache): ClusterContent {
+export function clusterContent(
+  store: Store,
+  cache: WatchCache,
+  refusalOfWrites: (cluster: ClusterName) => Error | undefined = () => undefined,
+): ClusterContent {
+  const transfer = async (changes: readonly StoreChange[]): Promise<number> => {
+    const revision = await store.commit(changes)
+    await cache.at(revision)
+    return revision
+  }
   const commit = async (changes: readonly StoreChange[]): Promise<void> => {
-    if (changes.length > 0) await cache.at(await store.commit(changes))
+    for (const { key } of changes) {
+      const refusal = refusalOfWrites(parseStorageKey(key)?.key.cluster ?? '')
+      if (refusal !== undefined) throw refusal
+    }
+    if (changes.length > 0) await transfer(changes)
   }
   return {
     *of(cluster) {
@@ -54,6 +71,12 @@ export function clusterContent(store: Store, cache: WatchCache): ClusterContent 
     remove: objects => commit(objects.map(removalOf)),
     add: objects => commit(objects.map(creationOf)),
     commit,
+    transfer,
+    async values(from, to, limit) {
+      const found: StoredValue[] = []
+      for await (const values of store.range(from, to, { limit })) found.push(...values)
+      return found.map(intact)
+    },
     subscribe: handler => cache.subscribe(handler),
   }
 }

@@ -41,10 +41,10 @@ export function namingConflict(
 }
 
 function conflictingField(mine: Names, theirs: Names): string | undefined {
-  const [resources, kinds] = [resourceNames(theirs), kindNames(theirs)]
-  if (resources.includes(mine.plural)) return `plural=${mine.plural}`
-  if (mine.singular && resources.includes(mine.singular)) return `singular=${mine.singular}`
-  const short = mine.shortNames?.find(name => resources.includes(name))
+  const [resources, kinds] = [new Set(resourceNames(theirs)), kindNames(theirs)]
+  if (resources.has(mine.plural)) return `plural=${mine.plural}`
+  if (mine.singular && resources.has(mine.singular)) return `singular=${mine.singular}`
+  const short = mine.shortNames?.find(name => resources.has(name))
   if (short !== undefined) return `shortNames=${short}`
   if (kinds.includes(mine.kind)) return `kind=${mine.kind}`
   if (mine.listKind && kinds.includes(mine.listKind)) return `listKind=${mine.listKind}`

@@ -116,6 +116,7 @@ describe('bootstrap', () => {
       'v260302-ae9fdd9c1.shards.core.kcp.io',
       'v260519-96f2749.workspacetypes.tenancy.kcp.io',
       'v260522-2bf05df66.workspaces.tenancy.kcp.io',
+      'v260702-7381341f5.logicalclustermigrations.migration.kcp.io',
       'v260804-b35f3bb61.clustercachedresourceendpointslices.cache.kcp.io',
       'v261121-oriel.kubeclusters.mounts.contrib.kcp.io',
     ])

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { bindingFinalizer, pathAnnotation } from '../../kcp/annotations.ts'
-import { cacheGroup, mountsGroup, tenancyGroup, topologyGroup } from '../../kcp/apigroups.ts'
+import { cacheGroup, migrationGroup, mountsGroup, tenancyGroup, topologyGroup } from '../../kcp/apigroups.ts'
 import type { APIExport, BoundAPIResource } from '../../kcp/apis.ts'
 import { isTrue, setConditions } from '../../kcp/conditions.ts'
 import { exportHash, exportLabel } from '../../kcp/labels.ts'
@@ -32,6 +32,11 @@ const rootExports: readonly RootExport[] = [
       ClusterCachedResource: 'v250920-de0c8484d',
       ClusterCachedResourceEndpointSlice: 'v260804-b35f3bb61',
     },
+    isOptional: true,
+  },
+  {
+    name: migrationGroup,
+    schemas: { LogicalClusterMigration: 'v260702-7381341f5' },
     isOptional: true,
   },
   { name: shardsExport, schemas: { Shard: 'v260302-ae9fdd9c1' } },
@@ -155,7 +160,11 @@ function exportManifest(
   return { cluster: root, resource: resources.apiExports, object }
 }
 
-function bindingManifest({ name }: RootExport, schemas: readonly Manifest[], identity: string): Manifest {
+export function bindingManifest(
+  { name }: Pick<RootExport, 'name'>,
+  schemas: readonly Manifest[],
+  identity: string,
+): Manifest {
   const object: KubeObject = {
     apiVersion: 'apis.kcp.io/v1alpha2',
     kind: 'APIBinding',

@@ -1,4 +1,5 @@
 import type { TimedQuery } from '../../framework/cache/following.ts'
+import type { Histories } from '../../framework/cache/histories.ts'
 import { idOf, pageBytes, pageSize } from '../../framework/cache/page.ts'
 import { type IdRange, idsUnder, PageMap, type Snapshot } from '../../framework/cache/pages.ts'
 import { CacheEvent, Ring, type RingBounds } from '../../framework/cache/ring.ts'
@@ -28,6 +29,7 @@ export interface CacheContext
   readonly builder: Builder
   readonly progress: AppliedRevision
   readonly bounds: RingBounds
+  readonly histories: Histories
   /** The oldest revision whose changes the cache has. */
   readonly floor: number
   /** Logs a stored object that is damaged. */
@@ -59,7 +61,7 @@ export class ResourceCache implements ListSource {
   constructor(resource: StoredResource, context: CacheContext) {
     this.resource = resource
     this.#context = context
-    this.ring = new Ring<CachedItem>(context.floor, context.bounds)
+    this.ring = new Ring<CachedItem>(context.floor, context.bounds, context.histories)
   }
 
   get revision(): number {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { Histories } from '../../framework/cache/histories.ts'
 import { CacheEvent, Ring, type RingBounds } from '../../framework/cache/ring.ts'
 import { encodeObject } from '../../framework/wire/encode.ts'
 import { CachedItem } from './item.ts'
@@ -9,8 +10,8 @@ function event(id: string, revision: number, value = ''): CacheEvent {
   return new CacheEvent('MODIFIED', new CachedItem(keyOf(id), encodeObject(objectOf(id, value)), state))
 }
 
-const ringOf = (bounds: Partial<RingBounds>): Ring =>
-  new Ring(10, { events: 100, bytes: 1_000_000, minutes: 5, ...bounds })
+const ringOf = (bounds: Partial<RingBounds>, histories = new Histories()): Ring =>
+  new Ring(10, { events: 100, bytes: 1_000_000, minutes: 5, ...bounds }, histories)
 
 const revisions = (ring: Ring): number[] => [...ring.backTo(0)].map(({ revision }) => revision)
 
@@ -27,6 +28,47 @@ describe('the ring', () => {
     for (let revision = 11; revision <= 30; revision++)
       ring.push(event('a/n/x', revision, '.'.repeat(10_000)))
     assert.deepEqual(revisions(ring), [30, 29, 28, 27])
+  })
+
+  it('is bounded by the bytes of all rings: those with the most bytes lose events', () => {
+    const histories = new Histories(100_000)
+    const [small, large, larger] = [ringOf({}, histories), ringOf({}, histories), ringOf({}, histories)]
+    for (const revision of [11, 12]) small.push(event('a/n/x', revision))
+    for (let revision = 13; revision <= 30; revision++)
+      for (const ring of revision < 20 ? [large, larger] : [larger])
+        ring.push(event('a/n/x', revision, '.'.repeat(10_000)))
+    assert.deepEqual(revisions(small), [12, 11])
+    assert.deepEqual(
+      [revisions(large), revisions(larger)],
+      [
+        [19, 18, 17, 16],
+        [30, 29, 28, 27, 26],
+      ],
+    )
+    assert.equal(histories.bytes, small.bytes + large.bytes + larger.bytes)
+    larger.end()
+    assert.equal(histories.bytes, small.bytes + large.bytes)
+  })
+
+  it('looks at all rings once for an event that takes the place of thousands', () => {
+    const histories = new Histories(8_000_000)
+    let looks = 0
+    histories.add({
+      get bytes() {
+        looks++
+        return 0
+      },
+      shrink: () => assert.fail('it has no events'),
+    })
+    const bounds = { events: 100_000, bytes: 8_000_000 }
+    const [small, large] = [ringOf(bounds, histories), ringOf(bounds, histories)]
+    let revision = 11
+    while (histories.bytes < 7_990_000) small.push(event('a/n/x', revision++))
+    large.push(event('a/n/y', revision, '.'.repeat(3_500_000)))
+    assert.ok(histories.bytes <= histories.most)
+    assert.equal(large.bytes > 3_500_000, true)
+    // For the heights, and to compare with the level.
+    assert.equal(looks, 2)
   })
 
   it('is bounded by minutes', () => {
@@ -69,5 +111,15 @@ describe('the ring', () => {
     ring.leave('a')
     ring.leave('a')
     assert.equal(ring.watchedClusters, 0)
+  })
+
+  it('forgets arrays that readers shared when clients choose too many views', () => {
+    const ring = ringOf({})
+    ring.push(event('a/n/x', 11))
+    const view = (name: string) => ring.line.read(0, 1, { name })
+    const first = view('first')
+    assert.equal(view('first'), first)
+    for (let i = 0; i < 2_000; i++) view(String(i))
+    assert.notEqual(view('first'), first)
   })
 })

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { Readers } from '../../framework/async/awaitable.ts'
 import { Ticker } from '../../framework/cache/following.ts'
+import { Histories } from '../../framework/cache/histories.ts'
 import { defaultRing, type Ring, type RingBounds } from '../../framework/cache/ring.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 import type { ClusterScope } from '../../framework/meta/object.ts'
@@ -19,6 +20,8 @@ export interface WatchCacheOptions {
    */
   readonly decorate?: (cache: WatchCache) => Decorator
   readonly ring?: Partial<RingBounds>
+  /** Bytes of the events of all resources that are kept; 256 MiB when absent. */
+  readonly mostHistory?: number
   /** Milliseconds between the bookmarks of one watch; a minute when absent. */
   readonly bookmarkEvery?: number
   /** Milliseconds that a reader waits for a resourceVersion that the cache has not reached; default: 3000. */
@@ -31,6 +34,8 @@ export interface WatchCacheOptions {
 export interface WatchCache {
   /** The newest applied revision. */
   readonly revision: number
+  /** Bytes of the events that are kept for watches. */
+  readonly historyBytes: number
   /** The same cache for the same resource, whether it has objects or not. `group` is '' for core. */
   resource(group: string, resource: string, segment: string): ResourceCache
   resources(): Iterable<ResourceCache>
@@ -70,6 +75,7 @@ class LiveCache implements WatchCache, CacheContext {
   readonly ticker = new Ticker(1_000)
   readonly readers = new Readers()
   readonly bounds: RingBounds
+  readonly histories: Histories
   readonly bookmarkEvery: number
   readonly waitTimeout: number
   /** The ring of every resource begins at this revision. */
@@ -87,6 +93,7 @@ class LiveCache implements WatchCache, CacheContext {
     this.#store = store
     this.#options = options
     this.bounds = { ...defaultRing, ...options.ring }
+    this.histories = new Histories(options.mostHistory)
     this.bookmarkEvery = options.bookmarkEvery ?? 60_000
     this.waitTimeout = options.waitTimeout ?? 3_000
     this.floor = store.compacted
@@ -96,6 +103,10 @@ class LiveCache implements WatchCache, CacheContext {
 
   get revision(): number {
     return this.progress.revision
+  }
+
+  get historyBytes(): number {
+    return this.histories.bytes
   }
 
   damaged({ key, modified }: StoredValue): void {

@@ -22,7 +22,6 @@ export const copiedVersion = (
 /** Kinds that shards of kcp copy and Oriel does not have. */
 const ofKcpOnly: readonly (readonly [group: string, plural: string, kind: string])[] = [
   ['cache.kcp.io', 'cachedobjects', 'CachedObject'],
-  ['migration.kcp.io', 'logicalclustermigrations', 'LogicalClusterMigration'],
 ]
 
 const kindOfKcp = ([group, plural, kind]: (typeof ofKcpOnly)[number]): KindDefinition => ({
@@ -43,6 +42,7 @@ const copied: ReadonlySet<string> = new Set([
   ...['clustercachedresources', 'clustercachedresourceendpointslices'].map(name =>
     groupResource('cache.kcp.io', name),
   ),
+  groupResource('migration.kcp.io', 'logicalclustermigrations'),
   groupResource('tenancy.kcp.io', 'workspacetypes'),
   groupResource('apiextensions.k8s.io', 'customresourcedefinitions'),
   ...['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings'].map(name =>

@@ -15,6 +15,7 @@ import { apiResourcesOf } from '../../openapi/resource.ts'
 import { catchUp } from '../cache/catchup.ts'
 import { copiedKinds } from './kinds.ts'
 import { checkShard, clusterNamed, type ShardParams } from './place.ts'
+import { withPublished } from './published.ts'
 import { type CopyStore, copyStorage } from './storage.ts'
 
 const refused = deny('the user is not in the group system:masters', 'cache-server')
@@ -42,8 +43,12 @@ const noInformers: Informers = {
 }
 
 /** The resources of a kind, in all its versions. */
-const resourcesOf = (store: CopyStore, kind: KindDefinition): readonly ApiResource<ShardParams>[] => {
-  const storage = copyStorage(store, kind, '-')
+const resourcesOf = (
+  store: CopyStore,
+  kind: KindDefinition,
+  segment: string,
+): readonly ApiResource<ShardParams>[] => {
+  const storage = copyStorage(store, kind, segment)
   const resources = apiResourcesOf(kind, { storage, custom: true })
   return resources.map(resource => ({ ...resource, keepsSystemFields: isCopy }))
 }
@@ -51,7 +56,10 @@ const resourcesOf = (store: CopyStore, kind: KindDefinition): readonly ApiResour
 /** kcp's cache server, `/services/cache/shards/<shard>/clusters/<logical cluster>`, with `*` for each (kcp `pkg/cache/server`). */
 const cacheView = (store: CopyStore): WorkspaceFactory =>
   defineVirtualWorkspace('cache', '/services/cache/shards/:shard', () => {
-    const apis: ApiSet<ShardParams> = apiSetOf(copiedKinds.flatMap(kind => resourcesOf(store, kind)))
+    const kinds = apiSetOf(copiedKinds.flatMap(kind => resourcesOf(store, kind, '-')))
+    const apis: ApiSet<ShardParams> = withPublished(store, kinds, (kind, identity) =>
+      resourcesOf(store, kind, identity),
+    )
     return {
       apis: () => apis,
       authorize: async () => refused,

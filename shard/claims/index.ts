@@ -82,9 +82,8 @@ function changedResources(before: Claims, after: Claims): readonly StoredResourc
     ...before.filter(claim => !next.has(written(claim))),
     ...after.filter(claim => !old.has(written(claim))),
   ]
-  return changed
-    .filter((claim, i) => changed.findIndex(other => isOf(other, claim)) === i)
-    .map(({ group, resource, segment }) => ({ group, resource, segment }))
+  const resources = changed.map(({ group, resource, segment }) => ({ group, resource, segment }))
+  return [...new Map(resources.map(each => [JSON.stringify(each), each])).values()]
 }
 
 const written = (claim: Claim): string => JSON.stringify(claim)

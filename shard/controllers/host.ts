@@ -66,6 +66,8 @@ export interface ShardOptions {
   readonly computed?: (host: ShardHost) => Readonly<Record<string, Computed>>
   /** The resources of View objects, which exports can offer with virtual storage; absent: they cannot. */
   readonly viewed?: ViewedResources
+  /** The other shards of the tree; absent: none. */
+  readonly peers?: Peers
   /** Called with the number of loaded objects while the shard opens. */
   readonly loading?: (objects: number) => void
   /** Milliseconds that events of `v1` are kept after their last change; 0: for ever; default: an hour. */

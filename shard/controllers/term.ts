@@ -49,6 +49,7 @@ export class ControllerTerm {
       remove: objects => this.#within(() => content.remove(objects)),
       add: objects => this.#within(() => content.add(objects)),
       commit: changes => this.#within(() => content.commit(changes)),
+      transfer: changes => this.#within(() => content.transfer(changes)),
     }
   }
 

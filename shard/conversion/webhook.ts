@@ -4,9 +4,10 @@ import { formatJson, parseJson } from '../../framework/json/json.ts'
 import { fieldErrorText, StatusError } from '../../framework/meta/errors.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import type { AddressPolicy } from '../../framework/net/addresspolicy.ts'
+import { isTooDeep } from '../../framework/wire/parsebody.ts'
 import type { ConversionWebhook } from '../../openapi/definitions/definition.ts'
 import { annotationErrors, labelErrors } from '../registry/metadata.ts'
-import { postJson } from '../webhook/post.ts'
+import { brief, postJson } from '../webhook/post.ts'
 
 /** Converts objects of other versions to `apiVersion`; same number, same order. */
 export type ConvertObjects = (
@@ -37,7 +38,7 @@ export const conversionWebhook =
     })
   }
 
-const failed = (message: string): StatusError => new StatusError(500, '', message)
+const failed = (message: string): StatusError => new StatusError(500, '', brief(message))
 
 const kindText = (object: KubeObject | undefined): string => `${object?.apiVersion}, Kind=${object?.kind}`
 
@@ -86,10 +87,10 @@ async function posted(
 
 function parsed(text: string): unknown {
   try {
-    return parseJson(Buffer.from(text))
-  } catch {
-    throw new Error('the answer is no JSON')
-  }
+    const value = parseJson(Buffer.from(text))
+    if (!isTooDeep(value)) return value
+  } catch {}
+  throw new Error('the answer is no JSON, or exceeds the max depth')
 }
 
 /** Throws for an invalid response. Responses of v1beta1 have no uid. */

@@ -6,13 +6,14 @@ import { type Item, isCopied, originAnnotation } from '../../framework/contract/
 import type { Logger } from '../../framework/contract/log.ts'
 import type { PeerClient } from '../../framework/contract/peer.ts'
 import { createInformers } from '../../framework/informers/informers.ts'
-import type { ClusterName, KubeObject } from '../../framework/meta/object.ts'
-import { isCopy } from '../../kcp/annotations.ts'
+import type { ClusterName, KubeObject, ObjectKey } from '../../framework/meta/object.ts'
+import { incomingAnnotation, isCopy, migratingAnnotation } from '../../kcp/annotations.ts'
 import type { LogicalCluster } from '../../kcp/core.ts'
 import { logicalClusterName } from '../../kcp/logicalclusters.ts'
 import { resources } from '../../kcp/resources.ts'
-import { type ClusterContent, removalOf } from '../bindings/content.ts'
-import { encodeStored, storageKey } from '../cache/codec.ts'
+import { movesIn } from '../apis/moved.ts'
+import { type ClusterContent, removalOf, type Stored } from '../bindings/content.ts'
+import { encodeStored, type StoredResource, storageKey } from '../cache/codec.ts'
 import type { TenancyResources } from '../controllers/host.ts'
 import { createQueue } from '../controllers/queue.ts'
 import { storedResourceOf } from '../manifests/apply.ts'
@@ -27,15 +28,16 @@ export interface CopyDeps {
 }
 
 /** A logical cluster with such objects is used by other logical clusters. */
-const offered = ({ workspaceTypes, shards }: TenancyResources): readonly ResourceRef[] => [
+export const offered = ({ workspaceTypes, shards }: TenancyResources): readonly ResourceRef[] => [
   resources.apiExports,
   resources.endpointSlices,
+  resources.clusterCachedResources,
   workspaceTypes,
   shards,
 ]
 
 /** Those of a provider apply to the resources of its exports, wherever the consumer is. */
-const admissionConfigurations: readonly ResourceRef[] = [
+export const admissionConfigurations: readonly ResourceRef[] = [
   'validatingwebhookconfigurations',
   'mutatingwebhookconfigurations',
   'validatingadmissionpolicies',
@@ -48,11 +50,28 @@ const admissionConfigurations: readonly ResourceRef[] = [
 const along = ({ workspaceTypes }: TenancyResources): readonly ResourceRef[] => [
   { ...workspaceTypes, resource: 'workspaceauthenticationconfigurations' },
   resources.logicalClusters,
+  resources.cachedResourceSlices,
   resources.apiResourceSchemas,
   resources.clusterRoles,
   resources.clusterRoleBindings,
   ...admissionConfigurations,
 ]
+
+/**
+ * Whether other shards have a copy of a stored object of a logical cluster: the copies are the same when the logical cluster
+ * has moved to another shard.
+ */
+export function isSharedOf(
+  { content, tenancy }: Pick<CopyDeps, 'content' | 'tenancy'>,
+  cluster: ClusterName,
+): (resource: StoredResource) => boolean {
+  const offers = offered(tenancy).map(storedResourceOf)
+  if (!offers.some(resource => content.count(resource, cluster) > 0)) return () => false
+  const shared = new Set([...offers, ...along(tenancy).map(storedResourceOf)].map(idOf))
+  return resource => shared.has(idOf(resource))
+}
+
+const idOf = ({ group, resource, segment }: StoredResource): string => `${group}/${resource}/${segment}`
 
 /**
  * Keeps copies of the objects of another shard that this shard needs, until `signal` aborts (kcp
@@ -76,17 +95,37 @@ export async function keepCopies(
   const queue = createQueue({
     name: 'copies',
     log,
-    reconcile: cluster => bring(deps, origin.name, cluster, originalsIn(deps, sources, cluster)),
+    reconcile: cluster => bring(deps, origin.name, cluster, foundIn(deps, sources, cluster)),
   })
   for (const { informer } of sources)
     informer.onEvent(({ item }) => {
-      if (isOwn(item)) queue.add(item.key.cluster)
+      if (isOwn(item) || isCopyOf(origin.name, deps, item.key)) queue.add(item.key.cluster)
     })
+  const childrenOf = there.for(resources.logicalClusters).index(parentsIn)
+  const stop = deps.informers.for(resources.logicalClusters).onEvent(({ type, item: { key } }) => {
+    // A copy of another shard was removed: this one may have the logical cluster now.
+    if (type === 'DELETED') queue.add(key.cluster)
+    // It may have come from another shard, and its children may be on this one.
+    for (const child of childrenOf(key.cluster)) queue.add(child.key.cluster)
+  })
   // Objects that were deleted while there was no watch.
   for (const { key, meta } of deps.informers.for(resources.logicalClusters).list())
     if (meta.annotations[originAnnotation] === origin.name) queue.add(key.cluster)
   await queue.run(signal)
+  stop()
 }
+
+/** The logical cluster of the Workspace that a LogicalCluster belongs to. */
+const parentsIn = ({ object }: Item): readonly string[] => {
+  const { owner } = (object as LogicalCluster).spec ?? {}
+  return owner === undefined ? [] : [owner.cluster]
+}
+
+/** A logical cluster that was copied may have moved away: its LogicalCluster is a copy there, too. */
+const isCopyOf = (origin: string, { informers }: CopyDeps, { cluster }: ObjectKey): boolean =>
+  informers.for(resources.logicalClusters).get(cluster, '', logicalClusterName)?.meta.annotations[
+    originAnnotation
+  ] === origin
 
 interface Source {
   readonly resource: ResourceRef
@@ -94,41 +133,90 @@ interface Source {
 }
 
 /** Not a copy: shards also copy each other's objects. */
-const isOwn = ({ meta }: Item): boolean => !isCopied(meta)
+export const isOwn = ({ meta }: Item): boolean => !isCopied(meta)
 
-function originalsIn(
-  { informers, tenancy }: CopyDeps,
-  sources: readonly Source[],
-  cluster: ClusterName,
-): readonly PeerObject[] {
+/** What another shard has of a logical cluster. */
+interface Found {
+  /**
+   * `here`: its objects are those of the logical cluster. `away`: those of another shard are, or will be, or it is deleted.
+   * `arriving`: it has no objects yet.
+   */
+  readonly state: 'here' | 'away' | 'arriving'
+  /** The objects that are copied. */
+  readonly originals: readonly PeerObject[]
+  /** The keys of its objects, and of those that have become copies: what has moved away is not gone. */
+  readonly present: ReadonlySet<string>
+  readonly moved: ReadonlySet<string>
+}
+
+function foundIn(deps: CopyDeps, sources: readonly Source[], cluster: ClusterName): Found | undefined {
   const all = sources.flatMap(({ resource, informer }) =>
-    informer.list(cluster).flatMap(item => (isOwn(item) ? [{ resource, item }] : [])),
+    informer.list(cluster).map(item => ({ resource, item })),
   )
   const home = all.find(({ resource, item }) => resource === resources.logicalClusters && isHome(item))
-  if (home === undefined) return []
+  const state = home === undefined ? 'away' : stateOf(home.item)
+  if (home !== undefined && state === 'here' && isOutdated(deps, home.item)) return undefined
+  const originals = home === undefined || state !== 'here' ? [] : originalsOf(deps, home, all)
+  const moved = all.filter(({ item }) => !isOwn(item))
+  return { state, originals, present: new Set(all.map(placeOf)), moved: new Set(moved.map(placeOf)) }
+}
+
+/** Whether another shard has the logical cluster since, or this one: a shard that cannot be reached seems to have it still. */
+function isOutdated({ informers }: CopyDeps, home: Item): boolean {
+  const known = informers.for(resources.logicalClusters).get(home.key.cluster, '', logicalClusterName)
+  return known !== undefined && movesIn(known.meta.annotations) > movesIn(home.meta.annotations)
+}
+
+const isHome = ({ key }: Item): boolean => key.name === logicalClusterName
+
+const placeOfHome = (cluster: ClusterName): string =>
+  storageKey(storedResourceOf(resources.logicalClusters), {
+    cluster,
+    namespace: '',
+    name: logicalClusterName,
+  })
+
+const placeOf = ({ resource, item }: PeerObject): string => storageKey(storedResourceOf(resource), item.key)
+
+function stateOf({ meta }: Item): Found['state'] {
+  if (meta.annotations[incomingAnnotation] !== undefined) return 'arriving'
+  return isCopied(meta) || meta.annotations[migratingAnnotation] !== undefined ? 'away' : 'here'
+}
+
+function originalsOf(
+  { informers, tenancy }: CopyDeps,
+  home: PeerObject,
+  all: readonly PeerObject[],
+): readonly PeerObject[] {
+  const own = all.filter(({ item }) => isOwn(item))
   const offers = offered(tenancy)
-  if (all.some(({ resource }) => offers.includes(resource))) return all
+  if (own.some(({ resource }) => offers.includes(resource))) return own
   const { owner } = (home.item.object as LogicalCluster).spec ?? {}
   const parent = informers.for(resources.logicalClusters).get(owner?.cluster ?? '', '', logicalClusterName)
   return parent !== undefined && !isCopy(parent.object) ? [home] : []
 }
-
-const isHome = ({ key }: Item): boolean => key.name === logicalClusterName
 
 /** One commit; the logical cluster is created first, and deleted together with the rest. */
 async function bring(
   { content }: CopyDeps,
   origin: string,
   cluster: ClusterName,
-  originals: readonly PeerObject[],
+  found: Found | undefined,
 ): Promise<void> {
-  const wanted = new Set(
-    originals.map(({ resource, item }) => storageKey(storedResourceOf(resource), item.key)),
-  )
-  const gone = [...content.of(cluster)].filter(
-    ({ resource, item }) =>
-      item.meta.annotations[originAnnotation] === origin && !wanted.has(storageKey(resource, item.key)),
-  )
+  // Consumers go on with the copies that are there.
+  if (found === undefined || found.state === 'arriving') return
+  const { state, originals, present, moved } = found
+  const wanted = new Set(originals.map(placeOf))
+  const isGone = ({ resource, item }: Stored): boolean => {
+    const place = storageKey(resource, item.key)
+    const from = item.meta.annotations[originAnnotation]
+    if (from === undefined || wanted.has(place)) return false
+    if (state === 'here') return !moved.has(place)
+    if (from !== origin || present.has(place)) return false
+    // Lists of logical clusters have no copies: one that has moved away is absent there.
+    return present.size === 0 || place !== placeOfHome(cluster)
+  }
+  const gone = [...content.of(cluster)].filter(isGone)
   const changes = originals.flatMap(original => changeTo(content, original, origin) ?? [])
   await content.commit([...changes, ...gone.map(removalOf)])
 }
@@ -157,7 +245,10 @@ export function copyOf(object: KubeObject, origin: string): KubeObject {
   }
 }
 
-/** The change that stores a copy; undefined when it is stored already. It never replaces an object of this shard. */
+/**
+ * The change that stores a copy, also in the place of a copy of another shard, which had the object before; undefined when it is
+ * stored already. It never replaces an object of this shard.
+ */
 export function changeTo(
   content: Pick<ClusterContent, 'get'>,
   { resource, item }: PeerObject,
@@ -167,8 +258,9 @@ export function changeTo(
   const known = content.get(place, item.key)?.item
   const next = copyOf(item.object, origin)
   if (known !== undefined) {
-    const isForeign = known.meta.annotations[originAnnotation] !== origin
-    if (isForeign || isDeepStrictEqual(copyOf(known.object, origin), next)) return undefined
+    const from = known.meta.annotations[originAnnotation]
+    const isCurrent = from === origin && isDeepStrictEqual(copyOf(known.object, origin), next)
+    if (from === undefined || isCurrent) return undefined
   }
   return { key: storageKey(place, item.key), value: encodeStored(next), expected: known?.modified ?? 0 }
 }

@@ -27,6 +27,8 @@ export interface FollowDeps extends CopyDeps {
   readonly sharding: Sharding
   /** The other shards by name; filled here. */
   readonly peers: Map<string, PeerClient>
+  /** Follows something else of a shard until the signal aborts. */
+  also(peer: { readonly name: string; readonly client: PeerClient }, signal: AbortSignal): Promise<void>
 }
 
 interface Followed {
@@ -90,7 +92,7 @@ function copying(deps: FollowDeps, peer: { name: string; client: PeerClient }): 
   const ending = new AbortController()
   // Every informer adds a listener.
   setMaxListeners(0, ending.signal)
-  const done = keepCopies(deps, peer, ending.signal)
+  const done = Promise.all([keepCopies(deps, peer, ending.signal), deps.also(peer, ending.signal)])
   return async () => {
     ending.abort()
     await done

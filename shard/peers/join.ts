@@ -33,7 +33,7 @@ export class HasOwnRoot extends Error {
 
 /**
  * Prepares a store as a shard of another shard's tree, instead of `bootstrap`: copies root's exports and kinds. Waits
- * for the root shard at the first start only. Throws `HasOwnRoot`.
+ * for the root shard and its exports at the first start only. Throws `HasOwnRoot`.
  */
 export async function joinRoot(options: JoinOptions): Promise<TenancyResources> {
   const { store } = options
@@ -42,8 +42,11 @@ export async function joinRoot(options: JoinOptions): Promise<TenancyResources> 
   await applyManifests(store, systemManifests())
   const known = await identitiesIn(store)
   if (known.length === tenancyExports.length) return tenancyResources(known)
-  await untilReached(options, () => copyRoot(options))
-  return tenancyResources(await identitiesIn(store))
+  return untilReached(options, async () => {
+    await copyRoot(options)
+    // A root shard that starts has no exports, or exports without identities.
+    return tenancyResources(await identitiesIn(store))
+  })
 }
 
 const inRoot = (resource: ResourceRef, name: string): Manifest => ({

@@ -1,21 +1,30 @@
 import type { Backend, ResourceRef } from '../../framework/contract/backend.ts'
 import type { Informers } from '../../framework/contract/informer.ts'
+import { originAnnotation } from '../../framework/contract/item.ts'
+import type { PeerClient } from '../../framework/contract/peer.ts'
 import type { SharedCache } from '../../framework/contract/sharedcache.ts'
 import type { ResourceStorage, WatchQuery } from '../../framework/contract/storage.ts'
 import type { Lens } from '../../framework/lens/lens.ts'
 import { readOnly, viewOf } from '../../framework/lens/view.ts'
-import { expired, notServed } from '../../framework/meta/errors.ts'
+import { expired, notServed, serviceUnavailable } from '../../framework/meta/errors.ts'
 import type { ClusterScope } from '../../framework/meta/object.ts'
 import type { ClusterCachedResource } from '../../kcp/cache.ts'
 import { resources } from '../../kcp/resources.ts'
 import { requirementsOf } from '../../kcp/selector.ts'
 import { followSelections, type PublishedSelection } from './selections.ts'
 
+/** The other shards by name. */
+type Origins = ReadonlyMap<string, PeerClient>
+
 /**
- * The shared cache of a single shard: nothing is copied. Published objects are the stored objects that the
- * ClusterCachedResource selects.
+ * The shared cache of shards of Oriel: published objects are not copied. They are the stored objects that the
+ * ClusterCachedResource selects; those of another shard are read from it.
  */
-export function sharedCache(informers: Informers, storage: Backend['storage']): SharedCache {
+export function sharedCache(
+  informers: Informers,
+  storage: Backend['storage'],
+  origins: Origins,
+): SharedCache {
   const selections = followSelections(informers.for(resources.clusterCachedResources))
   return {
     informers,
@@ -25,9 +34,25 @@ export function sharedCache(informers: Informers, storage: Backend['storage']): 
         if (found === undefined) throw notServed()
         return found
       }
-      return publishedStorage(storage(resource), resource, find)
+      const here = viewOf(storage(resource), ({ cluster }) => lensOf(find(cluster)))
+      const there = (shard: string): ResourceStorage =>
+        originOf(origins, shard).published({ ...resource, identity }, shard)
+      return publishedStorage(resource, cluster => {
+        const selection = find(cluster)
+        const shard = selection.item.meta.annotations[originAnnotation]
+        // Versions of another shard are not those of this one, and it refuses old ones itself.
+        return shard === undefined
+          ? { ...selection, storage: here }
+          : { ...selection, since: 0, storage: there(shard) }
+      })
     },
   }
+}
+
+function originOf(origins: Origins, shard: string): PeerClient {
+  const origin = origins.get(shard)
+  if (origin !== undefined) return origin
+  throw serviceUnavailable(`the shard ${JSON.stringify(shard)} of the published objects is not known`)
 }
 
 const specOf = ({ item }: PublishedSelection): ClusterCachedResource['spec'] =>
@@ -38,19 +63,22 @@ function publishes(selection: PublishedSelection, wanted: ResourceRef): boolean 
   return resource === wanted.resource && group === wanted.group && version === wanted.version
 }
 
+/** A selection, and the storage that its objects are read from. */
+interface PublishedSource extends PublishedSelection {
+  readonly storage: ResourceStorage
+}
+
 function publishedStorage(
-  storage: ResourceStorage,
   resource: ResourceRef,
-  find: (cluster: ClusterScope) => PublishedSelection,
+  find: (cluster: ClusterScope) => PublishedSource,
 ): ResourceStorage {
-  const view = viewOf(storage, ({ cluster }) => lensOf(find(cluster)))
   return readOnly(resource, {
-    get: view.get,
-    list: view.list,
+    get: async (ctx, key) => find(ctx.cluster).storage.get(ctx, key),
+    list: (ctx, query) => find(ctx.cluster).storage.list(ctx, query),
     async *watch(ctx, query) {
-      const { since, ended } = find(ctx.cluster)
+      const { since, ended, storage } = find(ctx.cluster)
       refuseOlder(since, query)
-      yield* view.watch({ ...ctx, signal: AbortSignal.any([ctx.signal, ended]) }, query)
+      yield* storage.watch({ ...ctx, signal: AbortSignal.any([ctx.signal, ended]) }, query)
       // The watch cannot report objects that are no longer published: the client must list again.
       if (ended.aborted && !ctx.signal.aborted) throw expired('other objects are published now')
     },

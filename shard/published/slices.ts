@@ -1,13 +1,19 @@
 import type { ApiResource, ApiSet } from '../../framework/contract/apis.ts'
 import type { Informers } from '../../framework/contract/informer.ts'
 import { internalError, notFound } from '../../framework/meta/errors.ts'
-import { type ClusterName, type GroupVersionResource, groupResource } from '../../framework/meta/object.ts'
+import {
+  type ClusterName,
+  type ClusterScope,
+  type GroupVersionResource,
+  groupResource,
+} from '../../framework/meta/object.ts'
 import type { VirtualStorage } from '../../kcp/apis.ts'
 import type { ClusterCachedResourceEndpointSlice } from '../../kcp/cache.ts'
 
 export interface SliceSources {
   readonly informers: Informers
-  readonly apis: (cluster: ClusterName) => ApiSet | undefined
+  /** Those of a logical cluster of this shard, or of all (`*`). */
+  readonly apis: (cluster: ClusterScope) => ApiSet | undefined
 }
 
 /** A resource that an export offers with virtual storage. */
@@ -45,7 +51,7 @@ const kindOf = ({ virtual: { reference } }: Offer): string =>
 function referred({ informers, apis }: SliceSources, offer: Offer): object {
   const { apiGroup = '', kind, name } = offer.virtual.reference
   const isMeant = ({ group, names }: ApiResource): boolean => group === apiGroup && names.kind === kind
-  const served = apis(offer.provider)?.resources.find(isMeant)
+  const served = (apis(offer.provider) ?? apis('*'))?.resources.find(isMeant)
   if (served === undefined)
     throw unresolvable(`no matches for kind ${JSON.stringify(kind)} in group ${JSON.stringify(apiGroup)}`)
   if (!sharedKinds.has(kindOf(offer))) throw unresolvable('the server could not find the requested resource')

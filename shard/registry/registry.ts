@@ -8,7 +8,7 @@ import type { Item } from '../../framework/contract/item.ts'
 import type { ObjectSchema } from '../../framework/contract/schema.ts'
 import type { DeleteOptions, WriteOptions } from '../../framework/contract/storage.ts'
 import { type About, StatusError } from '../../framework/meta/errors.ts'
-import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
+import type { ClusterName, KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { atVersion, type Encoded, encodeObject } from '../../framework/wire/encode.ts'
 import { applyType } from '../../framework/wire/parsebody.ts'
 import type { RegistryAdmission } from '../admission/chain.ts'
@@ -105,13 +105,15 @@ const longestWait = 1_000
 export interface ObjectStoreOptions {
   readonly resource: StoredResource
   readonly shape: Shape
+  /** The error of writes to a logical cluster that accepts none now. */
+  readonly refusalOfWrites?: (cluster: ClusterName) => StatusError | undefined
 }
 
 /** The objects of one resource: reads use the cache; writes go to the store and return when the cache has them. */
 export function openObjectStore(
   store: Store,
   watchCache: WatchCache,
-  { resource, shape }: ObjectStoreOptions,
+  { resource, shape, refusalOfWrites }: ObjectStoreOptions,
 ): ObjectStore {
   const cache = watchCache.resource(resource.group, resource.resource, resource.segment)
   const current = async (key: ObjectKey): Promise<CachedItem | undefined> => {
@@ -129,6 +131,8 @@ export function openObjectStore(
       const value = stored && encodeStoredForm(stored, shape.number)
       await pace.due()
       if (value !== undefined) checkSize(value)
+      const refusal = refusalOfWrites?.(key.cluster)
+      if (refusal !== undefined) throw refusal
       const revision = await store
         .commit([{ key: storageKey(resource, key), value, expected }])
         .catch(tooLarge)

@@ -1,9 +1,9 @@
 import { withTimesOf } from '../../framework/apply/managed.ts'
-import { Pace } from '../../framework/async/awaitable.ts'
+import { inTurns, Pace } from '../../framework/async/awaitable.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import type { Change, WriteOptions } from '../../framework/contract/storage.ts'
-import { sameJson } from '../../framework/json/json.ts'
+import { sameJsonSteps, Work } from '../../framework/json/json.ts'
 import { badRequest, conflict, invalid, modified, notFound } from '../../framework/meta/errors.ts'
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { type CachedItem, isCurrent } from '../cache/item.ts'
@@ -110,10 +110,13 @@ async function finished(
   await registry.admission.validate(ctx, { ...request, object: seen(current, object) })
   warn(ctx, [collapsed.warning, warning, ...finalizerWarnings(strategy, object, old)])
   await pace.due()
-  return isSame(object, old) && registry.store.isStored(current) ? undefined : object
+  const isSame = await inTurns(sameSteps(object, old), pace)
+  return isSame && registry.store.isStored(current) ? undefined : object
 }
 
-const isSame = (object: KubeObject, old: KubeObject): boolean => sameJson(withTimesOf(object, old), old)
+function* sameSteps(object: KubeObject, old: KubeObject): Generator<void, boolean> {
+  return yield* sameJsonSteps(yield* withTimesOf(object, old), old, new Work())
+}
 
 function warn(ctx: RequestContext, texts: readonly (string | undefined)[]): void {
   for (const text of texts) if (text !== undefined) ctx.record.warn(text)

@@ -1,15 +1,17 @@
 import { type FileHandle, open } from 'node:fs/promises'
+import { hasAllPages, type PageTree } from './pagetree.ts'
 
 // The two meta pages at the start of an LMDB file, data version 2 on 64 bits: offsets within a page.
 const magicAt = 24
 const magic = 0xbeefc0de
 const pageSizeAt = 48
+const freeRootAt = 88
+const mainRootAt = 136
 const lastPageAt = 144
 const transactionAt = 152
 const metaLength = 160
 
-interface MetaPage {
-  readonly pageSize: number
+interface MetaPage extends PageTree {
   readonly lastPage: number
   readonly transaction: bigint
 }
@@ -20,6 +22,7 @@ async function metaPage(file: FileHandle, at: number): Promise<MetaPage | undefi
   if (bytesRead < metaLength || page.readUInt32LE(magicAt) !== magic) return undefined
   return {
     pageSize: page.readUInt32LE(pageSizeAt),
+    roots: [page.readBigUInt64LE(freeRootAt), page.readBigUInt64LE(mainRootAt)],
     lastPage: Number(page.readBigUInt64LE(lastPageAt)),
     transaction: page.readBigUInt64LE(transactionAt),
   }
@@ -34,22 +37,23 @@ async function newestMeta(file: FileHandle): Promise<MetaPage | undefined> {
 }
 
 /**
- * Whether LMDB can open a file safely: it maps the file without checks, so any other file crashes the process, and so
- * does reading behind the end of a truncated one. For writers, a truncated file is extended with zeros, which LMDB reports
- * as damage when it reads them, and missing and empty files are valid. Throws `ENOENT` for readers.
+ * Why LMDB cannot open a file safely, as a predicate; undefined: it can. It maps the file without checks, so any other file crashes
+ * the process, and so does reading behind the end of a truncated one. For writers, a file that lacks unused pages at its end is
+ * extended, and missing and empty files are valid. Throws `ENOENT` for readers.
  */
-export async function isDataFile(path: string, mode: 'read' | 'write'): Promise<boolean> {
+export async function whyUnusable(path: string, mode: 'read' | 'write'): Promise<string | undefined> {
   const file = await open(path, mode === 'read' ? 'r' : 'a+')
   try {
     const { size } = await file.stat()
-    if (size === 0) return mode === 'write'
+    if (size === 0 && mode === 'write') return undefined
     const meta = await newestMeta(file)
-    if (meta === undefined) return false
+    if (meta === undefined) return 'is not a data file'
     const needed = (meta.lastPage + 1) * meta.pageSize
     // After the meta pages: a server may have extended the file before it wrote them.
-    if ((await file.stat()).size >= needed) return true
-    if (mode === 'write') await file.truncate(needed)
-    return mode === 'write'
+    if ((await file.stat()).size >= needed) return undefined
+    if (mode === 'read' || !(await hasAllPages(file, meta))) return 'is cut off'
+    await file.truncate(needed)
+    return undefined
   } finally {
     await file.close()
   }

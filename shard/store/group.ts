@@ -27,6 +27,13 @@ export function checkNames(changes: readonly StoreChange[]): void {
   }
 }
 
+function sizeOf(events: readonly StoreEvent[]): number {
+  let bytes = 0
+  for (const { key, value, previous } of events)
+    bytes += key.length + (value?.value.length ?? 0) + (previous?.value.length ?? 0)
+  return bytes
+}
+
 export const asError = (thrown: unknown): Error =>
   thrown instanceof Error ? thrown : new Error(String(thrown))
 
@@ -79,7 +86,7 @@ export class Group {
     if (events.length > 0) {
       this.#assigned = revision
       for (const event of events) this.#remember(event)
-      this.#gathered.push({ revision, time: Date.now(), events })
+      this.#gathered.push({ revision, time: Date.now(), bytes: sizeOf(events), events })
     }
     return this.#acknowledged()
   }

@@ -66,6 +66,15 @@ describe('lmdb store', () => {
     assert.equal(await after.commit(put('a', '6')), 6)
   })
 
+  it('does not read more history than it keeps when it is opened again', async () => {
+    const before = await open()
+    for (let i = 1; i <= 5; i++) await before.commit(put('a', `${i}`))
+    await before.close()
+    const after = await openLmdbStore(directory, { commits: 2 })
+    opened.push(after)
+    assert.deepEqual([after.revision, after.compacted], [5, 3])
+  })
+
   it('keeps its revision when the whole log is compacted', async () => {
     const before = await open()
     await before.commit(put('a', '1'))
@@ -250,15 +259,38 @@ describe('lmdb store', () => {
     }
   })
 
-  it('reports a truncated file', async () => {
+  /** A store with large values, of which the first are kept. */
+  async function closedStore(kept: number): Promise<string> {
     const store = await open()
-    const value = Buffer.alloc(10_000)
-    await store.commit(Array.from({ length: 100 }, (_, i) => ({ key: `k${i}`, value })))
+    const value = Buffer.alloc(10_000, 1)
+    await store.commit(Array.from({ length: 100 }, (_, i) => ({ key: `k${100 + i}`, value })))
+    await store.commit(
+      Array.from({ length: 100 - kept }, (_, i) => ({ key: `k${100 + kept + i}`, value: undefined })),
+    )
+    await store.compact(store.revision)
+    for (let i = 0; i < 5; i++) await store.commit(put('small', `${i}`))
     await store.close()
-    await truncate(join(directory, 'oriel.mdb'), 40_960)
-    await assert.rejects(async () => {
-      const cut = await open()
-      for await (const _ of cut.range('', '~'));
-    }, /^Error: the store in .* is damaged or has another format: /)
+    return join(directory, 'oriel.mdb')
+  }
+
+  it('reports a truncated file before LMDB reads it, wherever it is cut off', async () => {
+    const file = await closedStore(100)
+    const { size } = await stat(file)
+    for (const length of [size / 2, 40_960, 8_192]) {
+      await truncate(file, length)
+      await assert.rejects(
+        openLmdbStore(directory),
+        new Error(`the store in ${directory} is damaged or has another format: oriel.mdb is cut off`),
+      )
+      assert.equal((await stat(file)).size, length)
+    }
+  })
+
+  it('opens a file that lacks unused pages at its end', async () => {
+    const file = await closedStore(10)
+    await truncate(file, (await stat(file)).size / 2)
+    const found: string[] = []
+    for await (const values of (await open()).range('', '~')) found.push(...values.map(({ key }) => key))
+    assert.equal(found.length, 11)
   })
 })

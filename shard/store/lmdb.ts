@@ -3,11 +3,13 @@ import { type Stats, statSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type LastWrite, mayBeRestored, nextEpoch } from './epoch.ts'
-import { decodeCommit, decodeValue, encodeCommit, encodeValue, type History, LoggedStore } from './logged.ts'
-import type { Commit, Medium } from './medium.ts'
+import { type History, upTo } from './history.ts'
+import { decodeValue, encodeCommit, encodeValue, LoggedStore } from './logged.ts'
+import type { Commit, Medium, Most } from './medium.ts'
 import { isAlive, type Owner, thisProcess } from './owner.ts'
 import { type Store, type StoredValue, StoreError } from './store.ts'
 import {
+  decodeCommit,
   fileName,
   lastWrite,
   openTables,
@@ -23,6 +25,8 @@ import {
 } from './tables.ts'
 
 const perTransaction = 1_000
+
+const lengthOf = ({ value }: { readonly value: Buffer }): number => value.length
 
 /** The error of LMDB lacks the reason of the operating system, which only a promise of the error has. */
 async function unwritable(directory: string, error: unknown): Promise<Error> {
@@ -127,17 +131,19 @@ class LmdbMedium implements Medium {
     })
   }
 
-  scan(from: string, to: string, limit: number): readonly StoredValue[] {
+  scan(from: string, to: string, most: Most): readonly StoredValue[] {
     return this.#reading(({ current }) =>
-      Array.from(current.getRange({ start: from, end: to, limit }), ({ key, value }) =>
-        decodeValue(key, value),
+      upTo(current.getRange({ start: from, end: to, limit: most.count }), most, lengthOf).map(
+        ({ key, value }) => decodeValue(key, value),
       ),
     )
   }
 
-  log(after: number, limit: number): readonly Commit[] {
+  log(after: number, most: Most): readonly Commit[] {
     return this.#reading(({ log }) =>
-      Array.from(log.getRange({ start: after + 1, limit }), ({ key, value }) => decodeCommit(key, value)),
+      upTo(log.getRange({ start: after + 1, limit: most.count }), most, lengthOf).map(({ key, value }) =>
+        decodeCommit(key, value),
+      ),
     )
   }
 

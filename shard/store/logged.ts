@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { asError, Group } from './group.ts'
-import type { Commit, Medium } from './medium.ts'
+import { type History, surplus } from './history.ts'
+import type { Commit, Medium, Most } from './medium.ts'
 import {
   Compacted,
   intact,
@@ -9,21 +10,16 @@ import {
   type StoredValue,
   type StoreEvent,
 } from './store.ts'
-import { type Before, corrected, undo } from './undo.ts'
+import { Undone } from './undo.ts'
 
-/**
- * How much history stays readable and watchable. Commits younger than `seconds` are kept, at most `commits` of them.
- */
-export interface History {
-  readonly seconds: number
-  readonly commits: number
-}
-
-const defaultHistory: History = { seconds: 300, commits: 30_000 }
+const defaultHistory: History = { seconds: 300, commits: 30_000, bytes: 4 * 1024 ** 3 }
 const compactEvery = 10_000
 const checkEvery = 1_000
-const chunk = 1_000
-const tail = 500
+/** The part of the bytes of history that is left when it was too large. */
+const afterCut = 0.75
+/** What one read of the medium returns at most, and what of the log is in memory. */
+const chunk: Most = { count: 1_000, bytes: 16 * 1024 * 1024 }
+const tail: Most = { count: 500, bytes: 16 * 1024 * 1024 }
 
 /** Implements `Store` over a `Medium`: grouping, history, watches and compaction are the same for all media. */
 export class LoggedStore implements Store {
@@ -35,6 +31,10 @@ export class LoggedStore implements Store {
   readonly #waiting = new Set<() => void>()
   /** The newest commits, so that watchers that keep up never read the medium. */
   #recent: Commit[] = []
+  #recentBytes = 0
+  /** The bytes of each commit that is not compacted, without those of before the start. */
+  #sizes: number[] = []
+  #bytes = 0
   #revision: number
   #compacted: number
   #compacting: Promise<void> = Promise.resolve()
@@ -50,6 +50,8 @@ export class LoggedStore implements Store {
       setInterval(() => void this.#tidy(), compactEvery).unref(),
       setInterval(() => this.#check(), checkEvery).unref(),
     ]
+    // At once: what is not kept is not read by the first readers.
+    void this.#tidy()
   }
 
   get revision(): number {
@@ -82,16 +84,16 @@ export class LoggedStore implements Store {
     options: { limit?: number; revision?: number } = {},
   ): AsyncGenerator<readonly StoredValue[]> {
     const at = options.revision ?? this.#revision
-    const before: Before = new Map()
+    const before = new Undone()
     let missing = options.limit ?? Number.POSITIVE_INFINITY
     let undone = at
     for (let next = from; next < to && missing > 0; ) {
       if (at < this.#compacted) throw new Compacted(this.#compacted)
       undone = this.#undoAfter(undone, before)
       const found = this.#medium.scan(next, to, chunk)
-      const last = found.length < chunk ? undefined : found.at(-1)
+      const last = found.at(-1)
       const end = last === undefined ? to : `${last.key}\0`
-      const values = corrected(found, before, [next, end]).slice(0, missing)
+      const values = before.corrected(found, [next, end]).slice(0, missing)
       missing -= values.length
       next = end
       if (values.length > 0) yield values
@@ -105,7 +107,7 @@ export class LoggedStore implements Store {
     try {
       while (!signal.aborted && !this.#closed) {
         if (position < this.#compacted) throw new Compacted(this.#compacted)
-        const commits = this.#read(position, chunk)
+        const commits = this.#read(position)
         position = commits.at(-1)?.revision ?? position
         const events = commits.flatMap(commit => commit.events.filter(event => event.key.startsWith(prefix)))
         if (events.length > 0) yield events
@@ -118,12 +120,11 @@ export class LoggedStore implements Store {
 
   /** One compaction at a time: the log is cut from its old end only. */
   compact(revision: number): Promise<void> {
-    this.#compacting = this.#compacting.then(async () => {
-      const upTo = Math.min(revision, this.#revision)
-      if (upTo <= this.#compacted || this.#closed) return
-      this.#compacted = upTo
-      await this.#medium.forget(upTo)
-    })
+    const upTo = Math.min(revision, this.#revision)
+    if (upTo <= this.#compacted) return this.#compacting
+    this.#compacted = upTo
+    for (const size of this.#sizes.splice(0, Math.max(0, upTo - this.#beforeSizes))) this.#bytes -= size
+    this.#compacting = this.#compacting.then(() => (this.#closed ? undefined : this.#medium.forget(upTo)))
     return this.#compacting
   }
 
@@ -138,10 +139,29 @@ export class LoggedStore implements Store {
   }
 
   #publish(commits: readonly Commit[]): void {
-    this.#recent.push(...commits)
-    if (this.#recent.length > 2 * tail) this.#recent = this.#recent.slice(-tail)
+    // Before: watchers have not read these commits yet.
+    if (this.#bytes > this.#history.bytes) void this.#tidy()
+    for (const commit of commits) this.#keep(commit)
+    if (this.#recent.length > 2 * tail.count || this.#recentBytes > 2 * tail.bytes) this.#forgetRecent()
     this.#revision = commits.at(-1)?.revision ?? this.#revision
     this.#wake()
+  }
+
+  #keep(commit: Commit): void {
+    this.#recent.push(commit)
+    this.#recentBytes += commit.bytes
+    this.#sizes.push(commit.bytes)
+    this.#bytes += commit.bytes
+  }
+
+  #forgetRecent(): void {
+    const sizes = this.#recent.map(({ bytes }) => bytes)
+    for (const { bytes } of this.#recent.splice(0, surplus(sizes, tail))) this.#recentBytes -= bytes
+  }
+
+  /** The revision before the first of the sizes. */
+  get #beforeSizes(): number {
+    return this.#revision - this.#sizes.length
   }
 
   #wake(): void {
@@ -154,37 +174,47 @@ export class LoggedStore implements Store {
     return new Promise(resolve => this.#waiting.add(resolve))
   }
 
-  /** Durable commits after a revision, oldest first, at most `limit`. */
-  #read(after: number, limit: number): readonly Commit[] {
+  /** Durable commits after a revision, oldest first. */
+  #read(after: number): readonly Commit[] {
     if (after >= this.#revision) return []
     const first = this.#recent[0]
-    if (first === undefined || first.revision > after + 1) {
-      return this.#medium.log(after, limit).filter(commit => commit.revision <= this.#revision)
-    }
+    if (first === undefined || first.revision > after + 1)
+      return this.#medium.log(after, chunk).filter(commit => commit.revision <= this.#revision)
     const start = after + 1 - first.revision
-    return this.#recent.slice(start, start + limit)
+    return this.#recent.slice(start, start + chunk.count)
   }
 
   /**
    * Adds the undo values of all changes after a revision that the medium may contain, durable or not; returns the
    * last revision.
    */
-  #undoAfter(revision: number, before: Before): number {
+  #undoAfter(revision: number, before: Undone): number {
     let position = revision
     for (;;) {
-      const commits = this.#read(position, chunk)
-      undo(before, commits)
+      const commits = this.#read(position)
+      before.add(commits)
       position = commits.at(-1)?.revision ?? position
       if (commits.length === 0) break
     }
-    undo(before, this.#group.writing)
+    before.add(this.#group.writing)
     return position
   }
 
   async #tidy(): Promise<void> {
-    const byCount = this.#revision - this.#history.commits
-    const cutoff = Math.max(byCount, this.#newestBefore(Date.now() - this.#history.seconds * 1_000))
-    await this.compact(cutoff).catch(error => this.#group.fail(asError(error)))
+    try {
+      const { seconds, commits } = this.#history
+      const byCount = Math.max(this.#surplus(), this.#revision - commits)
+      await this.compact(Math.max(byCount, this.#newestBefore(Date.now() - seconds * 1_000)))
+    } catch (error) {
+      this.#group.fail(asError(error))
+    }
+  }
+
+  /** The newest commit that is dropped because of the bytes of history; 0: none. */
+  #surplus(): number {
+    const { bytes } = this.#history
+    if (this.#bytes <= bytes) return 0
+    return this.#beforeSizes + surplus(this.#sizes, { count: this.#sizes.length, bytes: bytes * afterCut })
   }
 
   #check(): void {
@@ -197,7 +227,7 @@ export class LoggedStore implements Store {
     let [low, high] = [this.#compacted, this.#revision]
     while (low < high) {
       const middle = Math.ceil((low + high) / 2)
-      const [commit] = this.#medium.log(middle - 1, 1)
+      const [commit] = this.#medium.log(middle - 1, { count: 1, bytes: 1 })
       if (commit !== undefined && commit.time < time) low = middle
       else high = middle - 1
     }
@@ -239,7 +269,7 @@ export function decodeValue(key: string, bytes: Buffer): StoredValue {
 }
 
 /** Length (32 bit; all bits set: absent) and bytes of each part. */
-const absent = 0xffffffff
+export const absent = 0xffffffff
 
 function blob(bytes: Buffer | undefined): readonly Buffer[] {
   const length = Buffer.allocUnsafe(4)
@@ -260,27 +290,4 @@ export function encodeCommit({ time, events }: Commit, values: readonly (Buffer 
     ...blob(previous === undefined ? undefined : encodeValue(previous)),
   ])
   return Buffer.concat([head, ...parts])
-}
-
-export function decodeCommit(revision: number, bytes: Buffer): Commit {
-  const events: StoreEvent[] = []
-  let at = 8
-  const next = (): Buffer | undefined => {
-    const length = bytes.readUInt32LE(at)
-    at += 4
-    if (length === absent) return undefined
-    at += length
-    return bytes.subarray(at - length, at)
-  }
-  while (at < bytes.length) {
-    const key = next()?.toString() ?? ''
-    const [value, previous] = [next(), next()]
-    events.push({
-      revision,
-      key,
-      ...(value === undefined ? {} : { value: decodeValue(key, value) }),
-      ...(previous === undefined ? {} : { previous: decodeValue(key, previous) }),
-    })
-  }
-  return { revision, time: bytes.readDoubleLE(0), events }
 }

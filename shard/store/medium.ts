@@ -5,7 +5,15 @@ export interface Commit {
   readonly revision: number
   /** The time of the commit, in milliseconds since the epoch. */
   readonly time: number
+  /** Of the keys and of the values, also of those before. */
+  readonly bytes: number
   readonly events: readonly StoreEvent[]
+}
+
+/** How much one read returns: values end with the one that reaches a limit. */
+export interface Most {
+  readonly count: number
+  readonly bytes: number
 }
 
 /**
@@ -16,10 +24,10 @@ export interface Medium {
   /** The state when it was opened: the newest revision, and the revision up to which the log is compacted. */
   readonly found: { readonly revision: number; readonly compacted: number }
   get(key: string): StoredValue | undefined
-  /** At most `limit` values with keys in [from, to), in key order. */
-  scan(from: string, to: string, limit: number): readonly StoredValue[]
-  /** At most `limit` commits with revision > after, in order. */
-  log(after: number, limit: number): readonly Commit[]
+  /** The first values with keys in [from, to), in key order; none if there are none. */
+  scan(from: string, to: string, most: Most): readonly StoredValue[]
+  /** The first commits with revision > after, in order. */
+  log(after: number, most: Most): readonly Commit[]
   /** Why writes are no longer possible: its files were removed or replaced. */
   problem(): Error | undefined
   /** Applies and logs commits in one transaction; resolves when they are durable. */

@@ -1,10 +1,14 @@
-import { type History, LoggedStore } from './logged.ts'
-import type { Commit, Medium } from './medium.ts'
+import { type History, upTo } from './history.ts'
+import { LoggedStore } from './logged.ts'
+import type { Commit, Medium, Most } from './medium.ts'
 import type { Store, StoredValue } from './store.ts'
+
+/** Bytes of history in memory. */
+const mostHistory = 256 * 1024 * 1024
 
 /** A store in memory, for tests, examples and temporary servers. */
 export const openMemoryStore = (history?: Partial<History>): Store =>
-  new LoggedStore(new MemoryMedium(), history)
+  new LoggedStore(new MemoryMedium(), { bytes: mostHistory, ...history })
 
 class MemoryMedium implements Medium {
   readonly found = { revision: 0, compacted: 0 }
@@ -17,21 +21,13 @@ class MemoryMedium implements Medium {
     return this.#values.get(key)
   }
 
-  scan(from: string, to: string, limit: number): readonly StoredValue[] {
-    this.#keys ??= [...this.#values.keys()].sort()
-    const found: StoredValue[] = []
-    for (let i = lowerBound(this.#keys, from); found.length < limit; i++) {
-      const key = this.#keys[i]
-      const value = key === undefined || key >= to ? undefined : this.#values.get(key)
-      if (value === undefined) break
-      found.push(value)
-    }
-    return found
+  scan(from: string, to: string, most: Most): readonly StoredValue[] {
+    return upTo(this.#valuesIn(from, to), most, ({ value }) => value.length)
   }
 
-  log(after: number, limit: number): readonly Commit[] {
+  log(after: number, most: Most): readonly Commit[] {
     const start = Math.max(0, after + 1 - (this.#log[0]?.revision ?? 0))
-    return this.#log.slice(start, start + limit)
+    return upTo(this.#log.slice(start, start + most.count), most, ({ bytes }) => bytes)
   }
 
   problem(): undefined {
@@ -56,6 +52,16 @@ class MemoryMedium implements Medium {
   async close(): Promise<void> {
     this.#values.clear()
     this.#log = []
+  }
+
+  *#valuesIn(from: string, to: string): Generator<StoredValue> {
+    this.#keys ??= [...this.#values.keys()].sort()
+    for (let i = lowerBound(this.#keys, from); ; i++) {
+      const key = this.#keys[i]
+      const value = key === undefined || key >= to ? undefined : this.#values.get(key)
+      if (value === undefined) return
+      yield value
+    }
   }
 }
 

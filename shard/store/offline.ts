@@ -1,9 +1,10 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { nextEpoch } from './epoch.ts'
-import { decodeCommit, decodeValue } from './logged.ts'
+import { decodeValue } from './logged.ts'
 import { StoreError } from './store.ts'
 import {
+  decodeCommit,
   fileName,
   openTables,
   putJson,

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Database, open, type RootDatabase } from 'lmdb'
-import { isDataFile } from './datafile.ts'
+import { whyUnusable } from './datafile.ts'
 import type { LastWrite } from './epoch.ts'
-import { decodeCommit } from './logged.ts'
-import { StoreError } from './store.ts'
+import { absent, decodeValue } from './logged.ts'
+import type { Commit } from './medium.ts'
+import { StoreError, type StoreEvent } from './store.ts'
 
 /** The file of a store in its directory. */
 export const fileName = 'oriel.mdb'
@@ -50,8 +51,8 @@ export interface Tables {
 export async function openTables(directory: string, mode: 'read' | 'write'): Promise<Tables> {
   const path = join(directory, fileName)
   if (mode === 'read' && !existsSync(path)) throw new StoreError(`there is no store in ${directory}`)
-  if (!(await isDataFile(path, mode)))
-    throw foreign(directory, `${fileName} is not a data file${mode === 'read' ? ', or is cut off' : ''}`)
+  const why = await whyUnusable(path, mode)
+  if (why !== undefined) throw foreign(directory, `${fileName} ${why}`)
   // A commit must resolve when it is durable: with overlappingSync it would be visible before, and single commits
   // would be slower.
   const root: RootDatabase<Buffer, string> = open({
@@ -125,3 +126,26 @@ export function lastWrite({ meta, log }: Tables): LastWrite | undefined {
 
 export const putJson = (meta: Tables['meta'], key: string, value: object, version = 1): Promise<boolean> =>
   meta.put(key, Buffer.from(JSON.stringify(value)), version)
+
+export function decodeCommit(revision: number, bytes: Buffer): Commit {
+  const events: StoreEvent[] = []
+  let at = 8
+  const next = (): Buffer | undefined => {
+    const length = bytes.readUInt32LE(at)
+    at += 4
+    if (length === absent) return undefined
+    at += length
+    return bytes.subarray(at - length, at)
+  }
+  while (at < bytes.length) {
+    const key = next()?.toString() ?? ''
+    const [value, previous] = [next(), next()]
+    events.push({
+      revision,
+      key,
+      ...(value === undefined ? {} : { value: decodeValue(key, value) }),
+      ...(previous === undefined ? {} : { previous: decodeValue(key, previous) }),
+    })
+  }
+  return { revision, time: bytes.readDoubleLE(0), bytes: bytes.length, events }
+}

@@ -95,9 +95,11 @@ export function createDirectory(deps: DirectoryDeps): ClusterDirectory {
   }
 }
 
-/** For other shards only the logical clusters are known, not the tree. */
-function onOtherShards({ informers, peers }: DirectoryDeps, path: string): ClusterName | undefined {
-  if (peers.size === 0) return undefined
+const onOtherShards = ({ informers, peers }: DirectoryDeps, path: string): ClusterName | undefined =>
+  peers.size === 0 ? undefined : amongCopies(informers, path)
+
+/** Resolves a path of another shard, whose logical clusters are known, and not the tree. */
+export function amongCopies(informers: Informers, path: string): ClusterName | undefined {
   const clusters = informers.for(resources.logicalClusters)
   const named = clusters.get(path, '', logicalClusterName)
   return (named ?? clusters.index(pathsOf)(path)[0])?.key.cluster

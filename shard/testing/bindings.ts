@@ -23,12 +23,16 @@ export const version = (name: string, storage: boolean, schema: object = schemaB
 })
 
 /** An APIResourceSchema of widgets. */
-export const resourceSchema = (name: string, versions: readonly object[]): KubeObject => ({
+export const resourceSchema = (
+  name: string,
+  versions: readonly object[],
+  group = 'example.com',
+): KubeObject => ({
   apiVersion: 'apis.kcp.io/v1alpha1',
   kind: 'APIResourceSchema',
   metadata: { name },
   spec: {
-    group: 'example.com',
+    group,
     names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
     scope: 'Cluster',
     versions,

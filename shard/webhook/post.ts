@@ -77,3 +77,9 @@ function refusalText(code: number): string {
     refusals[code] ?? `the server responded with the status code ${code} but did not return more information`
   )
 }
+
+/** Characters of a text of a webhook that clients get. */
+const longest = 32 * 1024
+
+/** The beginning of a text of a webhook. */
+export const brief = (text: string): string => text.slice(0, longest)

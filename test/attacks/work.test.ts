@@ -160,4 +160,90 @@ describe('a small request that asks for much work', function () {
     const owned = { ...object, metadata: { name: 'owned', managedFields } }
     assert.equal((await send(configMaps, owned)).status, 201)
   })
+
+  describe('in an access review', () => {
+    const scoped = (texts: readonly string[]) => ({ 'authentication.kcp.io/scopes': texts })
+    const scopes = times(90_000, i => `cluster:c${i}`)
+    const users: Readonly<Record<string, object>> = {
+      'many scopes': { extra: scoped([scopes.join(), scopes.toReversed().join()]) },
+      'many warrants': { extra: { 'authorization.kcp.io/warrant': times(500_000, () => 'x') } },
+      'many groups': { groups: times(250_000, i => `g${i}`) },
+      'many keys': { extra: Object.fromEntries(times(150_000, i => [`k${i}`, ['']])) },
+    }
+    for (const [what, more] of Object.entries(users))
+      it(`of a user with ${what} is answered`, async () => {
+        const resourceAttributes = { verb: 'get', resource: 'secrets', namespace: 'default', name: 'a' }
+        const spec = { user: 'ada', groups: ['system:authenticated'], ...more, resourceAttributes }
+        const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec }
+        const { status, body } = await send(
+          `${base}/apis/authorization.k8s.io/v1/subjectaccessreviews`,
+          review,
+        )
+        assert.equal(status, 201, body.slice(0, 500))
+      })
+  })
+
+  it('compares the audiences of a token with many others', async () => {
+    const accounts = `${base}/api/v1/namespaces/default/serviceaccounts`
+    const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'robot' } }
+    assert.equal((await send(accounts, account)).status, 201)
+    const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' }
+    const asked = { ...review, spec: { audiences: times(125_000, i => `a${i}`) } }
+    const { status, json } = await send(`${accounts}/robot/token`, asked)
+    assert.equal(status, 201)
+    const { token } = json<{ status: { token: string } }>().status
+    const spec = { token, audiences: times(125_000, i => `b${i}`) }
+    const reviewed = await send(`${base}/apis/authentication.k8s.io/v1/tokenreviews`, {
+      ...{ ...review, kind: 'TokenReview' },
+      spec,
+    })
+    assert.equal(reviewed.status, 201, reviewed.body.slice(0, 500))
+  }).timeout(20_000)
+
+  describe('with a long list', () => {
+    const admission = 'admissionregistration.k8s.io/v1'
+    const webhook = {
+      ...{ name: 'a.example.com', sideEffects: 'None', clientConfig: { url: 'https://example.com/' } },
+      admissionReviewVersions: ['v1', ...times(270_000, i => `v${i}x`)],
+    }
+    const keys = {
+      type: 'array',
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': times(300_000, i => `k${i}`),
+      items: { type: 'object', properties: { k0: { type: 'string' } } },
+    }
+    const spec = (definition() as { spec: { versions: object[] } }).spec
+    const openAPIV3Schema = { type: 'object', properties: { spec: { type: 'object', properties: { keys } } } }
+    const versions = [{ ...spec.versions[0], schema: { openAPIV3Schema } }]
+    const accounts = `${base}/api/v1/namespaces/default/serviceaccounts`
+    const secrets = (letter: string, count: number) => times(count, i => ({ name: `${letter}${i}` }))
+
+    for (const [what, path, object] of [
+      [
+        'of versions of reviews',
+        `${base}/apis/${admission}/validatingwebhookconfigurations`,
+        { apiVersion: admission, kind: 'ValidatingWebhookConfiguration', webhooks: [webhook] },
+      ],
+      [
+        'of the keys of a list',
+        `${base}/apis/apiextensions.k8s.io/v1/customresourcedefinitions`,
+        { ...definition(), spec: { ...spec, versions } },
+      ],
+    ] as const)
+      it(`${what} is validated`, async () => {
+        const metadata = { name: `bombs.${group}` }
+        const { status, body } = await send(`${path}?dryRun=All`, { ...object, metadata })
+        assert.ok(status === 201 || status === 422, body.slice(0, 500))
+      }).timeout(20_000)
+
+    it('merges it with another one', async () => {
+      const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'long' } }
+      const created = await send(accounts, { ...account, secrets: secrets('a', 10_000) })
+      assert.equal(created.status, 201, created.body.slice(0, 500))
+      const type = 'application/strategic-merge-patch+json'
+      const patch = { secrets: secrets('b', 100_000) }
+      const { status, body } = await send(`${accounts}/long?dryRun=All`, patch, type, 'PATCH')
+      assert.ok([200, 413].includes(status), body.slice(0, 500))
+    }).timeout(20_000)
+  })
 })

@@ -8,7 +8,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { issueAuthority, issueServing } from '../../cmd/certificates/certificates.ts'
 import { issueClient } from '../support/clientcertificates.ts'
-import { discard, eventually, kubectlFor, type Oriel, readText, startOriel } from '../support/oriel.ts'
+import {
+  discard,
+  eventually,
+  kubectlFor,
+  type Oriel,
+  readText,
+  startOriel,
+  tokenOfDefault,
+} from '../support/oriel.ts'
 import { type FrontProxy, startFrontProxy, writeProxyAuthority } from '../support/servers/frontproxy.ts'
 import { type Issuer, startIssuer } from '../support/servers/issuer.ts'
 import { apply } from '../support/tenants.ts'
@@ -135,7 +143,7 @@ describe('7.3 front proxy', function () {
   it('TestIdentityHeaderInjectionDoesNotEscalate, directly to the shard: the headers are ignored', async () => {
     const shard = await readText(join(oriel.directory, 'ca.crt'))
     const admin = kubectlFor(oriel, 'root')
-    const authorization = `Bearer ${(await admin(['create', 'token', 'default'])).trim()}`
+    const authorization = `Bearer ${await tokenOfDefault(admin)}`
     for (const protocol of protocols) {
       const headers = { ...forged, authorization }
       const path = `${oriel.url}/clusters/root/api/v1/namespaces/default/secrets`

@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../framework/index.ts'
+import { clusterGadgets } from '../support/crds.ts'
 import { eventually, type Kubectl } from '../support/oriel.ts'
 import type { Answers, Webhooks } from '../support/servers/webhooks.ts'
 import { openWebhookScene, type WebhookScene } from '../support/servers/webhookscene.ts'
@@ -44,18 +45,6 @@ const answers: Answers<Review> = {
     status: { message: `${operation} in ${object.metadata.annotations?.['kcp.io/cluster']}` },
   }),
 }
-
-const gadgets = (group: string): KubeObject => ({
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: `gadgets.${group}` },
-  spec: {
-    group,
-    scope: 'Cluster',
-    names: { plural: 'gadgets', singular: 'gadget', kind: 'Gadget', listKind: 'GadgetList' },
-    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
-  },
-})
 
 const configMap = (name: string): KubeObject => ({
   apiVersion: 'v1',
@@ -187,7 +176,7 @@ describe('webhooks', function () {
 
   it('of an export receive bound resources, and those of the consumer do not', async () => {
     const group = 'bound.example.com'
-    await exportApi(provider, gadgets(group), [])
+    await exportApi(provider, clusterGadgets(group), [])
     await bind(tenant, bindingOf(provider, group, []))
     const rules = [
       { apiGroups: [group], apiVersions: ['v1'], operations: ['CREATE'], resources: ['gadgets'] },

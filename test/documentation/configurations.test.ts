@@ -34,6 +34,7 @@ const resources: Readonly<Record<string, string>> = {
 /** Kinds that this server does not admit, and why the pages have them. */
 const others: Readonly<Record<string, string>> = {
   Aggregate: 'the server returns it',
+  LogicalClusterMigration: 'a workspace binds it first',
   RemoteCluster: 'a kind of the reader',
   VirtualWorkspace: 'a kind of kcp-operator',
 }

@@ -66,9 +66,7 @@ describe('a start on a directory that has to be refused', function () {
 
   it('names a file that was cut off', async () => {
     await truncate(file, 8_192)
-    const output = await refusalOf({ directory })
-    // LMDB prints a line of its own before it.
-    assert.match(output, /^oriel: the store in \S+ is damaged or has another format: [^\n]+\n$/m)
+    await refusesAll(/the store in \S+ is damaged or has another format: oriel\.mdb is cut off/)
   })
 
   it('names what uses the directory, and what uses the store', async () => {
@@ -182,7 +180,18 @@ else
     })
 
     it('names the members that do not answer', async () => {
-      await refused({ args: ['--store', 'etcd://127.0.0.1:1'] }, /etcd at 127\.0\.0\.1:1 is not reachable: /)
+      await refused(
+        { args: ['--store', 'etcd://127.0.0.1:1'] },
+        /etcd at 127\.0\.0\.1:1 is not reachable: connect ECONNREFUSED 127\.0\.0\.1:1\.?\n/,
+      )
+    })
+
+    it('names members without TLS, where TLS is required', async () => {
+      const args = ['--store', `https://${etcd.endpoint}`]
+      await refused(
+        { args },
+        /etcd at \S+ is not reachable: [^\n]*before secure TLS connection was established/,
+      )
     })
   })
 

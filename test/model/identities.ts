@@ -25,7 +25,7 @@ export function identitiesOf(user: UserInfo, cluster: string): readonly UserInfo
   const nobody = (...groups: string[]): UserInfo => ({ name: 'system:anonymous', groups })
   return [
     ...valid,
-    ...all.filter(one => isRobot(one) && listed(one, homeKey).length === 1).map(worldwide),
+    ...all.filter(isWorldwide).map(worldwide),
     ...(lost.some(isKnown) ? [nobody('system:authenticated', ...agreed(user))] : []),
     ...(lost.some(one => !isKnown(one)) ? [nobody('system:unauthenticated')] : []),
   ]
@@ -50,6 +50,13 @@ function warrantIn(text: string): UserInfo | undefined {
   }
 }
 
+/** Known in other clusters: a service account of one cluster, which its scopes include. */
+function isWorldwide(user: UserInfo): boolean {
+  const [home = '', ...others] = listed(user, homeKey)
+  const isReachable = (value: string): boolean => value.split(',').includes(`cluster:${home}`)
+  return isRobot(user) && home !== '' && others.length === 0 && listed(user, scopeKey).every(isReachable)
+}
+
 const worldwideName = (user: UserInfo): string =>
   `system:kcp:serviceaccount:${listed(user, homeKey)[0]}:${user.name.slice(robotPrefix.length)}`
 
@@ -69,8 +76,7 @@ const mark = 'apis.kcp.io:binding:'
 
 /** The user with the prefix that policies of exports use. */
 export function marked(user: UserInfo): UserInfo {
-  const isLost = isRobot(user) && listed(user, homeKey).length !== 1
-  if (isLost) {
+  if (isRobot(user) && !isWorldwide(user)) {
     const group = user.groups.includes('system:authenticated')
       ? 'system:authenticated'
       : 'system:unauthenticated'

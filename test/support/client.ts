@@ -104,10 +104,10 @@ async function open(url: string, options: RequestOptions, sent: Sent): Promise<I
     path: url.slice(origin.length) || '/',
     headers,
   } as RequestOptions)
+  // The first error is that of `once`, or of the reader of the response: a connection that is reset can have another one.
+  call.on('error', () => undefined)
   call.end(bytes)
   const [response] = (await once(call, 'response')) as [IncomingMessage]
-  // The reader gets the error of a closed connection; later errors have no listener.
-  call.on('error', () => undefined)
   return response
 }
 

@@ -98,3 +98,16 @@ export const gadgets: KubeObject = {
 
 /** cert-manager's Certificate, 46 kB of schema, if FOREIGN_CRDS has it. */
 export const certificates = (): KubeObject => foreignCrd(gadgets.metadata.name ?? '') ?? gadgets
+
+/** A cluster-scoped CRD `gadgets` without fields. */
+export const clusterGadgets = (group: string): KubeObject => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `gadgets.${group}` },
+  spec: {
+    group,
+    scope: 'Cluster',
+    names: { plural: 'gadgets', singular: 'gadget', kind: 'Gadget', listKind: 'GadgetList' },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+  },
+})

@@ -68,7 +68,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'controllers',
     'admission/kubernetes bootstrap controllers/exports controllers/mounts tokens',
     'admission/kcp admission/policies peers',
-    'admission/webhooks controllers/kubernetes',
+    'admission/webhooks controllers/kubernetes migration',
     'controllers/workspaces',
     '.',
   ],

@@ -193,6 +193,12 @@ export function kubectlFor(oriel: Reachable, context: string): Kubectl {
   return kubectlAt(oriel, ['--kubeconfig', oriel.kubeconfig, '--context', context])
 }
 
+/** A token of the service account `default`, which a controller creates after its namespace. */
+export async function tokenOfDefault(kubectl: Kubectl, ...more: string[]): Promise<string> {
+  await kubectl(['wait', '--for=create', '--timeout=60s', 'serviceaccount/default'])
+  return (await kubectl(['create', 'token', 'default', ...more])).trim()
+}
+
 function kubectlAt(oriel: Reachable, base: readonly string[]): Kubectl {
   // Garbage collection is a quarter of the time of a short run of kubectl.
   const env = { KUBECACHEDIR: join(oriel.directory, 'kubectl-cache'), GOGC: 'off' }

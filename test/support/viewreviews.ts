@@ -35,6 +35,11 @@ export function viewReview({ about, view, wanted }: ViewReview): {
   }
 }
 
+/** The rules that would allow a verb on the content of an APIExport. */
+export const contentRules = (verb: string, name: string): readonly object[] => [
+  { verbs: [verb], apiGroups: ['apis.kcp.io'], resources: ['apiexports/content'], resourceNames: [name] },
+]
+
 /** A workspace that exports the gadgets, one that binds them, and one that does neither. */
 export interface ExportedGadgets {
   readonly provider: Tenant

@@ -77,9 +77,9 @@ async function openH1(url: string, wanted: WireRequest): Promise<OpenReply> {
     ),
     agent: false,
   })
+  sent.on('error', () => undefined)
   sent.end(body)
   const [response] = await once(sent, 'response')
-  sent.on('error', () => undefined)
   return {
     status: response.statusCode,
     headers: response.headers,

@@ -88,5 +88,8 @@ export function identityFields(mount: KubeCluster, user: UserInfo, cluster: stri
   }
 }
 
-/** Header values are bytes: a name that is not ASCII could arrive as another name. */
-const safe = (name: string): string => (/^[\x20-\x7e]*$/.test(name) ? name : encodeURIComponent(name))
+/** ASCII without spaces at the ends. Not `%`: the name could be the encoded form of another one. */
+const plain = /^(?! )[ -$&-~]*(?<! )$/
+
+/** Header values are bytes, and lose spaces at their ends: other names could arrive as another name. */
+const safe = (name: string): string => (plain.test(name) ? name : encodeURIComponent(name))

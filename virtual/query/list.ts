@@ -1,6 +1,7 @@
 import {
   expired,
   type Item,
+  type ItemBatch,
   type ItemList,
   type ListMeta,
   type ListQuery,
@@ -20,7 +21,8 @@ export async function* listQueried(listing: QueryListing, ctx: RequestContext, q
     await checkExpressions(question, units, ctx)
     const start = await startOf(listing, ctx, query)
     if (question.orderBy !== '') return yield* orderedPage(listing, ctx, { query, start })
-    return yield* page(listing, ctx, { query, start })
+    const selected = page(listing, ctx, { query, start })
+    return yield* question.where === '' ? selected : wholeOf(selected)
   } catch (error) {
     throw error instanceof CostSpent ? tooExpensive() : error
   }
@@ -44,6 +46,15 @@ async function startOf(
 
 /** No logical cluster has this name: a list of it has a revision only. */
 const nowhere = '-'
+
+/** Selects all objects before the first one is sent, so that the client gets an error instead of a part of the list. */
+async function* wholeOf(list: ItemList): ItemList {
+  const batches: ItemBatch[] = []
+  let next = await list.next()
+  for (; !next.done; next = await list.next()) batches.push(next.value)
+  yield* batches
+  return next.value
+}
 
 const mostInBatch = 500
 

@@ -22,6 +22,9 @@ const longest = 2_048
 /** Characters of a text by which objects are ordered. */
 const longestOrdered = 256
 
+/** The variable, unless it is used for the name or the path. */
+const factsOfWorkspaces = /\bcluster\b(?!\s*\.\s*(?:name|path)\b)/
+
 /** What a query asks about each object. */
 export class QueryQuestion {
   readonly where: string
@@ -49,7 +52,7 @@ export class QueryQuestion {
     this.isDescending = sign === -1
     this.orderBy = expression
     this.isPart = part === 'true'
-    this.usesWorkspaces = /\bcluster\b/.test(`${where} ${orderBy}`)
+    this.usesWorkspaces = factsOfWorkspaces.test(`${where} ${orderBy}`)
     const { name, uid = '', groups, extra = {} } = user
     this.#clusters = clusters
     this.#user = { name, uid, groups, extra }

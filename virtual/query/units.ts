@@ -55,7 +55,9 @@ export class Units {
   async in({ cluster, usesWorkspaces }: Place, ctx: RequestContext): Promise<readonly Unit[]> {
     const { info } = ctx
     const { backend } = this.#host
-    if (!info.isResource || backend.refusal?.(cluster, info) !== undefined) return []
+    // The resourceVersion of a query is not one of the logical cluster.
+    const refusal = backend.refusal?.(cluster, ctx, new URLSearchParams())
+    if (!info.isResource || refusal !== undefined) return []
     const resource = backend.apis(cluster)?.find(info.group, info.version, info.resource)
     if (resource === undefined || !resource.verbs.includes(info.verb)) return []
     const names = await this.#readable(cluster, resource, ctx)

@@ -1,11 +1,11 @@
 import type { UrlPublisher } from '../../framework/index.ts'
 import { type ClusterCachedResourceEndpointSlice, resources } from '../../kcp/index.ts'
 
-import { consumedExport, withEndpoints } from '../shared/exports/endpoints.ts'
+import { consumedExport, endpointUrls, withEndpoints } from '../shared/exports/endpoints.ts'
 import { clusterOf } from '../shared/exports/exports.ts'
 import type { SliceParams, Slices } from './slices.ts'
 
-/** Publishes the view's URL in every valid slice whose export has a binding. */
+/** Publishes the view's URL in every valid slice whose export has a binding on this shard. Other shards add and remove their URLs. */
 export const slicePublisher = ({ exports }: Slices): UrlPublisher<SliceParams> => ({
   objects: resources.cachedResourceSlices,
   dependsOn: [resources.apiBindings, resources.apiExports],
@@ -14,5 +14,7 @@ export const slicePublisher = ({ exports }: Slices): UrlPublisher<SliceParams> =
     if (found === undefined) return undefined
     return found.isConsumed ? [{ provider: clusterOf(object), slice: object.metadata.name ?? '' }] : []
   },
+  published: endpointUrls,
+  shardSelector: object => (object as ClusterCachedResourceEndpointSlice).status?.shardSelector ?? '',
   publish: withEndpoints,
 })

@@ -112,7 +112,7 @@ function planResource(planning: Planning, problems: Problems): ResourcePlan | un
   const where = problems.compilerFor(kindOf(source, whole, params))(`${field}.where`, resource.where, 'bool')
   const compile = problems.compilerFor(kindOf(source, openapi, params))
   const annotate = plannedAnnotations(planning, compile, problems)
-  const writable = writablePaths(resource, field, problems)
+  const writable = writablePaths(resource, source, field, problems)
   const { columns, factsOf } = planning
   const all = [where, ...annotate.map(({ expression }) => expression)]
   return {

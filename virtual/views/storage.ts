@@ -10,8 +10,10 @@ import {
 } from '../../framework/index.ts'
 import { tokensOf } from '../../framework/lens/sealedtoken.ts'
 import { apiVersionOf } from '../../framework/meta/object.ts'
-import { listShown } from '../shared/listing/list.ts'
+import { type Listing, listShown } from '../shared/listing/list.ts'
 import type { WatchCosts } from '../shared/watching/watchcosts.ts'
+import type { ResourcePlan } from './plan.ts'
+import { quietReads } from './quietreads.ts'
 import { selectedAsShown } from './selectors.ts'
 import { ViewSight, type ViewSightParts } from './sight.ts'
 import { type ShownWatching, watchShown } from './watch.ts'
@@ -31,7 +33,8 @@ export interface ViewStorage extends ViewSightParts {
 }
 
 /** The objects of the source that a View shows. Writes apply to shown objects only, which have to stay in the View. */
-export function viewStorage(view: ViewStorage): ResourceStorage {
+export function viewStorage(of: ViewStorage): ResourceStorage {
+  const view = of.plan.hide.length === 0 ? of : withQuietReads(of)
   const { storage } = view.plan.source
   const writesOf = (ctx: RequestContext): ViewWrites => {
     const sight = new ViewSight(view, ctx.user)
@@ -46,6 +49,12 @@ export function viewStorage(view: ViewStorage): ResourceStorage {
     update: (ctx, key, change, options) => updateThrough(writesOf(ctx), key, change, options),
     delete: (ctx, key, check, options) => deleteThrough(writesOf(ctx), key, check, options),
   }
+}
+
+function withQuietReads(view: ViewStorage): ViewStorage {
+  const { plan } = view
+  const { source } = plan
+  return { ...view, plan: { ...plan, source: { ...source, storage: quietReads(source.storage) } } }
 }
 
 /** The item as the View shows it; 404 for hidden items. */
@@ -64,11 +73,37 @@ function listOf(
   const { plan, state } = view
   const sight = new ViewSight(view, ctx.user)
   const { below, selects } = selectedAsShown(plan, inSource(view, query))
-  const shown = (items: Iterable<Item>): Promise<readonly Item[]> =>
-    pacedMap(items, item => selects(sight.shown(item)))
+  const shownOf = (item: Item): Item | undefined => selects(sight.shown(item))
+  const shown = (items: Iterable<Item>): Promise<readonly Item[]> => pacedMap(items, shownOf)
   const about = JSON.stringify(['view', state, plan.field, ctx.user.name])
-  return listShown({ storage: plan.source.storage, tokens: tokensOf(ctx), about, shown }, ctx, below)
+  const listing = { storage: plan.source.storage, tokens: tokensOf(ctx), about, shown }
+  const { limit = 0, continue: token = '' } = below
+  const isWhole = limit === 0 && token === ''
+  return listShown(
+    isWhole && canFail(plan) ? { ...listing, ...inTwoSteps(view, ctx, shownOf) } : listing,
+    ctx,
+    below,
+  )
 }
+
+/** Whether its expressions can cost too much. */
+const canFail = ({ where, annotate }: ResourcePlan): boolean => where !== undefined || annotate.length > 0
+
+/** Chooses the objects first, which needs no memory for them, and shows them when they are sent. */
+function inTwoSteps(
+  view: ViewStorage,
+  ctx: RequestContext,
+  shownOf: (item: Item) => Item | undefined,
+): Pick<Listing, 'chosen' | 'shown'> {
+  const sight = new ViewSight(view, ctx.user)
+  return {
+    chosen: items => pacedMap(items, item => (shownOf(item) === undefined ? undefined : item)),
+    shown: items => (isShownAsStored(view.plan) ? items : pacedMap(items, item => sight.presented(item))),
+  }
+}
+
+const isShownAsStored = ({ hide, annotate }: ResourcePlan): boolean =>
+  hide.length === 0 && annotate.length === 0
 
 function watchOf(
   view: ViewStorage,

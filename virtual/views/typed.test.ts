@@ -77,6 +77,15 @@ describe('hidden fields with a schema', () => {
   const plain = `/clusters/one${vaults}`
   const path = `${base}${vaults}`
   const patch = (spec: object) => scene.admin.request(`${path}/a`, { method: 'PATCH', body: { spec } })
+  const apiVersion = 'admissionregistration.k8s.io/v1'
+  const configure = async (plural: string, kind: string, name: string, spec: object) => {
+    const body: KubeObject = { apiVersion, kind, metadata: { name }, spec: spec as KubeObject['spec'] }
+    const made = await scene.admin.request(`/clusters/one/apis/${apiVersion}/${plural}`, {
+      method: 'POST',
+      body,
+    })
+    assert.equal(made.status, 201, made.text)
+  }
   const original = async () => (await scene.admin.request(`${plain}/a`)).object?.spec as typeof stored
 
   before(async () => {
@@ -132,6 +141,38 @@ describe('hidden fields with a schema', () => {
     assert.ok(!/sesame|77|limit|token/.test(text), text)
     assert.match(text, /the reason is not shown, because the View \\"masked\\" hides fields/)
   })
+
+  for (const [reason, code] of [
+    ['Forbidden', 403],
+    ['RequestEntityTooLarge', 413],
+    ['Invalid', 422],
+  ] as const)
+    it(`are not told by policies that refuse with ${code}`, async () => {
+      const size = code - 380
+      const name = reason.toLowerCase()
+      const rule = {
+        apiGroups: ['example.com'],
+        apiVersions: ['v1'],
+        operations: ['*'],
+        resources: ['vaults'],
+      }
+      const messageExpression = "'it is about ' + object.spec.token"
+      const validations = [{ expression: `object.spec.size != ${size}`, messageExpression, reason }]
+      await configure('validatingadmissionpolicies', 'ValidatingAdmissionPolicy', name, {
+        matchConstraints: { resourceRules: [rule] },
+        validations,
+      })
+      await configure('validatingadmissionpolicybindings', 'ValidatingAdmissionPolicyBinding', name, {
+        policyName: name,
+        validationActions: ['Deny'],
+      })
+      const body = { spec: { size } }
+      const plainly = await scene.admin.request(`${plain}/a`, { method: 'PATCH', body })
+      assert.match(plainly.text, /it is about sesame/)
+      const { status, text } = await patch({ size })
+      assert.equal(status, code, text)
+      assert.ok(!text.includes('sesame'), text)
+    })
 
   it('are unknown fields in writes', async () => {
     const strict = await scene.admin.request(`${path}/a?fieldValidation=Strict`, {

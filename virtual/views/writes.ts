@@ -8,11 +8,13 @@ import {
   type Item,
   itemOf,
   type KubeObject,
+  notFound,
   type ObjectKey,
   type RequestContext,
   StatusError,
   type WriteOptions,
 } from '../../framework/index.ts'
+import { alreadyExists, modified } from '../../framework/meta/errors.ts'
 import { accepted } from './accept.ts'
 import type { ResourcePlan } from './plan.ts'
 import type { ViewSight } from './sight.ts'
@@ -83,8 +85,12 @@ function staying({ view, sight }: ViewWrites, key: ObjectKey, object: KubeObject
 /** Marks the errors of a function as errors about what the client sees. */
 type Known = <A>(work: (stored: Item) => Promise<A>) => (stored: Item) => Promise<A>
 
-/** Reasons of refusals that validation, policies and webhooks give, which see hidden fields. */
-const talking = [400, 403, 422]
+/** The texts of the source itself. All others may be of rules, policies and webhooks, which see hidden fields and choose the code. */
+function isOfSource({ plan }: ViewWrites['view'], { name }: ObjectKey, { message }: StatusError): boolean {
+  const { group, names } = plan.source
+  const about = { group, resource: names.plural, name }
+  return [notFound, alreadyExists, modified].some(make => make(about).message === message)
+}
 
 /**
  * Writes to the source. With `hide`, its warnings and the texts of its refusals are not passed on: those of rules, policies
@@ -108,7 +114,7 @@ async function quietly<T>(
   try {
     return await write(withoutWarnings(ctx), known)
   } catch (error) {
-    if (!(error instanceof StatusError) || own.has(error) || !talking.includes(error.code)) throw error
+    if (!(error instanceof StatusError) || own.has(error) || isOfSource(view, key, error)) throw error
     throw refusal(view, key, error)
   }
 }

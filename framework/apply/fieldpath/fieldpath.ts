@@ -1,4 +1,4 @@
-import { formatJson, isMembers } from '../../json/json.ts'
+import { atOnce, formatJson, isMembers, sortedSteps, type Work } from '../../json/json.ts'
 
 /**
  * One element of a path, as in `fieldsV1`: `f:spec`, `k:{"name":"http"}`, `v:"x"`, `i:0` (`fieldpath.PathElement` of
@@ -92,7 +92,7 @@ const printValue = (value: unknown): string => formatJson(value)
 
 export const printPath = (path: FieldPath): string => path.map(printElement).join('')
 
-const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+export const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 const kinds = ['f', 'k', 'v', 'i']
 
@@ -109,9 +109,15 @@ function placeOf(element: PathElement): Place {
 
 /** Sorts elements: fields by name, then keys, values (numbers, strings, Booleans), indexes. */
 export const inOrder = (elements: Iterable<PathElement>): readonly PathElement[] =>
-  Array.from(elements, placeOf)
-    .sort((a, b) => a.kind - b.kind || compareValues(a.value, b.value))
-    .map(({ element }) => element)
+  atOnce(orderSteps(elements))
+
+/** What `inOrder` returns, in steps. */
+export function* orderSteps(elements: Iterable<PathElement>): Generator<void, readonly PathElement[]> {
+  const sorted = yield* sortedSteps(Array.from(elements, placeOf), comparePlaces)
+  return sorted.map(({ element }) => element)
+}
+
+const comparePlaces = (a: Place, b: Place): number => a.kind - b.kind || compareValues(a.value, b.value)
 
 function compareValues(a: unknown, b: unknown): number {
   if (isMembers(a) && isMembers(b)) return compareKeys(Object.entries(a), Object.entries(b))
@@ -149,15 +155,51 @@ export const isScalar = (value: unknown): value is string | number | bigint | bo
 export const own = (members: Members, key: string): unknown =>
   Object.hasOwn(members, key) ? members[key] : undefined
 
-/** Deep equality; numbers and bigints are compared by value. */
-export function equals(a: unknown, b: unknown): boolean {
+/** Members that are copied at once: that takes less than a millisecond. */
+const copiedAtOnce = 1024
+
+/** An object of the entries, in steps. */
+export function* membersFrom<T>(
+  entries: ReadonlyMap<string, T>,
+  work: Work,
+): Generator<void, Readonly<Record<string, T>>> {
+  if (entries.size <= copiedAtOnce) return Object.fromEntries(entries)
+  const members: Record<string, T> = {}
+  for (const [key, value] of entries) {
+    if (key === '__proto__') Object.defineProperty(members, key, { ...property, value })
+    else members[key] = value
+    if (work.isStepDone()) yield
+  }
+  return members
+}
+
+/** Of a member that an assignment would not make. */
+const property = { writable: true, enumerable: true, configurable: true }
+
+/** Deep equality, in steps; numbers and bigints are compared by value. */
+export function* equalSteps(a: unknown, b: unknown, work: Work): Generator<void, boolean> {
   if (a === b) return true
   if (isNumber(a) && isNumber(b)) return typeof a !== typeof b && Number(a) === Number(b)
-  if (isList(a)) return isList(b) && a.length === b.length && a.every((item, i) => equals(item, b[i]))
-  if (!isMembers(a) || !isMembers(b)) return false
+  if (isList(a)) return isList(b) && (yield* equalLists(a, b, work))
+  return isMembers(a) && isMembers(b) && (yield* equalMembers(a, b, work))
+}
+
+function* equalLists(a: List, b: List, work: Work): Generator<void, boolean> {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) {
+    if (a[i] !== b[i] && !(yield* equalSteps(a[i], b[i], work))) return false
+    if (work.isStepDone()) yield
+  }
+  return true
+}
+
+function* equalMembers(a: Members, b: Members, work: Work): Generator<void, boolean> {
   const keys = Object.keys(a)
-  return (
-    keys.length === Object.keys(b).length &&
-    keys.every(key => Object.hasOwn(b, key) && equals(a[key], b[key]))
-  )
+  if (keys.length !== Object.keys(b).length) return false
+  for (const key of keys) {
+    if (!Object.hasOwn(b, key)) return false
+    if (a[key] !== b[key] && !(yield* equalSteps(a[key], b[key], work))) return false
+    if (work.isStepDone()) yield
+  }
+  return true
 }

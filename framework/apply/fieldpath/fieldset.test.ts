@@ -1,21 +1,18 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import { equalSets, intersection, pathsOf, sharing } from './common.ts'
 import { inOrder, keyElement, parseElement, printPath, valueElement } from './fieldpath.ts'
 import {
   difference,
-  equalSets,
   type FieldSet,
   formatFields,
   has,
-  intersection,
   noFields,
-  parseFields,
-  pathsOf,
   recursiveDifference,
   setOf,
-  sharing,
   union,
 } from './fieldset.ts'
+import { parseFields } from './parsefields.ts'
 
 const element = fc.constantFrom('f:a', 'f:b', 'k:{"name":"x"}', 'v:"s"', 'v:1', 'i:0')
 const path = fc.array(element, { minLength: 1, maxLength: 3 })

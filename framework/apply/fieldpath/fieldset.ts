@@ -1,13 +1,5 @@
-import {
-  type FieldPath,
-  fieldElement,
-  inOrder,
-  isMembers,
-  type Members as JsonMembers,
-  type PathElement,
-  parseElement,
-} from './fieldpath.ts'
-import { Leaves } from './leaves.ts'
+import { atOnce, sortedSteps, Work } from '../../json/json.ts'
+import { compareTexts, type FieldPath, fieldElement, type PathElement } from './fieldpath.ts'
 
 /**
  * A set of paths as a trie: the elements that are members, and the sets below elements (`fieldpath.Set`; rules.md
@@ -22,6 +14,9 @@ export interface FieldSet {
 
 type Members = FieldSet['members']
 type Children = FieldSet['children']
+
+/** The computation of a set in steps. */
+export type SetSteps = Generator<void, FieldSet>
 
 const noMembers: Members = new Set()
 const noChildren: Children = new Map()
@@ -61,7 +56,8 @@ function setOfPath(path: FieldPath): FieldSet {
   }, noFields)
 }
 
-export const setOf = (paths: Iterable<FieldPath>): FieldSet => unionOf([...paths].map(setOfPath))
+export const setOf = (paths: Iterable<FieldPath>): FieldSet =>
+  atOnce(unionOf([...paths].map(setOfPath), new Work()))
 
 /** The set of paths of field names. */
 export const setOfFields = (...paths: readonly (readonly string[])[]): FieldSet =>
@@ -70,118 +66,128 @@ export const setOfFields = (...paths: readonly (readonly string[])[]): FieldSet 
 export const below = (set: FieldSet, element: PathElement): FieldSet => set.children.get(element) ?? noFields
 
 /** `set` with other parts; the same set if the parts are its own. */
-function withParts(set: FieldSet, members: Members, children: Children): FieldSet {
+export function withParts(set: FieldSet, members: Members, children: Children): FieldSet {
   return members === set.members && children === set.children ? set : { members, children }
 }
 
 /** The children with some of them replaced; empty ones are dropped. */
-function withChildren(children: Children, changed: ReadonlyMap<PathElement, FieldSet>): Children {
+export function* withChildren(
+  children: Children,
+  changed: ReadonlyMap<PathElement, FieldSet>,
+  work: Work,
+): Generator<void, Children> {
   if (changed.size === 0) return children
-  const all = new Map(children)
+  const all = new Map<PathElement, FieldSet>()
+  for (const [element, child] of children) {
+    const next = changed.get(element) ?? child
+    if (!isEmpty(next)) all.set(element, next)
+    if (work.isStepDone()) yield
+  }
   for (const [element, child] of changed) {
-    if (isEmpty(child)) all.delete(element)
-    else all.set(element, child)
+    if (!children.has(element)) all.set(element, child)
+    if (work.isStepDone()) yield
   }
   return all
 }
 
-/** The keys of both collections. The cost depends on the smaller one. */
-function* common<T>(
-  a: { readonly size: number; has(key: T): boolean; keys(): Iterable<T> },
-  b: { readonly size: number; has(key: T): boolean; keys(): Iterable<T> },
-): Generator<T> {
-  const [few, many] = a.size < b.size ? [a, b] : [b, a]
-  for (const key of few.keys()) if (many.has(key)) yield key
+interface Keys<T> {
+  readonly size: number
+  has(key: T): boolean
+  keys(): Iterable<T>
 }
 
-export function union(a: FieldSet, b: FieldSet): FieldSet {
+/** The keys of both collections. The cost depends on the smaller one. */
+export function* commonKeys<T>(a: Keys<T>, b: Keys<T>, work: Work): Generator<void, readonly T[]> {
+  const [few, many] = a.size < b.size ? [a, b] : [b, a]
+  const both: T[] = []
+  for (const key of few.keys()) {
+    if (many.has(key)) both.push(key)
+    if (work.isStepDone()) yield
+  }
+  return both
+}
+
+export const union = (a: FieldSet, b: FieldSet): FieldSet => atOnce(unionSteps(a, b, new Work()))
+
+/** What `union` returns, in steps. */
+export function* unionSteps(a: FieldSet, b: FieldSet, work: Work): SetSteps {
   if (a === b || isEmpty(b)) return a
   if (isEmpty(a)) return b
-  const added = [...b.members].filter(element => !a.members.has(element))
   const changed = new Map<PathElement, FieldSet>()
   for (const [element, child] of b.children) {
     const known = a.children.get(element)
-    const both = known === undefined ? child : union(known, child)
+    const both = known === undefined ? child : yield* unionSteps(known, child, work)
     if (both !== known) changed.set(element, both)
+    if (work.isStepDone()) yield
   }
-  const members = added.length === 0 ? a.members : new Set([...a.members, ...added])
-  return withParts(a, members, withChildren(a.children, changed))
+  const members = yield* allMembers(a.members, b.members, work)
+  return withParts(a, members, yield* withChildren(a.children, changed, work))
+}
+
+function* allMembers(a: Members, b: Members, work: Work): Generator<void, Members> {
+  let all: Set<PathElement> | undefined
+  for (const element of b) {
+    if (!a.has(element)) {
+      all ??= new Set(a)
+      all.add(element)
+    }
+    if (work.isStepDone()) yield
+  }
+  return all ?? a
 }
 
 /** The union of many sets: pairs of them, then pairs of the results, because each union copies its larger part. */
-export function unionOf(sets: readonly FieldSet[]): FieldSet {
+export function* unionOf(sets: readonly FieldSet[], work: Work): SetSteps {
   const [only = noFields, ...others] = sets
   if (others.length === 0) return only
   const middle = sets.length >>> 1
-  return union(unionOf(sets.slice(0, middle)), unionOf(sets.slice(middle)))
+  const first = yield* unionOf(sets.slice(0, middle), work)
+  return yield* unionSteps(first, yield* unionOf(sets.slice(middle), work), work)
 }
 
-export function intersection(a: FieldSet, b: FieldSet): FieldSet {
-  if (a === b) return a
-  const set = new SetBuilder()
-  for (const element of common(a.members, b.members)) set.add(element, true, noFields)
-  for (const element of common(a.children, b.children))
-    set.add(element, false, intersection(below(a, element), below(b, element)))
-  return set.build()
-}
-
-function without(members: Members, gone: Members): Members {
-  let left: Set<PathElement> | undefined
-  for (const element of common(members, gone)) {
-    left ??= new Set(members)
+function* without(members: Members, gone: Members, work: Work): Generator<void, Members> {
+  const both = yield* commonKeys(members, gone, work)
+  if (both.length === 0) return members
+  const left = new Set(members)
+  for (const element of both) {
     left.delete(element)
+    if (work.isStepDone()) yield
   }
-  return left ?? members
+  return left
 }
 
 /** The paths of `a` that are not in `b`; a member of `b` does not remove the paths below it (rules.md 5.39). */
-export function difference(a: FieldSet, b: FieldSet): FieldSet {
+export const difference = (a: FieldSet, b: FieldSet): FieldSet => atOnce(differenceSteps(a, b, new Work()))
+
+/** What `difference` returns, in steps. */
+export function* differenceSteps(a: FieldSet, b: FieldSet, work: Work): SetSteps {
   if (a === b) return noFields
+  if (isEmpty(b)) return a
   const changed = new Map<PathElement, FieldSet>()
-  for (const element of common(a.children, b.children)) {
+  for (const element of yield* commonKeys(a.children, b.children, work)) {
     const child = below(a, element)
-    const left = difference(child, below(b, element))
+    const left = yield* differenceSteps(child, below(b, element), work)
     if (left !== child) changed.set(element, left)
+    if (work.isStepDone()) yield
   }
-  return withParts(a, without(a.members, b.members), withChildren(a.children, changed))
+  const members = yield* without(a.members, b.members, work)
+  return withParts(a, members, yield* withChildren(a.children, changed, work))
 }
 
 /** Like `difference`; a member of `b` also removes the paths below it. */
-export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
+export const recursiveDifference = (a: FieldSet, b: FieldSet): FieldSet =>
+  atOnce(recursiveDifferenceSteps(a, b, new Work()))
+
+function* recursiveDifferenceSteps(a: FieldSet, b: FieldSet, work: Work): SetSteps {
   const changed = new Map<PathElement, FieldSet>()
-  for (const element of common(a.children, b.members)) changed.set(element, noFields)
-  for (const element of common(a.children, b.children)) {
+  for (const element of yield* commonKeys(a.children, b.members, work)) changed.set(element, noFields)
+  for (const element of yield* commonKeys(a.children, b.children, work)) {
     const child = below(a, element)
-    const left = recursiveDifference(child, below(b, element))
+    const left = yield* recursiveDifferenceSteps(child, below(b, element), work)
     if (left !== child && !changed.has(element)) changed.set(element, left)
   }
-  return withParts(a, without(a.members, b.members), withChildren(a.children, changed))
-}
-
-/** The same set, with the parts that it has in common with `other` shared. */
-export function sharing(set: FieldSet, other: FieldSet): FieldSet {
-  if (set === other) return set
-  const changed = new Map<PathElement, FieldSet>()
-  for (const element of common(set.children, other.children)) {
-    const child = below(set, element)
-    const shared = sharing(child, below(other, element))
-    if (shared !== child) changed.set(element, shared)
-  }
-  const children = withChildren(set.children, changed)
-  const isSame = sameMembers(set.members, other.members) && sameChildren(children, other.children)
-  return isSame ? other : withParts(set, set.members, children)
-}
-
-function sameMembers(a: Members, b: Members): boolean {
-  if (a.size !== b.size) return false
-  for (const element of a) if (!b.has(element)) return false
-  return true
-}
-
-function sameChildren(a: Children, b: Children): boolean {
-  if (a.size !== b.size) return false
-  for (const [element, child] of a) if (b.get(element) !== child) return false
-  return true
+  const members = yield* without(a.members, b.members, work)
+  return withParts(a, members, yield* withChildren(a.children, changed, work))
 }
 
 export function has(set: FieldSet, path: FieldPath): boolean {
@@ -190,100 +196,67 @@ export function has(set: FieldSet, path: FieldPath): boolean {
   return path.slice(0, -1).reduce(below, set).members.has(last)
 }
 
-export const equalSets = (a: FieldSet, b: FieldSet): boolean => sharing(a, b) === b
-
 /** The number of paths in a set. */
 export const sizeOf = ({ members, children }: FieldSet): number =>
   [...children.values()].reduce((size, child) => size + sizeOf(child), members.size)
 
-/** All paths in order: members first, then the paths below. */
-export function* pathsOf(set: FieldSet, prefix: FieldPath = []): Generator<FieldPath> {
-  for (const element of inOrder(set.members)) yield [...prefix, element]
-  for (const element of inOrder(set.children.keys()))
-    yield* pathsOf(below(set, element), [...prefix, element])
-}
-
 /** `metav1.FieldsV1`: a field set as a tree of objects; `.` is the element itself (rules.md 5.21, 5.22). */
 export type FieldsV1 = { readonly [element: string]: FieldsV1 }
 
-const itself = '.'
+/** The key of the element itself. */
+export const itself = '.'
 const nothing: FieldsV1 = {}
 
 /** Encoded sets, without `.`: sets share parts, and a decoded set is encoded as it was. */
 const texts = new WeakMap<FieldSet, FieldsV1>()
 
-/** Encodes a set. Keys are in the order of their bytes. */
-export function formatFields(set: FieldSet): FieldsV1 {
-  const fields = formatNode(set)
-  sets.set(fields, set)
-  return fields
-}
-
-function formatNode(set: FieldSet): FieldsV1 {
-  const known = texts.get(set)
-  if (known !== undefined) return known
-  const fields = format(set)
-  texts.set(set, fields)
-  return fields
-}
-
-function format({ members, children }: FieldSet): FieldsV1 {
-  const fields: Record<PathElement, FieldsV1> = {}
-  const above = [...children.keys()].filter(element => !members.has(element))
-  for (const element of [...members, ...above].sort()) {
-    const child = children.get(element)
-    const below = child === undefined ? nothing : formatNode(child)
-    fields[element] = child !== undefined && members.has(element) ? { [itself]: nothing, ...below } : below
-  }
-  return fields
-}
-
-interface Node {
-  readonly set: FieldSet
-  readonly isMember: boolean
-  /** All elements are canonical. */
-  readonly isCanonical: boolean
-}
+/** Remembers the text that encodes a set. */
+export const rememberText = (set: FieldSet, text: FieldsV1): void => void texts.set(set, text)
 
 /** Sets that were decoded or encoded, by the object that contains them. */
 const sets = new WeakMap<object, FieldSet>()
 
-/** Throws `SyntaxError` for invalid `fieldsV1`; unknown kinds of elements are ignored. */
-export function parseFields(value: unknown): FieldSet {
-  const known = isMembers(value) ? sets.get(value) : undefined
+/** The set that an object of `fieldsV1` encodes, if that is known. */
+export const setOfText = (text: object): FieldSet | undefined => sets.get(text)
+
+export const rememberSet = (text: object, set: FieldSet): void => void sets.set(text, set)
+
+/** Encodes a set. Keys are in the order of their bytes. */
+export const formatFields = (set: FieldSet): FieldsV1 => atOnce(formatSteps(set, new Work()))
+
+/** What `formatFields` returns, in steps. */
+export function* formatSteps(set: FieldSet, work: Work): Generator<void, FieldsV1> {
+  const fields = yield* formatNode(set, work)
+  rememberSet(fields, set)
+  return fields
+}
+
+function* formatNode(set: FieldSet, work: Work): Generator<void, FieldsV1> {
+  const known = texts.get(set)
   if (known !== undefined) return known
-  const { set } = parseNode(value)
-  if (isMembers(value)) sets.set(value, set)
-  return set
+  const fields = yield* format(set, work)
+  rememberText(set, fields)
+  return fields
 }
 
-const leaves = new Leaves<Node>()
-
-function parseNode(value: unknown): Node {
-  if (!isMembers(value)) throw new SyntaxError('fieldsV1 is made of objects')
-  return leaves.of(value, () => parseMembers(value)) ?? parseMembers(value)
-}
-
-function parseMembers(value: JsonMembers): Node {
-  const isOwned = Object.hasOwn(value, itself)
-  const builder = new SetBuilder()
-  let isCanonical = true
-  for (const key of Object.keys(value)) {
-    if (key === itself) continue
-    const element = parseElement(key)
-    if (element !== key) isCanonical = false
-    if (element === undefined) continue
-    const child = parseNode(value[key])
-    if (!child.isCanonical) isCanonical = false
-    builder.add(element, child.isMember, child.set)
+function* format({ members, children }: FieldSet, work: Work): Generator<void, FieldsV1> {
+  const fields: Record<PathElement, FieldsV1> = {}
+  const above = [...children.keys()].filter(element => !members.has(element))
+  for (const element of yield* sortedSteps([...members, ...above], compareTexts)) {
+    const child = children.get(element)
+    const below = child === undefined ? nothing : yield* formatNode(child, work)
+    const isBoth = child !== undefined && members.has(element)
+    fields[element] = isBoth ? yield* withItself(below, work) : below
+    if (work.isStepDone()) yield
   }
-  const set = builder.build()
-  if (isCanonical && set !== noFields)
-    texts.set(set, isOwned ? withoutKey(value, itself) : (value as FieldsV1))
-  return { set, isMember: isOwned || set === noFields, isCanonical }
+  return fields
 }
 
-function withoutKey(value: JsonMembers, key: string): FieldsV1 {
-  const { [key]: _, ...rest } = value
-  return rest as FieldsV1
+function* withItself(below: FieldsV1, work: Work): Generator<void, FieldsV1> {
+  const fields: Record<PathElement, FieldsV1> = { [itself]: nothing }
+  for (const element of Object.keys(below)) {
+    fields[element] = below[element] ?? nothing
+    if (work.isStepDone()) yield
+  }
+  return fields
 }

@@ -23,17 +23,17 @@ export class Leaves<T> {
   #steps = 0
 
   /** undefined: a value is not empty, or the object exceeds the limits. */
-  of(object: Readonly<Record<string, unknown>>, compute: () => T): T | undefined {
-    const step = this.#stepOf(object)
+  of(object: Readonly<Record<string, unknown>>, keys: readonly string[], compute: () => T): T | undefined {
+    const step = this.#stepOf(object, keys)
     if (step !== undefined) step.value ??= compute()
     return step?.value
   }
 
-  #stepOf(object: Readonly<Record<string, unknown>>): Step<T> | undefined {
+  #stepOf(object: Readonly<Record<string, unknown>>, keys: readonly string[]): Step<T> | undefined {
+    if (keys.length > limits.keys) return undefined
     let step = this.#root
-    let length = 0
-    for (const key in object) {
-      if (++length > limits.keys || !isEmpty(object[key])) return undefined
+    for (const key of keys) {
+      if (!isEmpty(object[key])) return undefined
       step = step.next.get(key) ?? this.#add(step, key)
     }
     return step

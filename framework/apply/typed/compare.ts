@@ -1,6 +1,6 @@
 import { atOnce, Work } from '../../json/json.ts'
 import {
-  equals,
+  equalSteps,
   fieldElement,
   isList,
   isMembers,
@@ -86,7 +86,8 @@ function* visitAs(
     const [a, b] = [isList(left) ? left : [], isList(right) ? right : []]
     if (yield* visitItems(type.list, a, b, found)) return undefined
   }
-  return left === undefined || right === undefined || equals(left, right) ? undefined : 'modified'
+  if (left === undefined || right === undefined) return undefined
+  return (yield* equalSteps(left, right, found.work)) ? undefined : 'modified'
 }
 
 /** Compares the values one step below. Identical values are skipped: a changed object shares its unchanged parts. */
@@ -128,10 +129,10 @@ function* visitMembers(map: MapType, left: Members, right: Members, found: Found
   return !isEmpty
 }
 
-const keysOfBoth = (left: Members, right: Members): readonly string[] => [
-  ...Object.keys(left),
-  ...Object.keys(right).filter(key => !Object.hasOwn(left, key)),
-]
+function* keysOfBoth(left: Members, right: Members): Generator<string, void> {
+  yield* Object.keys(left)
+  for (const key of Object.keys(right)) if (!Object.hasOwn(left, key)) yield key
+}
 
 /** Returns whether one side has an item. Items with the same key are compared together. */
 function* visitItems(list: ListType, left: List, right: List, found: Found): Generator<void, boolean> {
@@ -149,7 +150,7 @@ function* visitGroup(
 ): Generator<void> {
   const [left, right] = [before[0], after[0]]
   if (before.length > 1 && after.length > 1) {
-    if (!equals(before, after)) found.modified.add(element, true, noFields)
+    if (!(yield* equalSteps(before, after, found.work))) found.modified.add(element, true, noFields)
   } else if (before.length > 1) {
     if (after.length > 0) yield* step(list.item, element, { left: undefined, right }, found)
     found.removed.add(element, true, noFields)

@@ -1,10 +1,11 @@
 import { atOnce, Work } from '../../json/json.ts'
 import {
-  equals,
+  equalSteps,
   isList,
   isMembers,
   type List,
   type Members,
+  membersFrom,
   own,
   type PathElement,
   printElement,
@@ -45,13 +46,14 @@ function* mergeMaps(
   work: Work,
 ): Generator<void, unknown> {
   const [a, b] = [isMembers(live) ? live : {}, isMembers(config) ? config : {}]
-  if (map === undefined || map.isAtomic) return known(live, config)
+  if (map === undefined || map.isAtomic) return yield* known(live, config, work)
   const keys = Object.keys(b)
-  const isBare = Object.keys(a).length === 0
-  if (keys.length === 0 && isBare) return whole(live, config)
+  if (keys.length === 0) return Object.keys(a).length === 0 ? whole(live, config) : a
+  let isBare = true
   const changed: [string, unknown][] = []
   for (const key of keys) {
     const before = own(a, key)
+    if (before !== undefined) isBare = false
     const type = map.member(key)
     const given = own(b, key)
     const isWhole = type === undefined || given === undefined
@@ -59,24 +61,31 @@ function* mergeMaps(
     if (after !== before) changed.push([key, after])
     if (work.isStepDone()) yield
   }
-  if (changed.length > 0) return withMembers(a, changed)
-  return isBare ? undefined : a
+  if (changed.length > 0) return yield* withMembers(a, changed, work)
+  return isBare && Object.keys(a).length === 0 ? undefined : a
 }
 
 /** An atomic value: the live value if it is equal. */
-const known = (live: unknown, config: unknown): unknown =>
-  config === undefined || equals(live, config) ? live : config
+function* known(live: unknown, config: unknown, work: Work): Generator<void, unknown> {
+  return config === undefined || (yield* equalSteps(live, config, work)) ? live : config
+}
 
-function withMembers(
+function* withMembers(
   members: Members,
   changed: readonly (readonly [string, unknown])[],
-): Members | undefined {
-  const merged = new Map(Object.entries(members))
+  work: Work,
+): Generator<void, Members | undefined> {
+  const merged = new Map<string, unknown>()
+  for (const key of Object.keys(members)) {
+    merged.set(key, members[key])
+    if (work.isStepDone()) yield
+  }
   for (const [key, value] of changed) {
     if (value === undefined) merged.delete(key)
     else merged.set(key, value)
+    if (work.isStepDone()) yield
   }
-  return merged.size === 0 ? undefined : Object.fromEntries(merged)
+  return merged.size === 0 ? undefined : yield* membersFrom(merged, work)
 }
 
 function* mergeLists(
@@ -86,7 +95,7 @@ function* mergeLists(
   work: Work,
 ): Generator<void, unknown> {
   const [a, b] = [isList(live) ? live : [], isList(config) ? config : []]
-  if (list === undefined || list.isAtomic) return known(live, config)
+  if (list === undefined || list.isAtomic) return yield* known(live, config, work)
   if (a.length + b.length === 0) return whole(live, config)
   const merged = yield* new ListMerge(list, a, b).run(work)
   if (merged.length === 0) return undefined

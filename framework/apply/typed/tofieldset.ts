@@ -10,18 +10,16 @@ import {
   type PathElement,
   printElement,
 } from '../fieldpath/fieldpath.ts'
-import { type FieldSet, noFields, SetBuilder } from '../fieldpath/fieldset.ts'
+import { type FieldSet, noFields, SetBuilder, type SetSteps } from '../fieldpath/fieldset.ts'
 import { knownElementsOf } from './elements.ts'
 import { branchOf, type ListType, type MapType, type MergeType } from './types.ts'
 
 /** The fields that an applied value owns (`typed.TypedValue.ToFieldSet`; rules.md 5.45). */
-export const toFieldSet = (type: MergeType, value: unknown): FieldSet => atOnce(fieldSetSteps(type, value))
+export const toFieldSet = (type: MergeType, value: unknown): FieldSet =>
+  atOnce(fieldSetSteps(type, value, new Work()))
 
 /** What `toFieldSet` returns, in steps. */
-export const fieldSetSteps = (type: MergeType, value: unknown): Generator<void, FieldSet> =>
-  ofValue(type, value, new Work())
-
-function* ofValue(type: MergeType, value: unknown, work: Work): Generator<void, FieldSet> {
+export function* fieldSetSteps(type: MergeType, value: unknown, work: Work): SetSteps {
   const branch = branchOf(type, value)
   if (branch === 'map' && type.map && isMembers(value)) return yield* ofMembers(type.map, value, work)
   if (branch === 'list' && type.list && isList(value)) return yield* ofItems(type.list, value, work)
@@ -36,7 +34,7 @@ function isWhole(type: MergeType, value: unknown): boolean {
   return branch === 'scalar' || type[branch]?.isAtomic === true
 }
 
-function* ofMembers(map: MapType, members: Members, work: Work): Generator<void, FieldSet> {
+function* ofMembers(map: MapType, members: Members, work: Work): SetSteps {
   if (map.isAtomic) return noFields
   const set = new SetBuilder()
   for (const key of Object.keys(members)) {
@@ -44,7 +42,7 @@ function* ofMembers(map: MapType, members: Members, work: Work): Generator<void,
     if (type === undefined) continue
     const value = members[key]
     const isOwned = isHollow(value) || !map.declares(key) || isWhole(type, value)
-    const below = isContainer(value) ? yield* ofValue(type, value, work) : noFields
+    const below = isContainer(value) ? yield* fieldSetSteps(type, value, work) : noFields
     set.add(fieldElement(key), isOwned, below)
     if (work.isStepDone()) yield
   }
@@ -55,14 +53,14 @@ const isHollow = (value: unknown): boolean =>
   value === null || (isMembers(value) && Object.keys(value).length === 0)
 
 /** Of items with the same key, only the item is owned. */
-function* ofItems(list: ListType, items: List, work: Work): Generator<void, FieldSet> {
+function* ofItems(list: ListType, items: List, work: Work): SetSteps {
   if (list.isAtomic) return noFields
   const elements = knownElementsOf(list, items)
   const repeated = repeatedIn(elements)
   const set = new SetBuilder()
   for (const [i, element] of elements.entries()) {
     const isWhole = repeated.has(element) || !isContainer(items[i])
-    set.add(element, true, isWhole ? noFields : yield* ofValue(list.item, items[i], work))
+    set.add(element, true, isWhole ? noFields : yield* fieldSetSteps(list.item, items[i], work))
     if (work.isStepDone()) yield
   }
   return set.build()
@@ -80,19 +78,18 @@ function repeatedIn(elements: readonly PathElement[]): ReadonlySet<PathElement> 
 
 /**
  * The set with the declared fields above its paths: `a` for `a.b.c`, but neither map keys nor list items
- * (`fieldpath.Set.EnsureNamedFieldsAreMembers`; rules.md 5.41).
+ * (`fieldpath.Set.EnsureNamedFieldsAreMembers`; rules.md 5.41). In steps.
  */
-export function withNamedFields(set: FieldSet, type: MergeType | undefined): FieldSet {
-  const above = [...set.children.keys()].filter(element => isDeclared(type, element))
-  return {
-    members: new Set([...set.members, ...above]),
-    children: new Map(
-      [...set.children].map(([element, child]) => [
-        element,
-        withNamedFields(child, typeBelow(type, element)),
-      ]),
-    ),
+export function* namedFieldSteps(set: FieldSet, type: MergeType | undefined, work: Work): SetSteps {
+  if (set.children.size === 0) return set
+  const members = new Set(set.members)
+  const children = new Map<PathElement, FieldSet>()
+  for (const [element, child] of set.children) {
+    if (isDeclared(type, element)) members.add(element)
+    children.set(element, yield* namedFieldSteps(child, typeBelow(type, element), work))
+    if (work.isStepDone()) yield
   }
+  return { members, children }
 }
 
 function isDeclared(type: MergeType | undefined, element: PathElement): boolean {

@@ -1,4 +1,5 @@
 import type { FieldError } from '../../meta/errors.ts'
+import { repetitions } from '../../meta/fielderror.ts'
 import { certificatesOf } from '../issuer.ts'
 import type { IssuerConfig } from './config.ts'
 import { invalid, required } from './problems.ts'
@@ -47,10 +48,12 @@ function urlErrors(text: string, path: string): readonly FieldError[] {
 function audienceErrors(audiences: readonly string[], policy: string, path: string): readonly FieldError[] {
   const at = `${path}.audiences`
   if (audiences.length === 0) return [required(at, `at least one ${at} is required`)]
+  const isRepeated = repetitions()
   const entries = audiences.flatMap((audience, i): readonly FieldError[] => {
     if (audience === '') return [required(`${at}[${i}]`, '')]
-    const again = audiences.indexOf(audience) < i
-    return again ? [{ type: 'FieldValueDuplicate', field: `${at}[${i}]`, value: audience, detail: '' }] : []
+    return isRepeated(audience)
+      ? [{ type: 'FieldValueDuplicate', field: `${at}[${i}]`, value: audience, detail: '' }]
+      : []
   })
   const matchAny = policy === 'MatchAny' || (audiences.length === 1 && policy === '')
   const detail =

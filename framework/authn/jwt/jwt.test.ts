@@ -3,6 +3,7 @@ import { createHmac, createPublicKey } from 'node:crypto'
 import { mock } from 'node:test'
 import type { JWK } from 'jose'
 import { type Issuer, startIssuer } from '../../../test/support/servers/issuer.ts'
+import { stopClocks } from '../../../test/support/time/clocks.ts'
 import { createAddressPolicy } from '../../net/addresspolicy.ts'
 import type { UserInfo } from '../../request/user.ts'
 import { TokenError } from '../token.ts'
@@ -84,6 +85,24 @@ describe('tokens of an OpenID issuer', () => {
     await refused(fresh.userOf(old), /no applicable key found/)
   })
 
+  it('of a withdrawn key end within ten seconds', async () => {
+    const clocks = stopClocks()
+    try {
+      const old = await idp.token(bob)
+      await issuer.userOf(old)
+      await idp.rotate('withdrawn')
+      const fresh = await idp.token(bob)
+      await issuer.userOf(fresh)
+      clocks.pass(10_000)
+      assert.equal((await issuer.userOf(old)).name, 'oidc:bob')
+      clocks.pass(1)
+      await refused(issuer.userOf(old), /no applicable key found/)
+      assert.equal((await issuer.userOf(fresh)).name, 'oidc:bob')
+    } finally {
+      clocks.restore()
+    }
+  })
+
   it('with unknown keys do not make us ask the issuer each time', async () => {
     const patient = issuerOf(configOf(idp), 60_000)
     await patient.userOf(await idp.token(bob))
@@ -100,6 +119,20 @@ describe('tokens of an OpenID issuer', () => {
     assert.equal((await own.userOf(token)).name, 'oidc:bob')
     assert.equal((await own.userOf(await anonymous.token(bob))).name, 'oidc:bob')
     await anonymous.stop()
+  })
+
+  it('are tried with twenty keys at most', async () => {
+    const many = await startIssuer({ anonymousKeys: true, algorithm: 'ES256' })
+    const rotate = async (times: number): Promise<void> => {
+      for (let i = 0; i < times; i++) await many.rotate('published')
+    }
+    await rotate(19)
+    const twentieth = await many.token(bob)
+    await rotate(1)
+    const own = issuerOf(configOf(many))
+    await own.userOf(twentieth)
+    await refused(own.userOf(await many.token(bob)), /multiple matching keys/)
+    await many.stop()
   })
 
   it('are refused when expired, not yet valid, without expiry, or of another issuer or audience', async () => {

@@ -4,7 +4,7 @@ import type { AddressPolicy } from '../../net/addresspolicy.ts'
 import type { UserInfo } from '../../request/user.ts'
 import { type Claims, unverifiedClaims } from '../jwt.ts'
 import { TokenError } from '../token.ts'
-import { createVerdicts, type TokenVerdict } from '../verdicts.ts'
+import { createVerdicts, type TokenVerdict, type TokenVerdicts } from '../verdicts.ts'
 import { userOfClaims } from './claims.ts'
 import { signingAlgorithms } from './config.ts'
 import { type IssuerKeys, issuerKeys } from './issuerkeys.ts'
@@ -26,6 +26,8 @@ export interface JwtIssuerOptions {
   readonly cooldown?: number
   /** Accepted algorithms; default: `signingAlgorithms`. */
   readonly algorithms?: readonly string[]
+  /** The cached results; default: a cache of its own. */
+  readonly verdicts?: TokenVerdicts<UserInfo>
 }
 
 /** Accepted clock difference in seconds for `nbf`; none for `exp`. */
@@ -33,10 +35,16 @@ const leeway = 300
 /** Milliseconds for which results are cached, as in Kubernetes: a token of a revoked key is accepted that long. */
 const longest = 10_000
 
-export function jwtIssuer({ rules, algorithms = signingAlgorithms, ...more }: JwtIssuerOptions): JwtIssuer {
+export const jwtVerdicts = (): TokenVerdicts<UserInfo> => createVerdicts(longest)
+
+export function jwtIssuer({
+  rules,
+  algorithms = signingAlgorithms,
+  verdicts = jwtVerdicts(),
+  ...more
+}: JwtIssuerOptions): JwtIssuer {
   const { issuer } = rules.config
   const known = issuerKeys({ issuer, ...more })
-  const verdicts = createVerdicts<UserInfo>(longest)
   return {
     url: issuer.url,
     userOf: token => verdicts.of(token, () => judge({ rules, algorithms, known }, token)),
@@ -81,14 +89,19 @@ async function verified({ rules: { config }, algorithms, known }: Judging, token
   }
 }
 
+/** Keys with which one token is verified: a tenant's issuer can have thousands, also with one ID. */
+const mostKeys = 20
+
 /** A token without a key ID is verified with all matching keys. */
 async function verifiedByAny(
   error: unknown,
   verify: (key: webcrypto.CryptoKey) => Promise<{ readonly payload: Claims }>,
 ): Promise<Claims> {
   const { code, message } = error as { readonly code?: string; readonly message?: string }
+  let left = mostKeys
   if (code === 'ERR_JWKS_MULTIPLE_MATCHING_KEYS')
     for await (const key of error as AsyncIterable<webcrypto.CryptoKey>) {
+      if (left-- === 0) break
       const found = await verify(key).catch(() => undefined)
       if (found !== undefined) return found.payload
     }

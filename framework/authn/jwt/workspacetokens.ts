@@ -7,7 +7,7 @@ import type { AddressPolicy } from '../../net/addresspolicy.ts'
 import { type BearerTokenReader, TokenError } from '../token.ts'
 import { ofWorkspace } from './claims.ts'
 import type { ExpressionCompiler, JwtConfig } from './config.ts'
-import { isIssuedBy, type JwtIssuer, jwtIssuer } from './jwttokens.ts'
+import { isIssuedBy, type JwtIssuer, jwtIssuer, jwtVerdicts } from './jwttokens.ts'
 import { checkRules } from './rules.ts'
 
 export interface WorkspaceTokensOptions {
@@ -20,6 +20,8 @@ export interface WorkspaceTokensOptions {
   readonly addresses: AddressPolicy
   readonly log: Logger
 }
+
+type Verdicts = ReturnType<typeof jwtVerdicts>
 
 interface Built {
   readonly version: string
@@ -34,11 +36,14 @@ const remembered = 1000
  */
 export function workspaceTokens(options: WorkspaceTokensOptions): BearerTokenReader {
   const built = new LRUCache<string, Built>({ max: remembered })
+  // One for the issuers of all tenants: each of them can make any number of tokens.
+  const verdicts = jwtVerdicts()
+  let count = 0
   const issuersOf = (item: Item): readonly JwtIssuer[] => {
     const { resourceVersion: version, uid } = item.meta
     const known = built.get(uid)
     if (known?.version === version) return known.issuers
-    const issuers = build(item.object, options)
+    const issuers = build(item.object, { ...options, verdicts: within(verdicts, String(count++)) })
     built.set(uid, { version, issuers })
     return issuers
   }
@@ -64,12 +69,21 @@ interface Configuration extends KubeObject {
   readonly spec?: { readonly jwt?: readonly JwtConfig[] }
 }
 
+/** The results of some tokens, in a shared cache. */
+const within = (verdicts: Verdicts, id: string): Verdicts => ({
+  of: (token, judge) => verdicts.of(`${id} ${token}`, judge),
+})
+
+interface Building extends WorkspaceTokensOptions {
+  readonly verdicts: Verdicts
+}
+
 /** Invalid entries are logged and ignored. */
-function build(object: Configuration, options: WorkspaceTokensOptions): readonly JwtIssuer[] {
-  const { compiler, forbidden, addresses, log } = options
+function build(object: Configuration, options: Building): readonly JwtIssuer[] {
+  const { compiler, forbidden, addresses, verdicts, log } = options
   return (object.spec?.jwt ?? []).flatMap((config, i) => {
     const { rules, errors } = checkRules(config, `spec.jwt[${i}]`, compiler, forbidden)
-    if (errors.length === 0) return [jwtIssuer({ rules, addresses })]
+    if (errors.length === 0) return [jwtIssuer({ rules, addresses, verdicts: within(verdicts, String(i)) })]
     const { name, annotations } = object.metadata
     const cluster = annotations?.['kcp.io/cluster']
     log.warn(

@@ -251,18 +251,16 @@ describe('parseProtobuf', () => {
       assert.throws(() => parseProtobuf(bytes), { name: 'SyntaxError', message })
   })
 
+  it('keeps the last one of repeated keys and values of an entry, and of repeated entries', () => {
+    const entry = (...parts: string[]): Part => [2, parts.map((part, i): Part => [1 + (i % 2), part])]
+    const entries = [entry('a', '1', 'b', '2'), entry('c', '3'), entry('c', '4')]
+    const { data } = parseProtobuf(object('v1', 'ConfigMap', entries)) as { data: object }
+    assert.deepEqual(data, { b: '2', c: '4' })
+  })
+
   it('skips unknown fields', () => {
-    const odd: readonly Part[] = [
-      [
-        1,
-        [
-          [1, 'x'],
-          [99, 'y'],
-        ],
-      ],
-      [77, 5],
-      [78, [[1, 'z']]],
-    ]
+    const metadata = [[1, 'x'] as Part, [99, 'y'] as Part]
+    const odd = [[1, metadata] as Part, [77, 5] as Part, [78, [[1, 'z']]] as Part]
     assert.deepEqual(parseProtobuf(object('v1', 'ConfigMap', odd)), {
       apiVersion: 'v1',
       kind: 'ConfigMap',

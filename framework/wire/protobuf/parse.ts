@@ -102,7 +102,7 @@ const isZero = (value: unknown): boolean =>
   (typeof value === 'object' && !Buffer.isBuffer(value) && Object.keys(value).length === 0)
 
 function entryOf(entry: Buffer): { readonly key: string; readonly value: Buffer } {
-  return { key: first(entry, 1)?.toString('utf8') ?? '', value: first(entry, 2) ?? noBytes }
+  return { key: last(entry, 1)?.toString('utf8') ?? '', value: last(entry, 2) ?? noBytes }
 }
 
 const noBytes = Buffer.alloc(0)
@@ -134,8 +134,8 @@ const special: Readonly<Record<string, Read>> = {
   double: value => doubleOf(bytesOf(value)),
   Time: value => timeOf(bytesOf(value), false),
   MicroTime: value => timeOf(bytesOf(value), true),
-  Json: value => JSON.parse(first(bytesOf(value), 1)?.toString('utf8') ?? 'null'),
-  Quantity: value => first(bytesOf(value), 1)?.toString('utf8') ?? '0',
+  Json: value => JSON.parse(last(bytesOf(value), 1)?.toString('utf8') ?? 'null'),
+  Quantity: value => last(bytesOf(value), 1)?.toString('utf8') ?? '0',
   TextList: value => Array.from(all(bytesOf(value), 1), text => text.toString('utf8')),
 }
 
@@ -160,12 +160,13 @@ function* all(message: Buffer, number: number): Generator<Buffer> {
   for (const field of wireFields(message)) if (field.number === number) yield bytesOf(field.value)
 }
 
-function first(message: Buffer, number: number): Buffer | undefined {
+/** Of a repeated field, generated code keeps the last one (`Unmarshal` in `k8s.io/api/core/v1/generated.pb.go`). */
+function last(message: Buffer, number: number): Buffer | undefined {
   const reader = new WireReader(message)
   let found: Buffer | undefined
   while (reader.hasMore) {
     const field = reader.next()
-    if (field.number === number) found ??= bytesOf(field.value)
+    if (field.number === number) found = bytesOf(field.value)
   }
   return found
 }

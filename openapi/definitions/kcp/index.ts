@@ -4,11 +4,12 @@ import { apiBinding } from './bindings.ts'
 import { clusterCachedResource, clusterCachedResourceEndpointSlice } from './cache.ts'
 import { logicalCluster, shard } from './core.ts'
 import { apiExport, apiExportEndpointSlice } from './exports.ts'
+import { logicalClusterMigration } from './migration.ts'
 import { apiConversion, apiResourceSchema } from './schemas.ts'
 import { partition, partitionSet } from './topology.ts'
 import { workspace, workspaceType } from './workspaces.ts'
 
-/** The kinds of kcp (`config/crds`), without those of migration.kcp.io and of the cache server. */
+/** The kinds of kcp (`config/crds`), without LogicalClusterDump, of which no object is stored, and those of the cache server. */
 export const kcpKinds: readonly KindDefinition[] = [
   apiBinding,
   apiConversion,
@@ -18,6 +19,7 @@ export const kcpKinds: readonly KindDefinition[] = [
   clusterCachedResource,
   clusterCachedResourceEndpointSlice,
   logicalCluster,
+  logicalClusterMigration,
   shard,
   workspace,
   workspaceAuthenticationConfiguration,

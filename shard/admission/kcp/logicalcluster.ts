@@ -4,7 +4,11 @@ import { originAnnotation } from '../../../framework/contract/item.ts'
 import { isPrivileged, type UserInfo } from '../../../framework/request/user.ts'
 import {
   inactiveAnnotation,
+  incomingAnnotation,
+  leavingAnnotation,
   logicalClusterFinalizer,
+  migratingAnnotation,
+  movedAnnotation,
   ownerAnnotation,
   pathAnnotation,
   resourceBindingsAnnotation,
@@ -42,6 +46,10 @@ const systemAnnotations: readonly string[] = [
   shardAnnotation,
   originAnnotation,
   resourceBindingsAnnotation,
+  migratingAnnotation,
+  incomingAnnotation,
+  leavingAnnotation,
+  movedAnnotation,
 ]
 
 /** Phases in the order of the lifecycle. */

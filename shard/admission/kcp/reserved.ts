@@ -1,6 +1,7 @@
 import type { AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import { pathAnnotation } from '../../../kcp/annotations.ts'
 import { apisGroup } from '../../../kcp/apigroups.ts'
+import { boundCRDsCluster } from '../../../kcp/logicalclusters.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import type { ClusterDirectory } from '../../tenancy/directory.ts'
 import { concerns, refused } from './refusal.ts'
@@ -9,13 +10,13 @@ const crds = 'customresourcedefinitions.apiextensions.k8s.io'
 
 /**
  * Rejects CustomResourceDefinitions in kcp's group and with its annotations (kcp
- * `pkg/admission/reservedcrd{groups,annotations}`).
+ * `pkg/admission/reservedcrd{groups,annotations}`), except for copies of bound schemas.
  */
 export const reservedDefinitions: AdmissionPlugin = {
   name: 'kcp.io/ReservedCRDGroups',
   handles: { resources: [crds] },
   validate(_ctx, request) {
-    if (!concerns(request, crds, ['CREATE', 'UPDATE'])) return
+    if (!concerns(request, crds, ['CREATE', 'UPDATE']) || request.key.cluster === boundCRDsCluster) return
     const group = (request.object?.spec as { group?: string } | undefined)?.group ?? ''
     if (group === apisGroup || group.endsWith(`.${apisGroup}`))
       throw refused(request, `${group} is a reserved group`)

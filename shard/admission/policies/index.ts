@@ -9,33 +9,38 @@ import { scaleSchema } from '../../../openapi/definitions/kubernetes/reviews.ts'
 import type { NamespaceLookup } from '../kubernetes/namespace-lifecycle.ts'
 import { type PolicyDeps, paramFinder } from './invocations.ts'
 import { mutatingPolicies, type TypeFinder } from './mutating.ts'
-import { configurationsOf, configured, policyClusters } from './source.ts'
+import { configurationsOf, configured, type PolicyCluster } from './source.ts'
 import { policyExpressions } from './specrules.ts'
 import { validatingPolicies } from './validating.ts'
 
 export interface TenantAdmissionDeps {
   readonly informers: Informers
+  readonly clusterOf: PolicyCluster
   readonly backend: Pick<Backend, 'apis' | 'authorizer'>
   readonly namespaceOf: NamespaceLookup
 }
 
 /** Admission policies of workspaces, and of exports for their bound resources, in the order of kcp. */
 export function tenantPolicies(tenancy: TenantAdmissionDeps): readonly AdmissionPlugin[] {
+  const { informers, clusterOf, backend } = tenancy
   const mutating = policiesOf(tenancy, 'mutatingadmissionpolic')
   const validating = policiesOf(tenancy, 'validatingadmissionpolic')
-  const handles = ({ clusterOf, bindings }: PolicyDeps) => ({ when: configured(clusterOf, bindings) })
+  const boundBy = (bindings: string) => ({ when: configured(informers, bindings, clusterOf) })
   return [
     policyExpressions,
-    { ...mutatingPolicies(mutating, typeFinder(tenancy.backend)), handles: handles(mutating) },
-    { ...validatingPolicies(validating), handles: handles(validating) },
+    {
+      ...mutatingPolicies(mutating, typeFinder(backend)),
+      handles: boundBy('mutatingadmissionpolicybindings'),
+    },
+    { ...validatingPolicies(validating), handles: boundBy('validatingadmissionpolicybindings') },
   ]
 }
 
 const policiesOf = (
-  { informers, backend, namespaceOf }: TenantAdmissionDeps,
+  { informers, clusterOf, backend, namespaceOf }: TenantAdmissionDeps,
   stem: 'mutatingadmissionpolic' | 'validatingadmissionpolic',
 ): PolicyDeps => ({
-  clusterOf: policyClusters(informers),
+  clusterOf,
   policies: configurationsOf(informers, `${stem}ies`),
   bindings: configurationsOf(informers, `${stem}ybindings`),
   findParams: paramFinder(backend),

@@ -1,9 +1,8 @@
 import type { AdmissionAttributes } from '../../../framework/contract/admission.ts'
 import type { Informers } from '../../../framework/contract/informer.ts'
 import type { Item } from '../../../framework/contract/item.ts'
-import { type ClusterName, groupResource, type KubeObject } from '../../../framework/meta/object.ts'
-import type { APIBinding } from '../../../kcp/apis.ts'
-import { resources } from '../../../kcp/resources.ts'
+import type { ClusterName, KubeObject } from '../../../framework/meta/object.ts'
+import { boundSetsOf } from '../../bindings/boundsets.ts'
 
 const ref = (resource: string) => ({ group: 'admissionregistration.k8s.io', version: 'v1', resource })
 
@@ -12,21 +11,13 @@ export type PolicyCluster = (request: AdmissionAttributes) => ClusterName
 
 /** For a bound resource the logical cluster of its APIExport, else that of the object (kcp `pkg/admission/validatingadmissionpolicy`). */
 export function policyClusters(informers: Informers): PolicyCluster {
-  const bindings = informers.for(resources.apiBindings).index(boundResourceKeys)
+  const bound = boundSetsOf(informers)
   return ({ group, resource, key }) => {
-    const [binding] = bindings(boundResourceKey(key.cluster, group, resource))
-    return (binding?.object as APIBinding | undefined)?.status?.apiExportClusterName ?? key.cluster
+    const known = bound
+      .of(key.cluster, group, resource)
+      .find(({ exportCluster }) => exportCluster !== undefined)
+    return known?.exportCluster ?? key.cluster
   }
-}
-
-const boundResourceKey = (cluster: ClusterName, group: string, resource: string): string =>
-  `${cluster}/${groupResource(group, resource)}`
-
-/** The keys of the bound resources of an APIBinding. */
-function boundResourceKeys({ key, object }: Item): readonly string[] {
-  const { boundResources = [], apiExportClusterName } = (object as APIBinding).status ?? {}
-  if (apiExportClusterName === undefined) return []
-  return boundResources.map(({ group, resource }) => boundResourceKey(key.cluster, group, resource))
 }
 
 /** The objects of one resource of admissionregistration.k8s.io, by cluster and in the order of their names. */
@@ -40,11 +31,25 @@ export function configurationsOf(
 
 const byName = (a: Item, b: Item): number => (a.key.name < b.key.name ? -1 : 1)
 
-/** Whether the logical cluster of a write has any of the configurations. */
-export const configured =
-  (clusterOf: PolicyCluster, configurations: (cluster: ClusterName) => readonly Item[]) =>
-  (attributes: AdmissionAttributes): boolean =>
-    configurations(clusterOf(attributes)).length > 0
+/**
+ * Whether the logical cluster of a write has any objects of one resource of admissionregistration.k8s.io. Where none has any,
+ * its bindings are not read.
+ */
+export function configured(
+  informers: Informers,
+  resource: string,
+  clusterOf: PolicyCluster,
+): (attributes: AdmissionAttributes) => boolean {
+  const names = new Map<ClusterName, Set<string>>()
+  informers.for(ref(resource)).onEvent(({ type, item: { key } }) => {
+    const known = names.get(key.cluster) ?? new Set()
+    if (type === 'DELETED') known.delete(key.name)
+    else if (type !== 'BOOKMARK') known.add(key.name)
+    if (known.size === 0) names.delete(key.cluster)
+    else names.set(key.cluster, known)
+  })
+  return attributes => names.size > 0 && names.has(clusterOf(attributes))
+}
 
 /** Computes a value of an object once for each of its versions. */
 export function perItem<T>(compute: (object: KubeObject) => T): (item: Item) => T {

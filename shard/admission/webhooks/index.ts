@@ -6,7 +6,7 @@ import { type ClusterName, type KubeObject, versionOf } from '../../../framework
 import type { AddressPolicy } from '../../../framework/net/addresspolicy.ts'
 import { applyJsonPatch, readJsonPatch } from '../../../framework/patch/jsonpatch.ts'
 import type { NamespaceLookup } from '../kubernetes/namespace-lifecycle.ts'
-import { configurationsOf, configured, policyClusters } from '../policies/source.ts'
+import { configurationsOf, configured, type PolicyCluster } from '../policies/source.ts'
 import { type FindWebhooks, webhookFinder } from './configuration.ts'
 import {
   type AskWebhook,
@@ -21,6 +21,7 @@ import { webhookRules } from './specrules.ts'
 
 export interface WebhookAdmissionDeps {
   readonly informers: Informers
+  readonly clusterOf: PolicyCluster
   readonly namespaceOf: NamespaceLookup
   readonly backend: Pick<Backend, 'authorizer'>
   /** Allowed addresses of webhooks. */
@@ -31,16 +32,16 @@ export interface WebhookAdmissionDeps {
  * The webhooks of a workspace, and those of an export for its bound resources. They are not called for writes of
  * the server itself.
  */
-export function tenantWebhooks({ informers, namespaceOf, backend, addresses }: WebhookAdmissionDeps): {
+export function tenantWebhooks(deps: WebhookAdmissionDeps): {
   readonly mutating: AdmissionPlugin
   readonly validating: readonly AdmissionPlugin[]
 } {
-  const ask = webhookClient(addresses)
-  const clusterOf = policyClusters(informers)
+  const { informers, clusterOf, namespaceOf, backend } = deps
+  const ask = webhookClient(deps.addresses)
   const pluginOf = (resource: string, make: typeof mutatingWebhooks): AdmissionPlugin => {
     const configurations = configurationsOf(informers, resource)
     const find = webhookFinder({ clusterOf, configurations, namespaceOf, authorizer: backend.authorizer })
-    return { ...make(find, ask), handles: { when: configured(clusterOf, configurations) } }
+    return { ...make(find, ask), handles: { when: configured(informers, resource, clusterOf) } }
   }
   return {
     mutating: pluginOf('mutatingwebhookconfigurations', mutatingWebhooks),

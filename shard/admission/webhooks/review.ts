@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { isObject, memberOf, textAt, valueAt } from '../../../framework/formats/values.ts'
+import { isObject, listAt, memberOf, textAt, valueAt } from '../../../framework/formats/values.ts'
 import { formatJson } from '../../../framework/json/json.ts'
 import { badRequest, internalError, type StatusDetails, StatusError } from '../../../framework/meta/errors.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import type { AddressPolicy } from '../../../framework/net/addresspolicy.ts'
+import { isTooDeep } from '../../../framework/wire/parsebody.ts'
 import { clusterAnnotation } from '../../../kcp/annotations.ts'
 import { webhookUrl } from '../../../openapi/crd/conversion.ts'
-import { postJson } from '../../webhook/post.ts'
+import { brief, postJson } from '../../webhook/post.ts'
 import { requestOf } from '../policies/evaluation.ts'
 import type { Subject } from '../policies/matching.ts'
 import type { Webhook } from './configuration.ts'
@@ -62,14 +63,14 @@ export const webhookClient =
 
 const patchOf = (response: unknown): unknown => {
   const patch = textAt(response, 'patch')
-  return patch === '' ? undefined : JSON.parse(Buffer.from(patch, 'base64').toString())
+  return patch === '' ? undefined : parsed(Buffer.from(patch, 'base64').toString())
 }
 
 function remember({ name }: Webhook, { ctx }: Subject, response: unknown): void {
   const warnings = memberOf(response, 'warnings')
   if (Array.isArray(warnings)) for (const text of warnings) ctx.record.warn(String(text))
-  for (const [key, value] of Object.entries(memberOf(response, 'auditAnnotations') ?? {}))
-    ctx.record.annotate(`${name}/${key}`, String(value))
+  const annotations = Object.entries(memberOf(response, 'auditAnnotations') ?? {}).slice(0, most)
+  for (const [key, value] of annotations) ctx.record.annotate(`${name}/${brief(key)}`, brief(String(value)))
 }
 
 interface Call {
@@ -142,7 +143,7 @@ function responseOrProblem(
   const response = memberOf(review, 'response')
   if (!isObject(response)) return 'webhook response was absent'
   // v1beta1 requires neither uid nor patchType.
-  if (isOld) return { response }
+  if (isOld) return unreadablePatch(response) ?? { response }
   if (response.uid !== uid)
     return `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(response.uid ?? '')}`
   return patchProblem(response, mutating) ?? { response }
@@ -155,14 +156,19 @@ function patchProblem(response: object, mutating: boolean): string | undefined {
     return type === undefined ? undefined : 'webhook returned response.patchType but not response.patch'
   if (type === undefined) return 'webhook returned response.patch but not response.patchType'
   if (type !== 'JSONPatch') return `webhook returned invalid response.patchType of ${JSON.stringify(type)}`
-  return parsed(Buffer.from(patch, 'base64').toString()) === undefined
-    ? 'response.patch is no JSON'
-    : undefined
+  return unreadablePatch(response)
 }
 
+const unreadablePatch = (response: object): string | undefined =>
+  textAt(response, 'patch') !== '' && patchOf(response) === undefined
+    ? 'response.patch is no JSON'
+    : undefined
+
+/** undefined for text that is no JSON, or has too many levels. */
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown
+    const value: unknown = JSON.parse(text)
+    return isTooDeep(value) ? undefined : value
   } catch {
     return undefined
   }
@@ -170,7 +176,7 @@ function parsed(text: string): unknown {
 
 /** 500: the call failed (rules.md 2.58). */
 const failedCall = (name: string, why: string): StatusError =>
-  internalError(`failed calling webhook ${JSON.stringify(name)}: ${why}`)
+  internalError(`failed calling webhook ${JSON.stringify(name)}: ${brief(why)}`)
 
 /** 400: the webhook has side effects, and the request is a dry run. */
 const noDryRun = (name: string): StatusError =>
@@ -185,14 +191,40 @@ export const nothingToPatch = (name: string): StatusError =>
 /** The rejection of a webhook, with its code and reason if it has some. */
 function denied(name: string, result: unknown): StatusError {
   const by = `admission webhook ${JSON.stringify(name)} denied the request`
-  const [message, reason] = [textAt(result, 'message'), textAt(result, 'reason')]
+  const [message, reason] = [briefAt(result, 'message'), briefAt(result, 'reason')]
   const why = message || reason
   const code = Number(memberOf(result, 'code') ?? 0)
-  const details = memberOf(result, 'details')
   return new StatusError(
-    code >= 400 && code < 600 ? code : 400,
+    Number.isInteger(code) && code >= 400 && code < 600 ? code : 400,
     reason,
     why === '' ? `${by} without explanation` : `${by}: ${why}`,
-    isObject(details) ? (details as StatusDetails) : undefined,
+    detailsIn(memberOf(result, 'details')),
   )
 }
+
+/** Causes, and annotations for the audit log, that are passed on. */
+const most = 100
+
+const briefAt = (value: unknown, key: string): string => brief(textAt(value, key))
+
+/** Members of other types are left out: they could not be encoded. */
+function detailsIn(details: unknown): StatusDetails | undefined {
+  if (!isObject(details)) return undefined
+  const seconds = memberOf(details, 'retryAfterSeconds')
+  const causes = listAt(details, 'causes').slice(0, most)
+  return {
+    ...textsIn(details, ['name', 'group', 'kind', 'uid']),
+    ...(causes.length > 0 && {
+      causes: causes.map(cause => ({
+        message: briefAt(cause, 'message'),
+        ...textsIn(cause, ['reason', 'field']),
+      })),
+    }),
+    ...(Number.isSafeInteger(seconds) && { retryAfterSeconds: Number(seconds) }),
+  }
+}
+
+const textsIn = <K extends string>(value: unknown, keys: readonly K[]): Partial<Record<K, string>> =>
+  Object.fromEntries(
+    keys.map(key => [key, briefAt(value, key)] as const).filter(([, text]) => text !== ''),
+  ) as Partial<Record<K, string>>

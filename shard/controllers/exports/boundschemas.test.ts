@@ -76,15 +76,42 @@ describe('copies of bound schemas', () => {
     const { log, client, informers } = shard
     const stop = new AbortController()
     const controller = boundSchemaController({ log, client, informers, isBound: shard.isBound }, 10)
-    const running = controller.run(stop.signal)
+    const running = Promise.all([controller.run(stop.signal), shard.run()])
     try {
       await controller.idle()
       assert.equal(copies().length, 1, 'it is bound')
       await shard.client.delete(resources.apiBindings, clusterScoped('c1', 'widgets'))
-      await until(() => copies()[0]?.object.metadata.deletionTimestamp)
+      await until(() => (copies().length === 0 ? true : undefined))
       assert.ok(!isServed())
     } finally {
       stop.abort()
+      await shard.stop()
+      await running
+    }
+  })
+
+  it('are deleted also in the core group', async () => {
+    const name = 'v1.widgets.core'
+    const wanted = resourceSchema(name, [version('v1', true)], '')
+    const core = await shard.client.create(resources.apiResourceSchemas, at(wanted), wanted)
+    const resource = { name: 'widgets', group: '', schema: name }
+    const object: APIExport = { ...exported, spec: { resources: [resource] } }
+    await keepSchemas(shard, { cluster: 'provider', object })
+    await bindIn(shard, 'c1', core, { group: '' })
+    const ofCore = () => copies().find(({ key }) => key.name === core.metadata.uid)
+    assert.ok(ofCore() !== undefined)
+    assert.ok(shard.backend.apis('c1')?.find('', 'v1', 'widgets') !== undefined)
+    const { log, client, informers } = shard
+    const stop = new AbortController()
+    const controller = boundSchemaController({ log, client, informers, isBound: shard.isBound }, 10)
+    const running = Promise.all([controller.run(stop.signal), shard.run()])
+    try {
+      await shard.client.delete(resources.apiBindings, clusterScoped('c1', 'widgets'))
+      await until(() => (ofCore() === undefined ? true : undefined))
+      assert.equal(shard.backend.apis('c1')?.find('', 'v1', 'widgets'), undefined)
+    } finally {
+      stop.abort()
+      await shard.stop()
       await running
     }
   })

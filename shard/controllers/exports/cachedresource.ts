@@ -6,6 +6,7 @@ import { type ClusterName, groupResource } from '../../../framework/meta/object.
 import { matchesLabels } from '../../../framework/selectors/selectors.ts'
 import {
   cachedResourceFinalizer,
+  isCopy,
   resourceKindAnnotation,
   resourceScopeAnnotation,
 } from '../../../kcp/annotations.ts'
@@ -35,7 +36,7 @@ export function cachedResourceController(deps: KcpControllerDeps): Controller {
   const reconcile = async (key: string): Promise<undefined> => {
     const { cluster, name } = parseKey(key)
     const current = cached.get(cluster, '', name)?.object as ClusterCachedResource | undefined
-    if (current === undefined) return
+    if (current === undefined || isCopy(current)) return
     if (current.metadata.deletionTimestamp !== undefined) return release(deps, cluster, name)
     const published = servedOf(deps, cluster, current)
     if (published === undefined) return
@@ -146,13 +147,22 @@ function sourceOf(
   cluster: ClusterName,
   { group, version, names }: ApiResource,
 ): ResourceRef {
-  const bindings = informers.for(resources.apiBindings).list(cluster)
-  const bound = bindings
-    .flatMap(({ object }) => (object as APIBinding).status?.boundResources ?? [])
-    .find(each => each.group === group && each.resource === names.plural)
-  const identity = bound?.schema.identityHash
-  return { group, version, resource: names.plural, ...(identity && { identity }) }
+  const source = { group, version, resource: names.plural }
+  const identity = identityOfBound(informers, cluster, source)
+  return { ...source, ...(identity && { identity }) }
 }
+
+/** The identity of the export from which a logical cluster has bound a resource; undefined for other resources. */
+export const identityOfBound = (
+  informers: Informers,
+  cluster: ClusterName,
+  { group, resource }: Pick<ResourceRef, 'group' | 'resource'>,
+): string | undefined =>
+  informers
+    .for(resources.apiBindings)
+    .list(cluster)
+    .flatMap(({ object }) => (object as APIBinding).status?.boundResources ?? [])
+    .find(each => each.group === group && each.resource === resource)?.schema.identityHash
 
 function countOf(
   { informers }: KcpControllerDeps,

@@ -1,5 +1,6 @@
 import type { ItemEvent } from '../../../framework/contract/item.ts'
 import type { ClusterName } from '../../../framework/meta/object.ts'
+import { isCopy } from '../../../kcp/annotations.ts'
 import { cacheGroup } from '../../../kcp/apigroups.ts'
 import type { APIExport } from '../../../kcp/apis.ts'
 import type { ClusterCachedResourceEndpointSlice } from '../../../kcp/cache.ts'
@@ -19,7 +20,7 @@ export function cachedResourceSliceController(deps: KcpControllerDeps): Controll
   const reconcile = async (key: string): Promise<undefined> => {
     const { cluster, name } = parseKey(key)
     const slice = slices.get(cluster, '', name)?.object as Slice | undefined
-    if (slice === undefined || slice.metadata.deletionTimestamp !== undefined) return
+    if (slice === undefined || isCopy(slice) || slice.metadata.deletionTimestamp !== undefined) return
     await updateStatus<Slice>(
       client,
       resources.cachedResourceSlices,

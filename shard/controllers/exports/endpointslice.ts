@@ -1,4 +1,5 @@
 import type { ItemEvent } from '../../../framework/contract/item.ts'
+import type { ClusterName, KubeObject } from '../../../framework/meta/object.ts'
 import { formatLabelSelector } from '../../../framework/selectors/selectors.ts'
 import { isCopy } from '../../../kcp/annotations.ts'
 import type { APIExportEndpointSlice } from '../../../kcp/apis.ts'
@@ -7,7 +8,7 @@ import { resources } from '../../../kcp/resources.ts'
 import { type MetaV1LabelSelector, requirementsOf } from '../../../kcp/selector.ts'
 
 import { clusterScoped, updateStatus } from '../client.ts'
-import { type Controller, createController, keyFor, keyOf, parseKey } from '../controller.ts'
+import { type Controller, createController, keyOf, parseKey } from '../controller.ts'
 import type { KcpControllerDeps } from '../host.ts'
 
 interface Finding {
@@ -21,11 +22,7 @@ interface Finding {
 export function endpointSliceController(deps: KcpControllerDeps): Controller {
   const { client, directory, informers, tenancy } = deps
   const slices = informers.for(resources.endpointSlices)
-  const byExport = slices.index(({ key, object }) => {
-    const reference = (object as APIExportEndpointSlice).spec?.export
-    const cluster = reference && directory.clusterOf(reference, key.cluster)
-    return reference === undefined || cluster === undefined ? [] : [keyFor(cluster, reference.name)]
-  })
+  const byExportName = slices.index(({ object }) => [exportOf(object)?.name ?? ''])
   const reconcile = async (key: string): Promise<undefined> => {
     const { cluster, name } = parseKey(key)
     const slice = slices.get(cluster, '', name)?.object as APIExportEndpointSlice | undefined
@@ -37,6 +34,13 @@ export function endpointSliceController(deps: KcpControllerDeps): Controller {
       status: statusOf(current, finding),
     }))
   }
+  // Not by an index: a path leads to another logical cluster later, or to none until shards are connected.
+  const ofExport = ({ type, item: { key } }: ItemEvent): readonly string[] =>
+    type === 'MODIFIED'
+      ? []
+      : byExportName(key.name)
+          .filter(slice => mayLead(directory.clusterOf(exportOf(slice.object) ?? {}, slice.key.cluster), key))
+          .map(keyOf)
   const ofPartition = ({ item }: ItemEvent): readonly string[] =>
     slices
       .list(item.key.cluster)
@@ -48,16 +52,19 @@ export function endpointSliceController(deps: KcpControllerDeps): Controller {
       reconcile,
       sources: [
         { informer: slices, keys: ({ item }) => [keyOf(item)] },
-        {
-          informer: informers.for(resources.apiExports),
-          keys: ({ type, item }) => (type === 'MODIFIED' ? [] : byExport(keyOf(item)).map(keyOf)),
-        },
+        { informer: informers.for(resources.apiExports), keys: ofExport },
         { informer: informers.for(tenancy.partitions), keys: ofPartition },
       ],
     },
     deps.log,
   )
 }
+
+const exportOf = (slice: KubeObject) => (slice as APIExportEndpointSlice).spec?.export
+
+/** Whether a reference leads to the logical cluster of an object, or to none that is known. */
+const mayLead = (cluster: ClusterName | undefined, key: { readonly cluster: ClusterName }): boolean =>
+  cluster === undefined || cluster === key.cluster
 
 function statusOf(
   { status = {} }: APIExportEndpointSlice,

@@ -47,6 +47,23 @@ describe('aggregated cluster roles', () => {
     await eventually('all', 'watch', 'get', 'list')
   })
 
+  it('keep their rules when they would be larger than an object may be', async () => {
+    const large = (name: string): KubeObject => ({
+      ...role(name, { to: 'x' }),
+      rules: Array.from({ length: 9_000 }, (_, i) => rule(`${name}${i}${'v'.repeat(60)}`)),
+    })
+    await create(aggregate('all', { matchLabels: { to: 'x' } }))
+    await create(role('a', { to: 'x' }, 'get'))
+    await eventually('all', 'get')
+    for (const name of ['b', 'c', 'd']) await create(large(name))
+    await create(aggregate('other', { matchLabels: { to: 'y' } }))
+    await create(role('e', { to: 'y' }, 'get'))
+    await eventually('other', 'get')
+    for (const name of ['b', 'c', 'd']) await shard.client.delete(ref, key(name))
+    await create(role('f', { to: 'x' }, 'list'))
+    await eventually('all', 'get', 'list')
+  })
+
   it('follow changes of labels and rules, and deletions', async () => {
     await create(
       aggregate(

@@ -123,10 +123,12 @@ async function finalize(
 ): Promise<number | undefined> {
   const { name = '', finalizers = [] } = crd.metadata
   if (!finalizers.includes(cleanupFinalizer)) return undefined
-  await terminating(deps, cluster, name, [
-    'InstanceDeletionInProgress',
-    'CustomResource deletion is in progress',
-  ])
+  // Each write is an event that comes back here: without an end, if the finalizer cannot be removed.
+  if (!hasNoInstances(crd))
+    await terminating(deps, cluster, name, [
+      'InstanceDeletionInProgress',
+      'CustomResource deletion is in progress',
+    ])
   const served = crdServed(crd)
   const [resource] = deps.resourcesOf(served)
   if (resource !== undefined) {
@@ -135,12 +137,17 @@ async function finalize(
     const remaining = await deleteContent(clientOf(storage, deps), cluster, [ref])
     if (remaining.instances.size > 0) return recheck
   }
-  await terminating(deps, cluster, name, ['InstanceDeletionCompleted', 'removed all instances'])
+  await terminating(deps, cluster, name, [completed, 'removed all instances'])
   await updateObject(deps.client, resources.crds, clusterScoped(cluster, name), current =>
     withoutFinalizer(current, cleanupFinalizer),
   )
   return undefined
 }
+
+const completed = 'InstanceDeletionCompleted'
+
+const hasNoInstances = ({ status }: CustomResourceDefinition): boolean =>
+  status?.conditions?.some(({ type, reason }) => type === 'Terminating' && reason === completed) === true
 
 const terminating = (
   deps: DefinitionControllerDeps,

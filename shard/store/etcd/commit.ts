@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { status } from '@grpc/grpc-js'
 import { checkNames } from '../group.ts'
 import { type StoreChange, StoreConflict, StoreError } from '../store.ts'
 import type { EtcdAnswer } from './connection.ts'
-import { EtcdFailure, failureOf, isFull } from './failures.ts'
+import { failureOf, isFull } from './failures.ts'
 import { checkRecord, type EtcdTarget, headOf, revisionOf } from './head.ts'
 import { withChecksum } from './layout.ts'
 import {
@@ -12,7 +11,6 @@ import {
   decodeTxn,
   encodeRange,
   encodeTxn,
-  type KeyValue,
   type RangeResponse,
   type RequestOp,
   type RevisionCompare,
@@ -26,6 +24,24 @@ interface EtcdChange {
   /** Absent: the key is removed. */
   readonly value?: Buffer
   readonly expected?: number
+}
+
+/** What is written to etcd by one commit. */
+interface Write {
+  readonly changes: readonly EtcdChange[]
+  /** The value of the head, which identifies the commit. */
+  readonly id: Buffer
+  /** A revision of etcd before the first attempt. */
+  readonly known: number
+}
+
+/** Ends the attempts of a commit: an earlier one was made. */
+class AlreadyMade extends StoreError {
+  readonly revision: number
+  constructor(revision: number) {
+    super(`the commit was made at revision ${revision}`)
+    this.revision = revision
+  }
 }
 
 /** A transaction has at most 128 operations (`--max-txn-ops`), but may contain transactions. */
@@ -48,10 +64,14 @@ export async function commitTo(
   if (changes.length > largestCommit)
     throw new StoreError(`a commit to etcd has at most ${largestCommit} changes, not ${changes.length}`)
   const wanted = changes.map(change => etcdChange(target, change))
-  const isSmall = wanted.length <= perTransaction
-  return isSmall && wanted.every(isSelfContained)
-    ? commitSmall(target, wanted, known)
-    : commitLocked(target, wanted)
+  const write = { changes: wanted, id: Buffer.from(randomUUID()), known }
+  const isSmall = wanted.length <= perTransaction && wanted.every(isSelfContained)
+  try {
+    return await (isSmall ? commitSmall(target, write) : commitLocked(target, write))
+  } catch (error) {
+    if (error instanceof AlreadyMade) return error.revision
+    throw error
+  }
 }
 
 function etcdChange({ layout, offset }: EtcdTarget, { key: name, value, expected }: StoreChange): EtcdChange {
@@ -81,107 +101,102 @@ interface Attempt {
   readonly fence: number
 }
 
-async function commitSmall(
-  target: EtcdTarget,
-  changes: readonly EtcdChange[],
-  known: number,
-): Promise<number> {
-  const fenced = changes.some(({ expected = 0 }) => expected === 0)
+async function commitSmall(target: EtcdTarget, write: Write): Promise<number> {
+  const fenced = write.changes.some(({ expected = 0 }) => expected === 0)
   for (let wasRepeated = false; ; ) {
-    const { answer, fence } = await (fenced ? attemptFenced(target, changes) : attemptPlain(target, changes))
+    const { answer, fence } = await (fenced ? attemptFenced(target, write) : attemptPlain(target, write))
     const { header, succeeded, ranges } = answer.response
     if (succeeded) return header.revision
     const [installation, raised] = ranges.map(({ values: [value] }) => value)
     checkRecord(target, installation)
     wasRepeated ||= answer.isRepeated
-    if (!fenced || revisionOf(raised) === fence)
-      return earlierAttempt(ranges.slice(2), changes, wasRepeated ? known : undefined)
-    target.fence.follow(revisionOf(raised))
+    if (fenced && revisionOf(raised) !== fence) target.fence.follow(revisionOf(raised))
+    else
+      return wasRepeated ? earlierAttempt(target, write, ranges.slice(2)) : conflict(ranges.slice(2), write)
   }
 }
 
 /** A change that replaces a revision is made at most once, however often it is sent. */
-const attemptPlain = async (target: EtcdTarget, changes: readonly EtcdChange[]): Promise<Attempt> => ({
-  answer: await transact(target, smallTransaction(target, changes, [])),
+const attemptPlain = async (target: EtcdTarget, write: Write): Promise<Attempt> => ({
+  answer: await transact(target, smallTransaction(target, write, [])),
   fence: 0,
 })
 
-async function attemptFenced(target: EtcdTarget, changes: readonly EtcdChange[]): Promise<Attempt> {
+/** Other changes could be made again after somebody has undone them: before each repeat, the commit log tells whether they were made. */
+async function attemptFenced(target: EtcdTarget, write: Write): Promise<Attempt> {
   const { fence } = target
   let compared = fence.revision
-  const current = (): Transaction =>
-    smallTransaction(target, changes, [{ key: fence.key, revision: compared }])
+  const current = (): Transaction => smallTransaction(target, write, [{ key: fence.key, revision: compared }])
   const answer = await transact(target, current(), async () => {
     await fence.raise()
+    await checkNotMade(target, write)
     compared = fence.revision
     return current()
   })
   return { answer, fence: compared }
 }
 
+/** Throws `AlreadyMade`; `EtcdFailure` when it is unknown. To be called when no earlier attempt can be made any more. */
+async function checkNotMade({ commits }: EtcdTarget, { id, known }: Write): Promise<void> {
+  const made = await commits.revisionOf(id, known)
+  if (made !== undefined) throw new AlreadyMade(made)
+}
+
 /** When it fails, its first two ranges are the installation and the fence; the others are those of the changes. */
 const smallTransaction = (
   { layout: { installation }, fence }: EtcdTarget,
-  changes: readonly EtcdChange[],
+  { changes, id }: Write,
   more: readonly RevisionCompare[],
 ): Transaction => ({
   compare: [...more, ...changes.flatMap(compareOf)],
   changes,
+  id,
   failure: [installation, fence.key, ...changes.map(({ key }) => key)].map(key => ({ range: { key } })),
 })
 
 /**
  * The revision at which an earlier attempt of the same call made the changes, although the connection failed before its
- * response. `known`: a revision before the first attempt; undefined: there was one only. Throws `StoreConflict` when another writer
- * was faster, and `EtcdFailure` when it may have overwritten what an earlier attempt wrote.
+ * response. Throws `StoreConflict` when another writer was faster, and `EtcdFailure` when it is unknown.
  */
-function earlierAttempt(
+async function earlierAttempt(
+  target: EtcdTarget,
+  write: Write,
   ranges: readonly RangeResponse[],
-  changes: readonly EtcdChange[],
-  known: number | undefined,
-): number {
+): Promise<number> {
   const found = ranges.map(({ values: [value] }) => value)
-  const isDone = known !== undefined && changes.every(({ value }, i) => isSame(found[i]?.value, value))
+  const isDone = write.changes.every(({ value }, i) => isSame(found[i]?.value, value))
   if (isDone) return found.find(value => value !== undefined)?.modified ?? ranges[0]?.header.revision ?? 0
-  const differs = changes.find(
-    ({ expected }, i) => expected !== undefined && expected !== revisionOf(found[i]),
-  )
-  if (known !== undefined && found.some(value => isLater(value, known))) throw overwritten()
-  throw new StoreConflict((differs ?? changes[0])?.name ?? '')
+  // A conflict would let the caller write again what was written and then overwritten.
+  await checkNotMade(target, write)
+  return conflict(ranges, write)
 }
 
-/** Also true for a key that is missing: it may have been removed later. */
-const isLater = (value: KeyValue | undefined, known: number): boolean =>
-  value === undefined || value.modified > known
-
-/** A conflict would let the caller write again what may have been written. */
-const overwritten = (): EtcdFailure =>
-  new EtcdFailure(status.DEADLINE_EXCEEDED, 'another writer has changed the object since the first attempt')
-
-const rangeOf = ({ key }: EtcdChange): RequestOp => ({ range: { key } })
+function conflict(ranges: readonly RangeResponse[], { changes }: Write): never {
+  const differs = changes.find(
+    ({ expected }, i) => expected !== undefined && expected !== revisionOf(ranges[i]?.values[0]),
+  )
+  throw new StoreConflict((differs ?? changes[0])?.name ?? '')
+}
 
 const isSame = (found: Buffer | undefined, wanted: Buffer | undefined): boolean =>
   found === undefined || wanted === undefined ? found === wanted : found.equals(wanted)
 
 /** Checks the conditions at a revision, and commits if there was no other commit since then. */
-async function commitLocked(target: EtcdTarget, changes: readonly EtcdChange[]): Promise<number | undefined> {
+async function commitLocked(target: EtcdTarget, write: Write): Promise<number | undefined> {
   const { layout } = target
   for (let attempt = 0; attempt < attempts; attempt++) {
     const head = await headOf(target)
-    const needed = await effective(target, changes, head.at)
-    if (needed.length === 0) return undefined
+    const changes = await effective(target, write.changes, head.at)
+    if (changes.length === 0) return undefined
     const compare = [{ key: layout.head, revision: head.modified }]
-    const failure = [{ range: { key: layout.installation } }, ...needed.slice(0, 1).map(rangeOf)]
-    const { response, isRepeated } = await transact(target, { compare, changes: needed, failure })
+    const failure = [{ range: { key: layout.installation } }]
+    const { response, isRepeated } = await transact(target, { compare, changes, failure, id: write.id })
     if (response.succeeded) return response.header.revision
-    const [installation, first] = response.ranges.map(({ values: [value] }) => value)
-    checkRecord(target, installation)
-    // All changes were made if the first was.
-    const isDone = isRepeated && revisionOf(first) > head.at && isSame(first?.value, needed[0]?.value)
-    if (isDone) return revisionOf(first)
+    checkRecord(target, response.ranges[0]?.values[0])
+    if (isRepeated) await checkNotMade(target, write)
     await sleep(Math.random() * 10 * attempt)
   }
-  throw new StoreConflict(changes[0]?.name ?? '')
+  throw new StoreConflict(write.changes[0]?.name ?? '')
 }
 
 /** The changes without deletions of missing keys. Throws `StoreConflict` for a key that is not at its revision. */
@@ -209,6 +224,8 @@ interface Transaction {
   readonly compare: readonly RevisionCompare[]
   readonly changes: readonly EtcdChange[]
   readonly failure: readonly RequestOp[]
+  /** The value of the head. */
+  readonly id: Buffer
 }
 
 /** Every commit writes the head. A full etcd refuses that: deletions then remove the head. */
@@ -224,7 +241,7 @@ async function transact(
     return connection.call({ path: '/etcdserverpb.KV/Txn', request, decode: decodeTxn, ...repeated })
   }
   try {
-    return await send({ put: { key: layout.head, value: Buffer.from(randomUUID()) } })
+    return await send({ put: { key: layout.head, value: transaction.id } })
   } catch (error) {
     const isDeletion = transaction.changes.every(({ value }) => value === undefined)
     if (!isFull(failureOf(error)) || !isDeletion) throw error

@@ -1,4 +1,5 @@
 import { StoreError } from '../store.ts'
+import { CommitLog } from './commitlog.ts'
 import { type EtcdAccess, EtcdConnection } from './connection.ts'
 import { failureOf, openError } from './failures.ts'
 import { Fence } from './fence.ts'
@@ -19,6 +20,8 @@ export interface EtcdOptions extends EtcdAccess {
   readonly prefix: string
   /** Milliseconds between two compactions, and the least time that history is kept; 0: this server compacts nothing. */
   readonly compactEvery: number
+  /** Bytes of changes that are kept, also if they are younger; 1 GiB when absent. */
+  readonly mostHistory?: number
   /**
    * The newest revision of another store: the new installation becomes a copy of it, with higher revisions. It is incomplete
    * until `completeInstallation`.
@@ -35,7 +38,11 @@ export async function openEtcdStore(options: EtcdOptions): Promise<SharedStore> 
   try {
     const installation = await openInstallation(connection, layout, await openingOf(options))
     const { offset, record } = installation
-    const target = { connection, layout, offset, record, fence: new Fence(connection, layout, record) }
+    const target = {
+      ...{ connection, layout, offset, record },
+      fence: new Fence(connection, layout, record),
+      commits: new CommitLog(connection, layout),
+    }
     return await openShared(target, installation, options)
   } catch (error) {
     connection.close()
@@ -63,12 +70,13 @@ const openingOf = async ({ copyOf, seen }: EtcdOptions): Promise<OpeningInstalla
 async function openShared(
   target: EtcdTarget,
   installation: EtcdInstallation,
-  { compactEvery, seen }: EtcdOptions,
+  { compactEvery, mostHistory, seen }: EtcdOptions,
 ): Promise<SharedStore> {
   const compacted = Math.max(installation.floor, await compactedBy(target))
   const { modified } = await headOf(target)
   const state = { compacted, revision: Math.max(compacted, modified) }
-  return new SharedStore(target, { installation, ...state, compactEvery, ...(seen && { seen }) })
+  const history = { compactEvery, mostHistory }
+  return new SharedStore(target, { installation, ...state, ...history, ...(seen && { seen }) })
 }
 
 /** The revision up to which etcd is compacted: only a watch from the beginning tells. */

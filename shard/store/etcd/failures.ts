@@ -19,9 +19,13 @@ interface GrpcError {
 export function failureOf(error: unknown): EtcdFailure {
   if (error instanceof EtcdFailure) return error
   const { code, details } = (error ?? {}) as GrpcError
-  const text = typeof details === 'string' && details !== '' ? details : String(error)
+  const text = typeof details === 'string' && details !== '' ? withoutFrame(details) : String(error)
   return new EtcdFailure(typeof code === 'number' ? code : status.UNKNOWN, text)
 }
+
+/** The reason alone, where grpc-js has put it into a sentence of its own (`load-balancer-pick-first.ts`). */
+const withoutFrame = (details: string): string =>
+  details.replace(/^No connection established\. Last error: (?:Error: )?(.*?)\. Resolution note: .*$/s, '$1')
 
 /** Whether another attempt, or another member, may succeed: no connection, no leader, no answer in time. */
 export const isTransient = ({ code }: EtcdFailure): boolean =>

@@ -1,3 +1,4 @@
+import type { CommitLog } from './commitlog.ts'
 import type { EtcdConnection } from './connection.ts'
 import { EpochEnded } from './epochended.ts'
 import type { Fence } from './fence.ts'
@@ -12,6 +13,7 @@ export interface EtcdTarget {
   /** The record of the installation, which is another one in another epoch and in another installation. */
   readonly record: Buffer
   readonly fence: Fence
+  readonly commits: CommitLog
 }
 
 /** The newest commit. */

@@ -1,4 +1,5 @@
 import { JoinedRead } from '../joinedread.ts'
+import { pagesOf } from '../pages.ts'
 import {
   Compacted,
   intact,
@@ -13,6 +14,7 @@ import { EpochEnded } from './epochended.ts'
 import { EtcdFailure, failureOf, isCompacted, readError, writeError } from './failures.ts'
 import { EtcdCompacted, followKeys } from './following.ts'
 import { type EtcdTarget, headOf } from './head.ts'
+import { HistoryMarks } from './historymarks.ts'
 import { type EtcdInstallation, readInstallation } from './installation.ts'
 import { storedValue } from './layout.ts'
 import {
@@ -33,11 +35,9 @@ export interface SharedState {
   readonly compacted: number
   /** Milliseconds; 0: never. */
   readonly compactEvery: number
+  readonly mostHistory?: number | undefined
   readonly seen?: SeenPlace
 }
-
-/** Values in one read. */
-const page = 500
 
 /** Implements `Store` over etcd: its revisions are those of etcd, plus the offset of the epoch. */
 export class SharedStore implements Store {
@@ -58,8 +58,11 @@ export class SharedStore implements Store {
   #earlier: number
 
   readonly #seenLog: SeenLog
+  readonly #marks: HistoryMarks
 
-  constructor(target: EtcdTarget, { installation, revision, compacted, compactEvery, seen }: SharedState) {
+  constructor(target: EtcdTarget, state: SharedState) {
+    const { installation, revision, compacted, compactEvery, seen } = state
+    this.#marks = new HistoryMarks(state.mostHistory)
     this.installation = installation.uid
     this.failed = new Promise(resolve => {
       this.#fail = resolve
@@ -105,23 +108,22 @@ export class SharedStore implements Store {
     }
   }
 
-  async *range(
+  range(
     from: string,
     to: string,
     options: { limit?: number; revision?: number } = {},
   ): AsyncGenerator<readonly StoredValue[]> {
     const { layout, offset } = this.#target
-    const at = options.revision ?? this.#revision
+    const revision = options.revision ?? this.#revision
     const end = layout.keyOf(to)
-    let missing = options.limit ?? Number.POSITIVE_INFINITY
-    for (let key: Buffer | undefined = layout.keyOf(from); key !== undefined && missing > 0; ) {
-      if (at < this.#compacted) throw new Compacted(this.#compacted)
-      const limit = Math.min(page, missing)
-      const { values, more } = await this.#range({ key, end, limit, revision: at - offset })
-      missing -= values.length
-      key = more ? behind(values.at(-1)?.key) : undefined
-      if (values.length > 0) yield values.map(value => storedValue(layout, value, offset))
-    }
+    return pagesOf(layout.keyOf(from), options, async (key, limit) => {
+      if (revision < this.#compacted) throw new Compacted(this.#compacted)
+      const { values, more } = await this.#range({ key, end, limit, revision: revision - offset })
+      return {
+        values: values.map(value => storedValue(layout, value, offset)),
+        next: more ? behind(values.at(-1)?.key) : undefined,
+      }
+    })
   }
 
   async commit(changes: readonly StoreChange[]): Promise<number> {
@@ -153,7 +155,9 @@ export class SharedStore implements Store {
     try {
       for await (const watched of followKeys(connection, following, either)) {
         const events = watched.map(event => this.#event(event))
-        this.#seen(watched.at(-1)?.value.modified ?? 0)
+        const newest = watched.at(-1)?.value.modified ?? 0
+        this.#seen(newest)
+        this.#limit(newest, watched)
         const wanted = prefix === '' ? events : events.filter(({ key }) => key.startsWith(prefix))
         if (wanted.length > 0) yield wanted
       }
@@ -260,6 +264,14 @@ export class SharedStore implements Store {
       if (!isResumed) return new Compacted(this.#compacted)
     }
     return this.#end(reasonOf(error))
+  }
+
+  /** Compacts the oldest changes when there are too many bytes of them. */
+  #limit(revision: number, events: readonly EtcdEvent[]): void {
+    const bytes = events.reduce((sum, { value: { key, value } }) => sum + key.length + value.length, 0)
+    const upTo = this.#marks.add(revision, bytes)
+    if (upTo > 0 && this.#timer !== undefined)
+      void this.compact(upTo + this.#target.offset).catch(() => undefined)
   }
 
   /** Compacts what was there at the last look: everything newer is younger than the interval. */

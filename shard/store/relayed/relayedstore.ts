@@ -1,4 +1,5 @@
 import { JoinedRead } from '../joinedread.ts'
+import { pagesOf } from '../pages.ts'
 import {
   Compacted,
   type Store,
@@ -20,9 +21,6 @@ interface Waiting {
   resolve(answer: unknown): void
   reject(error: Error): void
 }
-
-/** Values in one message. */
-const page = 500
 
 /** Opens the store of another process, which serves it with `serveStore`. */
 export async function openRelayedStore(line: StoreLine<StoreAsked, StoreAnswered>): Promise<Store> {
@@ -73,22 +71,18 @@ class RelayedStore implements Store {
     return this.#ask('get', { key })
   }
 
-  async *range(
+  range(
     from: string,
     to: string,
     options: { limit?: number; revision?: number } = {},
   ): AsyncGenerator<readonly StoredValue[]> {
     const revision = options.revision ?? this.#revision
-    let missing = options.limit ?? Number.POSITIVE_INFINITY
-    for (let next: string | undefined = from; next !== undefined && missing > 0; ) {
+    return pagesOf(from, options, async (next, limit) => {
       if (revision < this.#compacted) throw new Compacted(this.#compacted)
-      const limit = Math.min(page, missing)
-      const values: readonly StoredValue[] = await this.#ask('range', { from: next, to, limit, revision })
-      missing -= values.length
-      const last: StoredValue | undefined = values.length < limit ? undefined : values.at(-1)
-      next = last && `${last.key}\0`
-      if (values.length > 0) yield values
-    }
+      const values = await this.#ask('range', { from: next, to, limit, revision })
+      const last = values.at(-1)
+      return { values, next: last && `${last.key}\0` }
+    })
   }
 
   async commit(changes: readonly StoreChange[]): Promise<number> {

@@ -60,8 +60,9 @@ function handlersFor(store: Store, watches: Map<number, OpenWatch>): Handlers {
   }
 }
 
+/** The first batch: one message must not be larger. */
 async function pageOf(batches: AsyncGenerator<readonly StoredValue[]>): Promise<readonly StoredValue[]> {
-  const values: StoredValue[] = []
-  for await (const batch of batches) values.push(...batch)
-  return values
+  const { value, done } = await batches.next()
+  await batches.return(undefined)
+  return done === true ? [] : value
 }

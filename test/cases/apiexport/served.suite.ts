@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../../framework/index.ts'
 import { apiResourceSchemaOf } from '../../support/crds.ts'
+import { tokenOfDefault } from '../../support/oriel.ts'
 import { bound, masters } from '../../support/people.ts'
 import { apply, type Tenant } from '../../support/tenants.ts'
 import {
@@ -46,7 +47,7 @@ export const consumersAnswer = (scene: Scene): void => {
     const local = { ...review('LocalSubjectAccessReview'), metadata: { namespace: 'default' } }
     const path = `${view}/apis/${group}/namespaces/default/localsubjectaccessreviews`
     assert.equal((await scene.post(path, local, 'user-2')).json().status?.allowed, true)
-    const token = (await consumer.kubectl(['create', 'token', 'default'])).trim()
+    const token = await tokenOfDefault(consumer.kubectl)
     const tokenReview = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } }
     const told = await scene.post(`${view}/apis/authentication.k8s.io/v1/tokenreviews`, tokenReview, 'user-2')
     const { authenticated, user } = told.json<{ status: TokenStatus }>().status

@@ -13,6 +13,7 @@ import { bind, bindingOf, createWorkspaces, exportApi, type Tenant } from '../..
 import { ask, type Protocol, protocols } from '../../support/wire.ts'
 import { attacksIn } from './attacklist/all.ts'
 import { type Attack, type Scene, secrets } from './attacklist/attack.ts'
+import { nearlyUsers } from './attacklist/credentials.ts'
 import { oldAttacksIn } from './attacklist/headers.ts'
 
 /** An entry point for requests. */
@@ -51,8 +52,9 @@ describe('the list of attacks', function () {
     await writeFile(file('users.crt'), users.certificate)
     await writeFile(file('policy.yaml'), policy)
     const shardFlags = await writeProxyAuthority(folder)
-    await appendFile(file('shard-tokens.csv'), 'mallory-token,mallory,3\n')
-    await writeFile(file('edge-tokens.csv'), 'mallory-token,mallory,3\n')
+    const tokens = `mallory-token,mallory,3\n${nearlyUsers}`
+    await appendFile(file('shard-tokens.csv'), tokens)
+    await writeFile(file('edge-tokens.csv'), tokens)
     const known = ['--client-ca-file', file('users.crt')]
     const proxies = shardFlags.slice(0, 2).concat('--requestheader-allowed-names', 'front-proxy')
     const debug = ['--log-level', 'debug']

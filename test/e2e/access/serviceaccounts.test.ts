@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { discard, eventually, type Kubectl, kubectlFor, type Oriel, run } from '../../support/oriel.ts'
+import {
+  discard,
+  eventually,
+  type Kubectl,
+  kubectlFor,
+  type Oriel,
+  run,
+  tokenOfDefault,
+} from '../../support/oriel.ts'
 import { startServer } from '../../support/servers/kcp.ts'
 import { apply, createWorkspaces, type Tenant } from '../../support/tenants.ts'
 import { ask } from '../../support/wire.ts'
@@ -239,8 +247,7 @@ describe('service accounts of a server with other audiences', function () {
   })
   after(() => discard(oriel))
 
-  const tokenFor = async (...more: string[]): Promise<string> =>
-    (await kubectl(['create', 'token', 'default', ...more])).trim()
+  const tokenFor = (...more: string[]): Promise<string> => tokenOfDefault(kubectl, ...more)
   const claimsIn = (token: string) =>
     JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
   const isKnown = async (token: string): Promise<boolean> => {
@@ -263,6 +270,7 @@ describe('service accounts of a server with other audiences', function () {
   })
 
   it('get no token for longer, with a warning', async () => {
+    await kubectl(['wait', '--for=create', '--timeout=60s', 'serviceaccount/default'])
     const path = '/clusters/root/api/v1/namespaces/default/serviceaccounts/default/token'
     const asked = {
       apiVersion: 'authentication.k8s.io/v1',

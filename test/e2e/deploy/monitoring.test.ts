@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parse } from 'yaml'
+import { needsStoreFile } from '../../support/notrun.ts'
 import { discard, eventually, kubectlFor, type Oriel, readText, startOriel } from '../../support/oriel.ts'
 import { root } from '../../support/source.ts'
 
@@ -63,7 +64,8 @@ describe('the dashboard and the alerts', () => {
   })
   after(() => discard(oriel))
 
-  it('name only metrics that the server exposes', () => {
+  it('name only metrics that the server exposes', function () {
+    needsStoreFile(this)
     assert.ok(queries.length > 20)
     const unknown = queries.flatMap(([where, expr]) =>
       metricsIn(expr)

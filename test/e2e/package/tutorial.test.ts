@@ -41,7 +41,7 @@ class Terminal {
 }
 
 describe('the tutorial', function () {
-  this.timeout(180_000)
+  this.timeout(600_000)
   let blocks: readonly Block[]
   let oriel: Oriel | undefined
   before(async () => {

@@ -3,24 +3,14 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { newServiceAccountKey } from '../../../cmd/certificates/serviceaccountkey.ts'
 import type { KubeObject } from '../../../framework/index.ts'
+import { clusterGadgets } from '../../support/crds.ts'
 import { eventually, type Kubectl, kubectlFor, type Outcome } from '../../support/oriel.ts'
-import { type Shards, startShards } from '../../support/servers/shards.ts'
+import { type Shards, startShards, tenantOn } from '../../support/servers/shards.ts'
 import { type AnyReview, serveWebhooks, type Webhooks, webhookFlags } from '../../support/servers/webhooks.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { apply, bind, bindingOf, exportApi, type Tenant } from '../../support/tenants.ts'
 
 const group = 'across.example.com'
-const gadgets: KubeObject = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: `gadgets.${group}` },
-  spec: {
-    group,
-    scope: 'Cluster',
-    names: { plural: 'gadgets', singular: 'gadget', kind: 'Gadget', listKind: 'GadgetList' },
-    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
-  },
-}
 const gadget = (name: string): string =>
   JSON.stringify({ apiVersion: `${group}/v1`, kind: 'Gadget', metadata: { name } })
 
@@ -69,20 +59,6 @@ describe('two shards', function () {
   let provider: Tenant
   let consumer: Tenant
 
-  async function tenantOn(shard: 'root' | 'beta', name: string, more: object = {}): Promise<Tenant> {
-    const location = { selector: { matchLabels: { name: shard } } }
-    await apply(root, {
-      apiVersion: 'tenancy.kcp.io/v1alpha1',
-      kind: 'Workspace',
-      metadata: { name },
-      spec: { location, ...more },
-    } as KubeObject)
-    await root(['wait', '--for=jsonpath={.status.phase}=Ready', '--timeout=60s', `workspace/${name}`])
-    const cluster = await root(['get', 'workspace', name, '-o', 'jsonpath={.spec.cluster}'])
-    const kubectl = kubectlFor(shards[shard], 'base').at(`/clusters/${cluster}`)
-    return { path: `root:${name}`, cluster, kubectl }
-  }
-
   before(async () => {
     const folder = await temporaryDirectory('acrossshards')
     await writeFile(join(folder, 'sa.key'), newServiceAccountKey())
@@ -93,9 +69,9 @@ describe('two shards', function () {
     shards = await startShards(folder, [...webhookFlags, ...keys])
     root = kubectlFor(shards.root, 'root')
     await root(['wait', '--for=create', '--timeout=60s', 'shard/beta'])
-    provider = await tenantOn('root', 'provider')
-    consumer = await tenantOn('beta', 'consumer')
-    await exportApi(provider, gadgets, [])
+    provider = await tenantOn(shards, 'root', 'provider')
+    consumer = await tenantOn(shards, 'beta', 'consumer')
+    await exportApi(provider, clusterGadgets(group), [])
     await eventually(
       () => consumer.kubectl.try(['apply', '-f', '-'], JSON.stringify(bindingOf(provider, group, []))),
       ({ code }) => code === 0,
@@ -157,7 +133,7 @@ describe('two shards', function () {
       metadata: { name: 'gadgeteer' },
       spec: { extend: { with: [{ name: 'universal', path: 'root' }] }, defaultAPIBindings },
     } as KubeObject)
-    const tenant = await tenantOn('beta', 'defaults', { type: { name: 'gadgeteer', path: 'root' } })
+    const tenant = await tenantOn(shards, 'beta', 'defaults', { type: { name: 'gadgeteer', path: 'root' } })
     await eventually(
       () => tenant.kubectl.try(['create', '-f', '-'], gadget('first')),
       ({ code }) => code === 0,
@@ -177,7 +153,7 @@ describe('two shards', function () {
       metadata: { name: 'partial' },
       spec: { export: { path: provider.path, name: group }, partition: 'part' },
     }
-    const near = await tenantOn('root', 'near')
+    const near = await tenantOn(shards, 'root', 'near')
     await bind(near, bindingOf(provider, group, []))
     await apply(provider.kubectl, partition({ name: 'beta' }), slice)
     const urls = async (name: string): Promise<readonly string[]> => {

@@ -107,6 +107,8 @@ describe("shards with the command line of kcp's sharded test server", function (
     await issue('.kcp/shard-client', clients, 'CN=kcp-shard, O=system:masters')
     const administrators = kubeconfig('https://127.0.0.1:1', place, 'logical-cluster-admin')
     await put('.kcp/logical-cluster-admin.kubeconfig', administrators)
+    // A cache server that is not there.
+    await put('.kcp-cache/cache.kubeconfig', administrators)
     for (const index of [0, 1]) shards.push(await startShard(index, serving))
     const [first] = shards
     assert.ok(first)

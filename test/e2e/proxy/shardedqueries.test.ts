@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { KubeObject } from '../../../framework/index.ts'
 import type { Client } from '../../support/client.ts'
-import { eventually } from '../../support/oriel.ts'
+import { needsLastingStore } from '../../support/notrun.ts'
+import { eventually, kubectlFor } from '../../support/oriel.ts'
 import { type FrontProxy, startFrontProxy } from '../../support/servers/frontproxy.ts'
 import { type Shards, startShards } from '../../support/servers/shards.ts'
 import { apply } from '../../support/tenants.ts'
@@ -114,8 +115,47 @@ describe('queries over the logical clusters of two shards', function () {
     for (const shard of ['root', 'beta']) assert.match(printed, new RegExp(`root:notes-${shard}`))
   })
 
-  it('are refused in formats other than JSON', async () => {
-    const { status } = await nobody(all, { headers: { accept: 'application/yaml' } })
-    assert.equal(status, 406)
+  it('are refused in formats other than JSON, which the error names', async () => {
+    for (const accept of ['application/yaml', 'application/vnd.kubernetes.protobuf']) {
+      const { status, text } = await nobody(all, { headers: { accept } })
+      assert.equal(status, 406, text)
+      assert.match(text, /only the following media types are accepted: application\/json/)
+    }
+  })
+
+  it('are 503 with the name of a shard that is gone, end their watches, and go on when it is back', async function () {
+    needsLastingStore(this)
+    const { json } = await nobody(`${all}?where=${where}&limit=1`)
+    const { resourceVersion, continue: token = '' } = json().metadata
+    const metricsOf = kubectlFor(shards.root, 'root')
+    const watched = `${all}?where=${where}&watch=true`
+    const watch = await nobody.watch(`${watched}&resourceVersion=${resourceVersion}`)
+    const open = async () => sumOf('oriel_view_watches', await metricsOf(['get', '--raw', '/metrics']))
+    await eventually(open, watches => watches === 1)
+    await shards.beta.kill()
+    assert.equal(await watch.next(), undefined)
+    await eventually(open, watches => watches === 0)
+    const following = `${all}?where=${where}&limit=9&continue=${token}`
+    for (const path of [
+      `${all}?where=${where}`,
+      following,
+      `${watched}&resourceVersion=${resourceVersion}`,
+    ]) {
+      const { status, text } = await nobody(path)
+      assert.equal(status, 503, text)
+      assert.match(text, /the shard beta cannot be asked/)
+    }
+    const inside = '/services/query/clusters/root:notes-root/api/v1/configmaps'
+    assert.equal((await nobody(`${inside}?where=${where}`)).json().items?.length, 2)
+    shards = { ...shards, beta: await shards.restartBeta() }
+    const isBack = ({ status }: { readonly status: number }) => status === 200
+    const { json: joined } = await eventually(() => nobody(`${all}?where=${where}`), isBack)
+    assert.equal(joined().items?.length, 4)
   })
 })
+
+/** The sum of a metric of the view of queries, over all processes of a server. */
+function sumOf(metric: string, text: string): number {
+  const samples = text.matchAll(new RegExp(`^${metric}\\{[^}]*view="query"[^}]*\\} (\\d+)$`, 'gm'))
+  return [...samples].reduce((sum, [, value]) => sum + Number(value), 0)
+}

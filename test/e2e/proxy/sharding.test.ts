@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { KubeObject } from '../../../framework/index.ts'
 import type { Client } from '../../support/client.ts'
-import { skip } from '../../support/notrun.ts'
+import { needsLastingStore } from '../../support/notrun.ts'
 import {
   compiled,
   eventually,
@@ -227,7 +227,8 @@ describe('one tree over two shards', function () {
     assert.match(left.stderr, /No resources found/)
   })
 
-  it('continues without an unreachable shard, and uses its new address', async () => {
+  it('continues without an unreachable shard, and uses its new address', async function () {
+    needsLastingStore(this)
     await beta.stop()
     await answers(`/clusters/${far.path}/api`, 502)
     const late = await startFrontProxy({ folder, name: 'late', shards: [shards.root, beta] })
@@ -250,7 +251,7 @@ describe('one tree over two shards', function () {
   })
 
   it('is not joined by a shard with another root workspace', async function () {
-    if (process.env.TEST_STORE === 'memory:') skip(this, 'a store in memory is empty after a start')
+    needsLastingStore(this)
     await shards.root.stop()
     const args = ['--shard-name', 'gamma', '--root-shard-kubeconfig-file', join(folder, 'root.kubeconfig')]
     await assert.rejects(startOriel({ directory: join(folder, 'root'), args }), {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { notRun } from '../../support/notrun.ts'
 import { eventually, startOriel } from '../../support/oriel.ts'
-import { type Etcd, etcdProgram, noEtcd, startEtcd } from '../../support/servers/etcd.ts'
-import { type Gate, openGate } from '../../support/servers/gate.ts'
+import { etcdProgram, noEtcd } from '../../support/servers/etcd.ts'
+import { gatedEtcd } from '../../support/servers/gatedetcd.ts'
 
 /** Bytes: the keys have been read, the objects have not been written. */
 const begun = 2_000
@@ -11,19 +11,10 @@ if (etcdProgram() === undefined) notRun('etcd that stops answering', noEtcd)
 else
   describe('etcd that stops answering while a server starts', function () {
     this.timeout(120_000)
-    let etcd: Etcd
-    let gate: Gate
-    before(async () => {
-      etcd = await startEtcd()
-      gate = await openGate(Number(etcd.endpoint.split(':')[1]))
-    })
-    after(async () => {
-      await gate.close()
-      await etcd.stop()
-    })
+    const at = gatedEtcd()
 
     it('ends it with one sentence', async () => {
-      const starting = startOriel({ args: ['--store', `etcd://127.0.0.1:${gate.port}`] })
+      const starting = startOriel({ args: ['--store', `etcd://${at().endpoint}`] })
       const refused = assert.rejects(starting, ({ message }: Error) => {
         const [first, ...lines] = message.trimEnd().split('\n')
         assert.equal(first, 'oriel start ended with 1:')
@@ -33,10 +24,10 @@ else
         return true
       })
       await eventually(
-        async () => gate.passed,
+        async () => at().gate.passed,
         passed => passed > begun,
       )
-      gate.sever()
+      at().gate.sever()
       await refused
     })
   })

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 
 import { cp, mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Client, clientOf } from '../../support/client.ts'
+import { needsStoreFile } from '../../support/notrun.ts'
 import { compiled, discard, type Oriel, type Outcome, run, startOriel } from '../../support/oriel.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { configAt } from '../../support/watcher.ts'
@@ -47,12 +48,18 @@ describe('a backup', function () {
   /** Acknowledged before the backup began. */
   let earlier: readonly string[]
   let version: string
+  const stopping: (() => unknown)[] = []
 
-  before(async () => {
+  before(async function () {
+    needsStoreFile(this)
     directory = await temporaryDirectory('backup')
     file = join(directory, 'backup.tar.gz')
     server = await startOriel()
     client = await clientFor(server)
+    stopping.push(
+      () => client.close(),
+      () => discard(server),
+    )
     const writing = createUntilStopped(client)
     while (writing.acknowledged.length < 20) await client(`${path}?limit=1`)
     earlier = [...writing.acknowledged]
@@ -63,8 +70,7 @@ describe('a backup', function () {
     version = (await client(`${path}?limit=1`)).json().metadata.resourceVersion ?? ''
   })
   after(async () => {
-    client.close()
-    await discard(server)
+    for (const each of stopping) await each()
   })
 
   it('of a server under load has every acknowledged write, and is for its owner only', async () => {
@@ -179,6 +185,9 @@ describe('a backup', function () {
 
 describe('oriel store check', function () {
   this.timeout(60_000)
+  before(function () {
+    needsStoreFile(this)
+  })
 
   it('reads a store beside its server', async () => {
     const server = await startOriel()

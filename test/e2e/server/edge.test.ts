@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { issueAuthority, issueServing, type KeyPair } from '../../../cmd/certificates/certificates.ts'
 import { issueClient } from '../../support/clientcertificates.ts'
-import { eventually, type Kubectl, kubectlFor, readText } from '../../support/oriel.ts'
+import { eventually, type Kubectl, kubectlFor, readText, tokenOfDefault } from '../../support/oriel.ts'
 import { type FrontProxy, startFrontProxy } from '../../support/servers/frontproxy.ts'
 import { type Issuer, startIssuer } from '../../support/servers/issuer.ts'
 import { type Shards, startShards } from '../../support/servers/shards.ts'
@@ -170,7 +170,7 @@ describe('authentication at front proxies', function () {
       ['far', 'near'],
       ['near', 'far'],
     ] as const) {
-      const token = await through(`root:${home}`)(['create', 'token', 'default'])
+      const token = await tokenOfDefault(through(`root:${home}`))
       const own = await userOf(`/clusters/root:${home}`, bearer(token))
       assert.equal(own.username, 'system:serviceaccount:default:default')
       const cluster = clusters[home]

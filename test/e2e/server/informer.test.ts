@@ -13,6 +13,7 @@ import {
 import { ClusterWatch, keyed } from '../../../examples/clusterwatch.ts'
 import type { KubeObject } from '../../../framework/index.ts'
 import { clientOf } from '../../support/client.ts'
+import { needsLastingStore } from '../../support/notrun.ts'
 import { discard, eventually, kubectlFor, type Oriel, startOriel } from '../../support/oriel.ts'
 import { root } from '../../support/source.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
@@ -174,7 +175,8 @@ describe('informers of @kubernetes/client-node', function () {
     await informer.stop()
   })
 
-  it('resume after the server was killed', async () => {
+  it('resume after the server was killed', async function () {
+    needsLastingStore(this)
     const following = follow(here())
     await following.informer.start()
     await converged(following)
@@ -199,7 +201,8 @@ describe('informers of @kubernetes/client-node', function () {
     await following.informer.stop()
   })
 
-  it('get the new URL of a server that restarts on another port, with all objects', async () => {
+  it('get the new URL of a server that restarts on another port, with all objects', async function () {
+    needsLastingStore(this)
     const before = await truth()
     const { url: old, directory } = oriel
     assert.equal(await oriel.stop(), 0)

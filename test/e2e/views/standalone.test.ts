@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { clientOf } from '../../support/client.ts'
 import { certificates } from '../../support/crds.ts'
+import { needsLastingStore } from '../../support/notrun.ts'
 import { discard, eventually } from '../../support/oriel.ts'
 import { type Standalone, startStandalone } from '../../support/servers/standalone.ts'
 import {
@@ -39,7 +40,8 @@ describe('a watch in front of a shard', function () {
     client.close()
   })
 
-  it('continues when the shard was killed and restarted: no event is lost or repeated', async () => {
+  it('continues when the shard was killed and restarted: no event is lost or repeated', async function () {
+    needsLastingStore(this)
     const [provider, consumer] = (await createWorkspaces(standalone, ['provider', 'consumer'])) as [
       Tenant,
       Tenant,

@@ -8,7 +8,7 @@ import { bound } from '../../support/people.ts'
 import { type Standalone, startStandalone } from '../../support/servers/standalone.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { apply, type Tenant } from '../../support/tenants.ts'
-import { type AskedReview, exportGadgets, viewReview } from '../../support/viewreviews.ts'
+import { type AskedReview, contentRules, exportGadgets, viewReview } from '../../support/viewreviews.ts'
 import { userAt } from '../../support/watcher.ts'
 
 const tokens = 'boss-token,boss,1\nada-token,ada,2\nbob-token,bob,3\n'
@@ -130,14 +130,7 @@ describe('explanations of decisions of a view in front of a shard', function () 
     const told = await explain({ who: 'bob', view: view('*') })
     assert.deepEqual([told.allowed, told.limited, told.steps], [false, true, []])
     const [missing] = told.missing
-    assert.deepEqual(missing?.grant[0]?.rules, [
-      {
-        verbs: ['list'],
-        apiGroups: ['apis.kcp.io'],
-        resources: ['apiexports/content'],
-        resourceNames: [group],
-      },
-    ])
+    assert.deepEqual(missing?.grant[0]?.rules, contentRules('list', group))
   })
 
   it('are served in the deciding workspace only', async () => {

@@ -16,6 +16,31 @@ export interface CacheServer {
   stop(): Promise<number | null>
 }
 
+/** Writes a kubeconfig of a cache server, with a certificate of this subject; returns its path. */
+export async function writeCacheKubeconfig(
+  folder: string,
+  authority: KeyPair,
+  server: Pick<CacheServer, 'url'>,
+  subject = 'CN=shard, O=system:masters',
+): Promise<string> {
+  const { certificate, key } = await issueClient(authority, { subject })
+  // As in kcp's test server: the certificate of the server itself is the authority.
+  const ca = await readText(join(folder, '.kcp-cache', 'apiserver.crt'))
+  const file = join(folder, 'cache.kubeconfig')
+  const cluster = { server: server.url, 'certificate-authority-data': base64(ca) }
+  const user = { 'client-certificate-data': base64(certificate), 'client-key-data': base64(key) }
+  const named = {
+    clusters: [{ name: 'cache', cluster }],
+    users: [{ name: 'cache', user }],
+    contexts: [{ name: 'cache', context: { cluster: 'cache', user: 'cache' } }],
+  }
+  await writeFile(
+    file,
+    JSON.stringify({ apiVersion: 'v1', kind: 'Config', 'current-context': 'cache', ...named }),
+  )
+  return file
+}
+
 /** The command line of kcp's sharded test server (cmd/sharded-test-server/cache.go, startCacheServer), with a free port. */
 export const testServerLine = (folder: string): readonly string[] => [
   `--root-directory=${join(folder, '.kcp-cache')}`,

@@ -12,8 +12,8 @@ export interface Gate {
   cut(): void
   /** Cuts every connection after this many bytes of responses; undefined: none. */
   cutAfter(bytes: number | undefined): void
-  /** Holds back responses until released. */
-  hold(): void
+  /** Holds back responses until released; with `from`, from the next request that contains it. */
+  hold(from?: string): void
   release(): void
   /** Holds back requests until released: later ones stay where they are, and the first held ones can be released alone. */
   holdRequests(): void
@@ -30,6 +30,8 @@ export interface Gate {
 interface State {
   most: number | undefined
   isHeld: boolean
+  /** What a request contains from which responses are held back. */
+  holdsFrom: string | undefined
   holdsRequests: boolean
   passed: number
 }
@@ -39,11 +41,13 @@ class Passage {
   readonly #state: State
   readonly #client: Socket
   readonly #inside: Socket
+  readonly #hold: () => void
   #held: Buffer[] = []
   #passed = 0
 
-  constructor(state: State, client: Socket, to: number) {
+  constructor(state: State, client: Socket, to: number, hold: () => void) {
     this.#state = state
+    this.#hold = hold
     this.#client = client
     this.#inside = connect(to, '127.0.0.1')
     client.on('data', chunk => this.#request(chunk))
@@ -54,6 +58,8 @@ class Passage {
   }
 
   #request(chunk: Buffer): void {
+    const { holdsFrom } = this.#state
+    if (holdsFrom !== undefined && chunk.includes(holdsFrom)) this.#hold()
     if (this.#state.holdsRequests) this.#held.push(chunk)
     else this.#inside.write(chunk)
   }
@@ -80,29 +86,56 @@ class Passage {
   }
 }
 
+/** The open connections of a gate. */
+class Passages {
+  readonly #state: State
+  readonly #to: number
+  readonly #open = new Set<Passage>()
+
+  constructor(state: State, to: number) {
+    this.#state = state
+    this.#to = to
+  }
+
+  get size(): number {
+    return this.#open.size
+  }
+
+  add(client: Socket): void {
+    const passage = new Passage(this.#state, client, this.#to, () => this.holdResponses(true))
+    this.#open.add(passage)
+    client.on('close', () => this.#open.delete(passage))
+  }
+
+  cut(): void {
+    for (const passage of this.#open) passage.cut()
+  }
+
+  /** `from`: the responses are held from the next request that contains it. */
+  holdResponses(isHeld: boolean, from?: string): void {
+    this.#state.holdsFrom = from
+    this.#state.isHeld = isHeld && from === undefined
+    for (const passage of this.#open) passage.holdResponses(this.#state.isHeld)
+  }
+
+  holdRequests(): void {
+    this.#state.holdsRequests = true
+  }
+
+  releaseRequests(all?: 'all'): void {
+    if (all !== undefined) this.#state.holdsRequests = false
+    const count = all === undefined ? 1 : Number.POSITIVE_INFINITY
+    for (const passage of this.#open) passage.releaseRequests(count)
+  }
+}
+
 export async function openGate(to: number): Promise<Gate> {
-  const passages = new Set<Passage>()
-  const state: State = { most: undefined, isHeld: false, holdsRequests: false, passed: 0 }
-  const server = createServer(client => {
-    const passage = new Passage(state, client, to)
-    passages.add(passage)
-    client.on('close', () => passages.delete(passage))
-  }).listen(0, '127.0.0.1')
+  const state: State = {
+    ...{ most: undefined, isHeld: false, holdsFrom: undefined, holdsRequests: false, passed: 0 },
+  }
+  const passages = new Passages(state, to)
+  const server = createServer(client => passages.add(client)).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const cut = (): void => {
-    for (const passage of passages) passage.cut()
-  }
-  const holdResponses = (isHeld: boolean): void => {
-    state.isHeld = isHeld
-    for (const passage of passages) passage.holdResponses(isHeld)
-  }
-  const releaseRequests = (all?: 'all'): void => {
-    if (all !== undefined) state.holdsRequests = false
-    for (const passage of passages) passage.releaseRequests(all === undefined ? 1 : Number.POSITIVE_INFINITY)
-  }
-  const holdRequests = (): void => {
-    state.holdsRequests = true
-  }
   return {
     port: (server.address() as AddressInfo).port,
     get open() {
@@ -111,24 +144,24 @@ export async function openGate(to: number): Promise<Gate> {
     get passed() {
       return state.passed
     },
-    cut,
+    cut: () => passages.cut(),
     cutAfter: bytes => {
       state.most = bytes
     },
-    hold: () => holdResponses(true),
-    release: () => holdResponses(false),
-    holdRequests,
-    releaseRequests,
+    hold: from => passages.holdResponses(true, from),
+    release: () => passages.holdResponses(false),
+    holdRequests: () => passages.holdRequests(),
+    releaseRequests: all => passages.releaseRequests(all),
     sever: () => {
-      holdRequests()
-      holdResponses(true)
+      passages.holdRequests()
+      passages.holdResponses(true)
     },
     heal: () => {
-      releaseRequests('all')
-      holdResponses(false)
+      passages.releaseRequests('all')
+      passages.holdResponses(false)
     },
     close: async () => {
-      cut()
+      passages.cut()
       server.close()
       await once(server, 'close')
     },

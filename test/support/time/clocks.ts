@@ -1,3 +1,5 @@
+import { mock } from 'node:test'
+
 const anHour = 3_600_000
 
 /** Runs `work` as if `milliseconds` had passed, during which the time of day was set back by an hour. */
@@ -10,5 +12,31 @@ export async function afterSettingBack<T>(milliseconds: number, work: () => T | 
   } finally {
     Date.now = timeOfDay
     performance.now = elapsed
+  }
+}
+
+/** Clocks and timers that stand still. */
+export interface StoppedClocks {
+  pass(milliseconds: number): void
+  restore(): void
+}
+
+/** Stops the clocks and the timers of this process until they are restored. */
+export function stopClocks(): StoppedClocks {
+  let passed = 0
+  for (const clock of [Date, performance]) {
+    const start = clock.now()
+    mock.method(clock, 'now', () => start + passed)
+  }
+  mock.timers.enable({ apis: ['setTimeout'] })
+  return {
+    pass(milliseconds) {
+      passed += milliseconds
+      mock.timers.tick(milliseconds)
+    },
+    restore() {
+      mock.timers.reset()
+      mock.restoreAll()
+    },
   }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../../framework/index.ts'
-import { type Installation, startInstallation, type TestUser } from '../../../testing/index.ts'
+import { AdminScene } from '../../../test/support/views/adminscene.ts'
+import { startInstallation } from '../../../testing/index.ts'
 import { namespaces } from '../index.ts'
 
 const rbac = 'rbac.authorization.k8s.io'
@@ -57,15 +58,7 @@ export const idOf = ({ metadata }: KubeObject): string =>
   `${metadata.annotations?.['kcp.io/cluster']}/${metadata.name}`
 
 /** An installation with the view, and an administrator who changes permissions. */
-export class Scene {
-  readonly oriel: Installation
-  readonly admin: TestUser
-
-  private constructor(oriel: Installation) {
-    this.oriel = oriel
-    this.admin = oriel.as({ name: 'admin', groups: ['system:masters'] })
-  }
-
+export class Scene extends AdminScene {
   static async start(...clusters: readonly string[]): Promise<Scene> {
     const oriel = await startInstallation({ plugins: [() => namespaces] })
     for (const cluster of clusters) await oriel.cluster(cluster, ...clusterRoles)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../../framework/index.ts'
+import { AdminScene } from '../../../test/support/views/adminscene.ts'
 import { type Installation, startInstallation, type TestUser } from '../../../testing/index.ts'
 import { query } from '../index.ts'
 
@@ -81,14 +82,11 @@ export const readThings = [
 export const things = (search = '') => `/services/query/clusters/*/apis/example.com/v1/things${search}`
 
 /** An installation with queries: ada may read config maps in the logical clusters one and two, and not in secret. */
-export class QueryScene {
-  readonly oriel: Installation
-  readonly admin: TestUser
+export class QueryScene extends AdminScene {
   readonly ada: TestUser
 
   private constructor(oriel: Installation) {
-    this.oriel = oriel
-    this.admin = oriel.as({ name: 'admin', groups: ['system:masters'] })
+    super(oriel)
     this.ada = oriel.as({ name: 'ada', groups: ['system:authenticated'] })
   }
 

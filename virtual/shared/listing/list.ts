@@ -16,7 +16,12 @@ import {
 export interface Listing {
   readonly storage: ResourceStorage
   /** The shown ones of some items, in their order, as they are shown. */
-  readonly shown: (items: ItemBatch) => Awaitable<readonly Item[]>
+  readonly shown: (items: ItemBatch) => Awaitable<ItemBatch>
+  /**
+   * The items that are shown, as they are stored. Where it throws, no object has been sent yet, so that the client gets the error
+   * instead of a part of the list. Without it, `shown` never throws.
+   */
+  readonly chosen?: (items: ItemBatch) => Awaitable<ItemBatch>
   readonly tokens: TokenCipher
   /** What continue tokens are valid for. */
   readonly about: string
@@ -45,14 +50,18 @@ function tokenIn({ tokens, about }: Listing, sealed: string): string {
 /** The query of further pages has no resourceVersion. */
 const scopeOf = ({ resourceVersion: _, match: __, ...scope }: ListQuery): ListQuery => scope
 
-async function* onePage({ storage, shown }: Listing, ctx: RequestContext, query: ListQuery): ItemList {
-  const list = storage.list(ctx, query)
+async function* onePage(
+  { storage, shown, chosen }: Listing,
+  ctx: RequestContext,
+  query: ListQuery,
+): ItemList {
+  const stored = storage.list(ctx, query)
+  const list = chosen === undefined ? stored : chosenFirst(stored, chosen)
   try {
     let next = await list.next()
     for (; !next.done; next = await list.next()) {
       const items = await shown(next.value)
-      if (items.length > 0)
-        yield items.length === next.value.length && isSame(items, next.value) ? next.value : items
+      if (items.length > 0) yield sameOr(next.value, items)
       await turn()
     }
     const { remainingItemCount: _, ...meta } = next.value
@@ -62,13 +71,51 @@ async function* onePage({ storage, shown }: Listing, ctx: RequestContext, query:
   }
 }
 
-function isSame(items: readonly Item[], batch: Iterable<Item>): boolean {
-  let i = 0
-  for (const item of batch) if (items[i++] !== item) return false
-  return true
+/** Chooses from the whole list before its first batch. */
+async function* chosenFirst(list: ItemList, chosen: Required<Listing>['chosen']): ItemList {
+  const batches: ItemBatch[] = []
+  try {
+    let next = await list.next()
+    for (; !next.done; next = await list.next()) {
+      const items = await chosen(next.value)
+      if (items.length > 0) batches.push(sameOr(next.value, items))
+      await turn()
+    }
+    yield* batches
+    return next.value
+  } finally {
+    await list.return({ resourceVersion: '' })
+  }
 }
 
+/** The batch, whose bytes are sent as they are, if the items are the same. */
+function sameOr(batch: ItemBatch, items: ItemBatch): ItemBatch {
+  if (items.length !== batch.length) return items
+  const others = items[Symbol.iterator]()
+  for (const item of batch) if (others.next().value !== item) return items
+  return batch
+}
+
+/** Reads the whole page before it is sent: also the search of the next shown object can fail. */
 async function* pages(listing: Listing, ctx: RequestContext, first: ListQuery, limit: number): ItemList {
+  const batches: ItemBatch[] = []
+  const meta = await pageInto(batches, listing, ctx, { first, limit })
+  yield* batches
+  return meta
+}
+
+interface PageOptions {
+  readonly first: ListQuery
+  /** 0: no limit. */
+  readonly limit: number
+}
+
+async function pageInto(
+  batches: ItemBatch[],
+  listing: Listing,
+  ctx: RequestContext,
+  { first, limit }: PageOptions,
+): Promise<ListMeta> {
   let left = limit === 0 ? Number.POSITIVE_INFINITY : limit
   let query = first
   for (;;) {
@@ -77,7 +124,7 @@ async function* pages(listing: Listing, ctx: RequestContext, first: ListQuery, l
       ctx,
       left === Number.POSITIVE_INFINITY ? query : { ...query, limit: left },
     )
-    if (items.length > 0) yield items
+    if (items.length > 0) batches.push(items)
     left -= items.length
     const { continue: token = '', remainingItemCount: _, ...own } = meta
     if (token === '') return own
@@ -109,7 +156,7 @@ async function pageOf(
   { storage, shown }: Listing,
   ctx: RequestContext,
   query: ListQuery,
-): Promise<{ readonly items: readonly Item[]; readonly meta: ListMeta }> {
+): Promise<{ readonly items: ItemBatch; readonly meta: ListMeta }> {
   const list = storage.list(ctx, query)
   const items: Item[] = []
   let next = await list.next().catch(withoutToken)

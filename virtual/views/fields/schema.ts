@@ -10,6 +10,30 @@ export const withoutHidden = (schema: Schema, paths: readonly FieldSteps[]): Sch
 /** Whether a path leads to a key of a list of type map. */
 export const isListKey = (schema: Schema, { steps }: FieldSteps): boolean => leadsToKey(schema, steps)
 
+/** Whether objects of the schema can have something at a path of `spec`, `status` or other fields beside metadata. */
+export const canHave = (schema: Schema, { steps }: FieldSteps): boolean => leadsToField(schema, steps)
+
+function leadsToField(schema: Schema | undefined, [step, ...rest]: readonly FieldStep[]): boolean {
+  if (schema === undefined) return false
+  if (step === undefined || hasAnyFields(schema)) return true
+  if (step === 'each') return leadsToField(schema.items ?? valuesOf(schema), rest)
+  const { properties = {} } = schema
+  return leadsToField(Object.hasOwn(properties, step.key) ? properties[step.key] : valuesOf(schema), rest)
+}
+
+/** A schema that does not tell its fields, such as that of an embedded object. */
+function hasAnyFields(schema: Schema): boolean {
+  const { properties, items, additionalProperties } = schema
+  const tellsNothing = properties === undefined && items === undefined && valuesOf(schema) === undefined
+  const isValue = schema.type !== undefined && schema.type !== 'object'
+  return (
+    (tellsNothing && !isValue) ||
+    additionalProperties === true ||
+    schema['x-kubernetes-preserve-unknown-fields'] === true ||
+    schema['x-kubernetes-embedded-resource'] === true
+  )
+}
+
 function leadsToKey(schema: Schema | undefined, [step, ...rest]: readonly FieldStep[]): boolean {
   if (schema === undefined || step === undefined) return false
   if (step === 'each') {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../../framework/index.ts'
-import { type Installation, startInstallation, type TestUser } from '../../../testing/index.ts'
+import { AdminScene } from '../../../test/support/views/adminscene.ts'
+import { startInstallation } from '../../../testing/index.ts'
 import { views } from '../index.ts'
 import type { ViewObject, ViewResource } from '../types.ts'
 
@@ -28,15 +29,7 @@ export const configMapsWhere = (where: string, more: Partial<ViewResource> = {})
 })
 
 /** An installation with Views and an administrator. */
-export class Scene {
-  readonly oriel: Installation
-  readonly admin: TestUser
-
-  private constructor(oriel: Installation) {
-    this.oriel = oriel
-    this.admin = oriel.as({ name: 'admin', groups: ['system:masters'] })
-  }
-
+export class Scene extends AdminScene {
   static async start(...objects: readonly KubeObject[]): Promise<Scene> {
     const oriel = await startInstallation({ plugins: [() => views] })
     await oriel.cluster('one', ...objects)

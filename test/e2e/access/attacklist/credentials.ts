@@ -1,6 +1,10 @@
 import { type Attack, attackOn, bearer, refused, type Scene, secrets } from './attack.ts'
 import { masters } from './headers.ts'
 
+/** Users whose name or group would be that of another one without its spaces, by token. */
+export const nearly = { master: 'nearly-master-token', mallory: 'nearly-mallory-token' }
+export const nearlyUsers = `${nearly.master},eve,4," system:masters"\n${nearly.mallory},"mallory ",5\n`
+
 /** 6 and 25: tokens, and how they are sent. */
 export function credentials(scene: Scene): readonly Attack[] {
   const { token, robot, home, other, at } = scene
@@ -21,6 +25,8 @@ export function credentials(scene: Scene): readonly Attack[] {
     tokens('an unsigned token', { headers: bearer(unsigned) }, { path: mine, codes: [401] }),
     tokens('half a token', { headers: bearer(`${head}.${body}`) }, { path: mine, codes: [401] }),
     tokens('a token with more to it', { headers: bearer(`${robot}x`) }, { path: mine, codes: [401] }),
+    tokens('a group with a space before system:masters', { headers: bearer(nearly.master) }),
+    tokens('a name with a space at its end', { headers: bearer(nearly.mallory) }, { path: mine }),
     tokens('a huge token', { headers: bearer('a'.repeat(60_000)) }, { path: mine, codes: [401, 431] }),
   ]
 }

@@ -1,18 +1,4 @@
-/** A group of the aggregated discovery document (`apidiscovery.k8s.io/v2`, `APIGroupDiscovery`). */
-export interface DiscoveredGroup {
-  readonly metadata?: { readonly name?: string }
-  readonly versions?: readonly {
-    readonly version: string
-    readonly resources?: readonly DiscoveredResource[]
-  }[]
-}
-
-interface DiscoveredResource {
-  readonly resource: string
-  readonly singularResource?: string
-  readonly shortNames?: readonly string[]
-  readonly scope?: string
-}
+import type { DiscoveredGroup, DiscoveredResource } from '../../framework/discovery/discovered.ts'
 
 /**
  * The path of a resource: `deployments`, `deployment`, `deploy`, `deployments.apps` or `deployments.v1.apps`. The first group

@@ -1,0 +1,137 @@
+import type { RawResponse } from '../../framework/contract/backend.ts'
+import { badRequest, forbidden, notFound } from '../../framework/meta/errors.ts'
+import type { ClusterName } from '../../framework/meta/object.ts'
+import type { VerbRequest } from '../../framework/request/response.ts'
+import { isPrivileged, type UserInfo } from '../../framework/request/user.ts'
+import { apisGroup, migrationGroup } from '../../kcp/apigroups.ts'
+import type { APIBinding } from '../../kcp/apis.ts'
+import { boundCRDsCluster } from '../../kcp/logicalclusters.ts'
+import {
+  type DumpEntry,
+  entriesAnnotation,
+  entriesFormat,
+  type LogicalClusterDump,
+} from '../../kcp/migration.ts'
+import { externalLogicalClusterAdmin } from '../../kcp/users.ts'
+import { registryPrefix, storageKey } from '../cache/codec.ts'
+import type { WatchCache } from '../cache/watchcache.ts'
+import { intact, type Store, type StoredValue } from '../store/store.ts'
+import type { Inactive } from './inactive.ts'
+import { builtinSegment, customSegment } from './served.ts'
+
+export interface DumpSource {
+  readonly store: Store
+  readonly cache: WatchCache
+  readonly inactive: Inactive
+}
+
+/** Bytes of a request, entries of a page, and bytes of the values of a page. */
+const [largest, mostEntries, mostBytes] = [64 * 1024, 500, 2 * 1024 * 1024]
+
+/**
+ * A page of the stored entries of a logical cluster that moves, and on the last page the schemas that its bindings use (kcp
+ * `pkg/server/migrationdump`). Throws 403 for users who are no shard: other views forward requests, too. Throws 404 for other
+ * logical clusters, and 400 for a client that expects entries of kcp.
+ */
+export async function dumpResponse(
+  source: DumpSource,
+  { cluster, user }: { readonly cluster: ClusterName; readonly user: UserInfo },
+  request: VerbRequest,
+): Promise<RawResponse> {
+  const about = { group: migrationGroup, resource: 'logicalclusterdumps' }
+  if (!isPrivileged(user) && !user.groups.includes(externalLogicalClusterAdmin))
+    throw forbidden({ ...about, name: '' }, `user is not in group ${externalLogicalClusterAdmin}`)
+  if (source.inactive.refusalOfWrites(cluster) === undefined) throw notFound({ ...about, name: cluster })
+  const asked = dumpIn(await request.body(largest))
+  const status = await pageOf(source, cluster, asked.spec ?? {})
+  const metadata = { ...asked.metadata, resourceVersion: String(source.store.revision) }
+  const bytes = Buffer.from(JSON.stringify({ ...asked, metadata, status }))
+  return { status: 201, headers: { 'content-type': 'application/json' }, body: only(bytes) }
+}
+
+async function* only(bytes: Buffer): AsyncGenerator<Buffer, void> {
+  yield bytes
+}
+
+function dumpIn(bytes: Buffer): LogicalClusterDump {
+  const dump = parsed(bytes)
+  if (dump?.metadata?.annotations?.[entriesAnnotation] === entriesFormat) return dump
+  throw badRequest(
+    `the stored entries of this shard are for shards of Oriel with the format ${entriesFormat}, which the request does not name`,
+  )
+}
+
+function parsed(bytes: Buffer): LogicalClusterDump | undefined {
+  try {
+    return JSON.parse(bytes.toString()) as LogicalClusterDump
+  } catch {
+    throw badRequest('the body is not JSON')
+  }
+}
+
+type Page = NonNullable<LogicalClusterDump['status']>
+
+async function pageOf(
+  source: DumpSource,
+  cluster: ClusterName,
+  { continue: after = '', limit, maxBytes }: NonNullable<LogicalClusterDump['spec']>,
+): Promise<Page> {
+  const prefix = `${registryPrefix}${cluster}/`
+  // '0' follows '/'.
+  const from = after.startsWith(`${cluster}/`) ? `${registryPrefix}${after}\0` : prefix
+  const most = Math.min(positive(limit) ?? mostEntries, mostEntries)
+  const bytes = Math.min(positive(maxBytes) ?? mostBytes, mostBytes)
+  const values = await firstOf(source.store, [from, `${prefix.slice(0, -1)}0`], most)
+  const page = within(values, bytes)
+  const last = page.at(-1)
+  if (page.length === most || page.length < values.length)
+    return { entries: page.map(entryOf), continue: keyOf(last) }
+  return { entries: [...page.map(entryOf), ...(await schemasOf(source, cluster))] }
+}
+
+const positive = (limit: number | undefined): number | undefined =>
+  typeof limit === 'number' && limit >= 1 ? Math.floor(limit) : undefined
+
+const keyOf = (value: StoredValue | undefined): string => value?.key.slice(registryPrefix.length) ?? ''
+const entryOf = (value: StoredValue): DumpEntry => ({
+  key: keyOf(value),
+  value: value.value.toString('base64'),
+})
+
+async function firstOf(
+  store: Store,
+  [from, to]: readonly [string, string],
+  limit: number,
+): Promise<readonly StoredValue[]> {
+  const found: StoredValue[] = []
+  for await (const values of store.range(from, to, { limit })) found.push(...values.map(intact))
+  return found
+}
+
+/** The values up to a number of bytes, at least one. */
+function within(values: readonly StoredValue[], most: number): readonly StoredValue[] {
+  let bytes = 0
+  const end = values.findIndex(({ value }, i) => {
+    bytes += value.length
+    return i > 0 && bytes > most
+  })
+  return end === -1 ? values : values.slice(0, end)
+}
+
+/** The copies of the schemas that bindings use: their providers may have deleted them. */
+async function schemasOf({ store, cache }: DumpSource, cluster: ClusterName): Promise<readonly DumpEntry[]> {
+  const bindings = [...cache.resource(apisGroup, 'apibindings', customSegment).items(cluster)]
+  const uids = new Set(bindings.flatMap(({ object }) => boundSchemas(object as APIBinding)))
+  const crds = {
+    group: 'apiextensions.k8s.io',
+    resource: 'customresourcedefinitions',
+    segment: builtinSegment,
+  }
+  const values = await Promise.all(
+    [...uids].map(name => store.get(storageKey(crds, { cluster: boundCRDsCluster, namespace: '', name }))),
+  )
+  return values.flatMap(value => (value === undefined ? [] : [entryOf(value)]))
+}
+
+const boundSchemas = ({ status }: APIBinding): readonly string[] =>
+  (status?.boundResources ?? []).map(({ schema }) => schema.UID)

@@ -1,0 +1,226 @@
+import type { ResourceRef } from '../../framework/contract/backend.ts'
+import { type Item, type ItemEvent, isCopied } from '../../framework/contract/item.ts'
+import { silent } from '../../framework/contract/log.ts'
+import type { PeerClient } from '../../framework/contract/peer.ts'
+import { createInformers } from '../../framework/informers/informers.ts'
+import { migratingAnnotation, migrationFinalizer } from '../../kcp/annotations.ts'
+import { migrationGroup } from '../../kcp/apigroups.ts'
+import type { APIExport } from '../../kcp/apis.ts'
+import { isFalse } from '../../kcp/conditions.ts'
+import { rootCluster } from '../../kcp/logicalclusters.ts'
+import type { LogicalClusterMigration } from '../../kcp/migration.ts'
+import { resources } from '../../kcp/resources.ts'
+import { type Controller, keyOf } from '../controllers/controller.ts'
+import type { KcpControllerDeps } from '../controllers/host.ts'
+import { createQueue, type Queue } from '../controllers/queue.ts'
+import { bindMigrations } from './binding.ts'
+import { copyPage, discard, finalize } from './destination.ts'
+import { homeHere, homeThere, type MigrationHome } from './home.ts'
+import { cleanUp, prepare, reopen } from './origin.ts'
+import { isIncoming, rawCluster } from './rawcluster.ts'
+import {
+  clusterOf,
+  destinationOf,
+  isBeforeSwitch,
+  keyInAnnotation,
+  type MigrationStep,
+  report,
+  uidOf,
+} from './step.ts'
+
+export interface MigrationController extends Controller {
+  /** Follows the migrations that another shard stores, until `signal` aborts. */
+  follow(peer: { readonly name: string; readonly client: PeerClient }, signal: AbortSignal): Promise<void>
+}
+
+/** What was last seen of a migration. */
+interface Seen {
+  /** The shard that stores it. */
+  readonly shard: string
+  readonly cluster: string
+  readonly uid: string
+}
+
+interface Context {
+  readonly deps: KcpControllerDeps
+  readonly seen: Map<string, Seen>
+  readonly queue: Queue
+  /** Resolves with the resource when the export of `root` has an identity. */
+  readonly resource: Promise<ResourceRef>
+  /** The keys of migrations for which own logical clusters are closed. */
+  closedFor(key: string): readonly Item[]
+}
+
+/**
+ * Moves logical clusters between shards (kcp `pkg/reconciler/migration/logicalclustermigration`). Every shard follows the
+ * migrations of all shards, and does the steps of the origin or of the destination.
+ */
+export function migrationController(deps: KcpControllerDeps): MigrationController {
+  const queue = createQueue({
+    name: 'logicalclustermigration',
+    log: deps.log,
+    reconcile: async key => {
+      const again = await reconcile(context, key)
+      if (again !== undefined) queue.addAfter(key, again)
+    },
+  })
+  const clusters = deps.informers.for(resources.logicalClusters)
+  const context: Context = {
+    ...{ deps, queue, seen: new Map() },
+    resource: migrationsOf(deps),
+    closedFor: clusters.index(keysIn),
+  }
+  return {
+    name: 'logicalclustermigration',
+    idle: () => queue.idle(),
+    follow: async ({ name, client }, signal) => {
+      const resource = await context.resource
+      // Failures are logged by those who copy objects of the same shard.
+      if (!signal.aborted)
+        createInformers(client, silent, signal)
+          .for(resource)
+          .onEvent(event => noted(context, name, event))
+      await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
+    },
+    run: signal => run(context, signal),
+  }
+}
+
+/** An own LogicalCluster that moves is found by the key of its migration. */
+const keysIn = ({ meta }: Item): readonly string[] => {
+  const annotation = meta.annotations[migratingAnnotation]
+  return annotation === undefined || isCopied(meta) ? [] : [keyInAnnotation(annotation)]
+}
+
+async function run(context: Context, signal: AbortSignal): Promise<void> {
+  const { deps, queue, seen } = context
+  const stops: (() => void)[] = []
+  const started = context.resource.then(async resource => {
+    if (signal.aborted) return
+    await bindMigrations(deps, resource)
+    const { informers, shard, tenancy } = deps
+    stops.push(
+      informers.for(resource).onEvent(event => noted(context, shard.name, event)),
+      informers.for(resources.logicalClusters).onEvent(({ item }) => {
+        for (const key of keysIn(item)) queue.add(key)
+      }),
+      informers.for(tenancy.shards).onEvent(() => {
+        for (const key of seen.keys()) queue.add(key)
+      }),
+    )
+  })
+  started.catch(error => deps.log.error({ error: String(error) }, 'migrations are not followed'))
+  await queue.run(signal)
+  for (const stop of stops) stop()
+}
+
+function noted({ seen, queue }: Context, shard: string, { type, item }: ItemEvent): void {
+  if (type === 'BOOKMARK') return
+  const { spec } = item.object as LogicalClusterMigration
+  const key = keyOf(item)
+  seen.set(key, { shard, cluster: spec?.logicalCluster ?? '', uid: item.meta.uid })
+  queue.add(key)
+}
+
+/** `logicalclustermigrations` with the identity of the export of `root`. */
+function migrationsOf({ informers }: KcpControllerDeps): Promise<ResourceRef> {
+  return new Promise(resolve => {
+    informers.for(resources.apiExports).onEvent(({ item: { key, object } }) => {
+      if (key.cluster !== rootCluster || key.name !== migrationGroup) return
+      const identity = (object as APIExport).status?.identityHash
+      const resource = 'logicalclustermigrations'
+      if (identity) resolve({ group: migrationGroup, version: 'v1alpha1', resource, identity })
+    })
+  })
+}
+
+async function reconcile(context: Context, key: string): Promise<number | undefined> {
+  const resource = await context.resource
+  const found = await find(context, resource, key)
+  if (found === undefined) return void (await forget(context, key))
+  return advance({ deps: context.deps, key, ...found })
+}
+
+type Found = Pick<MigrationStep, 'home' | 'migration'>
+
+/** The current object: from the shard that had it last, else from any. Throws while one of them cannot be asked. */
+async function find(context: Context, resource: ResourceRef, key: string): Promise<Found | undefined> {
+  const { deps, seen } = context
+  const { informers, peers, shard } = deps
+  const own = informers.for(resource)
+  const here = homeHere(deps.client, resource, (cluster, name) => own.get(cluster, '', name)?.object)
+  const shards = informers.for(deps.tenancy.shards).list(rootCluster)
+  const names = new Set([shard.name, ...peers.keys(), ...shards.map(({ key: { name } }) => name)])
+  const last = seen.get(key)?.shard ?? shard.name
+  const ordered = [last, ...[...names].filter(name => name !== last)]
+  for (const name of ordered) {
+    const home = name === shard.name ? here : homeOf(peers.get(name), name, resource)
+    const migration = await home.read(key)
+    if (migration !== undefined) return { home, migration }
+  }
+  return undefined
+}
+
+function homeOf(peer: PeerClient | undefined, name: string, resource: ResourceRef): MigrationHome {
+  if (peer === undefined) throw new Error(`shard ${name} is not known or not reachable`)
+  return homeThere(peer, resource)
+}
+
+/** A migration without an object: its logical cluster is as before. */
+async function forget({ deps, seen, closedFor }: Context, key: string): Promise<void> {
+  const last = seen.get(key)
+  const closed = closedFor(key).map(item => item.key.cluster)
+  for (const cluster of new Set([...closed, ...(last === undefined ? [] : [last.cluster])])) {
+    await discard(deps, cluster, { key, uid: last?.uid })
+    await reopen(deps, cluster, key)
+  }
+  seen.delete(key)
+}
+
+async function advance(step: MigrationStep): Promise<number | undefined> {
+  const { deps, migration } = step
+  const { phase } = migration.status ?? {}
+  const isOrigin = await isFrom(step)
+  const isDestination = destinationOf(step) === deps.shard.name
+  if (isOrigin && isBeforeSwitch(phase) && migration.metadata.deletionTimestamp !== undefined)
+    return void (await abort(step, 'Deleted', 'the migration was deleted'))
+  if (phase === undefined || phase === 'Preparing') return isOrigin ? prepare(step) : undefined
+  if (phase === 'Migrating') return isDestination ? copyPage(step) : void (isOrigin && (await check(step)))
+  if (phase === 'OriginCleanup') return isOrigin ? cleanUp(step) : undefined
+  if (phase === 'DestinationFinalize') return isDestination ? finalize(step) : undefined
+  if (phase === 'Failed') await undo(step, isOrigin, isDestination)
+  if (phase === 'Failed' ? isOrigin : isDestination) await release(step)
+  return undefined
+}
+
+/** Whether this shard is the origin: it says so in its first step, and has the logical cluster before. */
+async function isFrom(step: MigrationStep): Promise<boolean> {
+  const { originShard = '' } = step.migration.status ?? {}
+  if (originShard !== '') return originShard === step.deps.shard.name
+  const raw = await rawCluster(step.deps.content, clusterOf(step))
+  return raw !== undefined && !isIncoming(raw)
+}
+
+const abort = (step: MigrationStep, reason: string, message: string): Promise<void> =>
+  report(step, { phase: 'Failed', conditions: [isFalse('DataCopied', 'Error', reason, message)] })
+
+/** While the destination copies: a migration to a shard that was removed ends. */
+async function check(step: MigrationStep): Promise<void> {
+  const { informers, tenancy } = step.deps
+  const name = destinationOf(step)
+  if (informers.for(tenancy.shards).get(rootCluster, '', name) === undefined)
+    await abort(step, 'DestinationGone', `shard ${name} was removed`)
+}
+
+async function undo(step: MigrationStep, isOrigin: boolean, isDestination: boolean): Promise<void> {
+  const { deps, key } = step
+  const cluster = clusterOf(step)
+  if (isDestination) await discard(deps, cluster, { key, uid: uidOf(step) })
+  if (isOrigin) await reopen(deps, cluster, key)
+}
+
+async function release({ home, key, migration }: MigrationStep): Promise<void> {
+  const { finalizers = [] } = migration.metadata
+  if (!finalizers.includes(migrationFinalizer)) return
+  await home.write(migration, key, { finalizers: finalizers.filter(each => each !== migrationFinalizer) })
+}

@@ -1,0 +1,81 @@
+import type { ResourceRef } from '../../framework/contract/backend.ts'
+import type { PeerClient } from '../../framework/contract/peer.ts'
+import { modified, StatusError } from '../../framework/meta/errors.ts'
+import type { KubeObject } from '../../framework/meta/object.ts'
+import type { LogicalClusterMigration, MigrationStatus } from '../../kcp/migration.ts'
+import { type ControllerClient, clusterScoped } from '../controllers/client.ts'
+import { parseKey } from '../controllers/controller.ts'
+
+/** What a step changes: one of both. */
+export type MigrationChange =
+  | { readonly finalizers: readonly string[] }
+  | { readonly status: MigrationStatus }
+
+/** The shard that stores a migration: this one or another. */
+export interface MigrationHome {
+  /** The current object; undefined when there is none. */
+  read(key: string): Promise<LogicalClusterMigration | undefined>
+  /** Throws 409 when the object has changed since it was read. */
+  write(seen: LogicalClusterMigration, key: string, change: MigrationChange): Promise<void>
+}
+
+/** Milliseconds for a request to another shard. */
+const longest = 10_000
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof StatusError && (error.code === 404 || error.code === 403)
+
+/** `undefined` for an object, or a logical cluster, that the shard does not have. */
+export async function ifThere<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+/** Migrations of another shard. */
+export function homeThere(peer: PeerClient, { group, version, resource }: ResourceRef): MigrationHome {
+  const pathOf = (key: string): string => {
+    const { cluster, name } = parseKey(key)
+    return `/clusters/${cluster}/apis/${group}/${version}/${resource}/${name}`
+  }
+  return {
+    read: key => ifThere(peer.get<LogicalClusterMigration>(pathOf(key), AbortSignal.timeout(longest))),
+    async write({ metadata: { resourceVersion } }, key, change) {
+      const signal = AbortSignal.timeout(longest)
+      if ('status' in change) {
+        const { status } = change
+        await peer.patch(`${pathOf(key)}/status`, { metadata: { resourceVersion }, status }, signal)
+      } else {
+        const { finalizers } = change
+        await peer.patch(pathOf(key), { metadata: { resourceVersion, finalizers } }, signal)
+      }
+    },
+  }
+}
+
+/** Migrations of this shard. */
+export function homeHere(
+  client: ControllerClient,
+  resource: ResourceRef,
+  find: (cluster: string, name: string) => KubeObject | undefined,
+): MigrationHome {
+  return {
+    async read(key) {
+      const { cluster, name } = parseKey(key)
+      return find(cluster, name) as LogicalClusterMigration | undefined
+    },
+    async write({ metadata: { resourceVersion } }, key, change) {
+      const { cluster, name } = parseKey(key)
+      const ref = 'status' in change ? { ...resource, subresource: 'status' } : resource
+      await client.update(ref, clusterScoped(cluster, name), current => {
+        if (current.metadata.resourceVersion !== resourceVersion)
+          throw modified({ group: resource.group, resource: resource.resource, name })
+        if ('status' in change) return { ...current, status: change.status }
+        return { ...current, metadata: { ...current.metadata, finalizers: change.finalizers } }
+      })
+    },
+  }
+}

@@ -1,0 +1,185 @@
+import { decodeObject } from '../../framework/wire/encode.ts'
+import {
+  leavingAnnotation,
+  migratingAnnotation,
+  migrationFinalizer,
+  shardAnnotation,
+} from '../../kcp/annotations.ts'
+import { findCondition, isFalse, isTrue } from '../../kcp/conditions.ts'
+import { decodeStored, encodeStored, parseStorageKey } from '../cache/codec.ts'
+import { copyOf, isSharedOf } from '../peers/copying.ts'
+import type { StoreChange, StoredValue } from '../store/store.ts'
+import {
+  annotated,
+  batch,
+  changeOf,
+  isIncoming,
+  keyOfCluster,
+  movesFor,
+  type RawCluster,
+  rangeOf,
+  rawCluster,
+  transferAll,
+} from './rawcluster.ts'
+import { unfitDestination } from './reach.ts'
+import { annotationOf, clusterOf, destinationOf, type MigrationStep, report, tryAgain } from './step.ts'
+import { assignWorkspace } from './workspace.ts'
+
+/**
+ * The first phase: closes the logical cluster to all requests and writes (kcp `reconcilePreparing`). Nothing is closed while
+ * the destination is not reachable.
+ */
+export async function prepare(step: MigrationStep): Promise<number | undefined> {
+  const { deps, home, key, migration } = step
+  const cluster = clusterOf(step)
+  const raw = await rawCluster(deps.content, cluster)
+  if (raw === undefined) return undefined
+  const problem = problemOf(step, raw)
+  if (problem !== undefined) return void (await fail(step, ...problem))
+  const unfit = await unfitDestination(step)
+  if (unfit?.isFinal) return void (await fail(step, 'DestinationNotSupported', unfit.message))
+  if (unfit !== undefined) return waitForDestination(step, unfit.message)
+  const { finalizers = [] } = migration.metadata
+  if (!finalizers.includes(migrationFinalizer))
+    return void (await home.write(migration, key, { finalizers: [...finalizers, migrationFinalizer] }))
+  const { originShard = '' } = migration.status ?? {}
+  if (originShard !== deps.shard.name)
+    return void (await report(step, { phase: 'Preparing', originShard: deps.shard.name }))
+  await close(step, raw)
+  return void (await report(step, { phase: 'Migrating', conditions: [isTrue('OriginReady')] }))
+}
+
+type Problem = readonly [reason: string, message: string]
+
+function problemOf(step: MigrationStep, raw: RawCluster): Problem | undefined {
+  const { deps, key } = step
+  const cluster = clusterOf(step)
+  if (cluster === 'root' || cluster.startsWith('system:'))
+    return ['LogicalClusterNotMovable', `logical cluster ${cluster} stays on its shard`]
+  if (destinationOf(step) === deps.shard.name)
+    return ['SameShard', `logical cluster ${cluster} is on shard ${deps.shard.name} already`]
+  if (raw.object.metadata.deletionTimestamp !== undefined)
+    return ['LogicalClusterDeleting', `logical cluster ${cluster} is being deleted`]
+  const other = raw.object.metadata.annotations?.[migratingAnnotation]
+  if (other !== undefined && other !== annotationOf(key))
+    return ['LogicalClusterAlreadyMigrating', `logical cluster is already migrating with "${other}"`]
+  return undefined
+}
+
+const fail = (step: MigrationStep, reason: string, message: string): Promise<void> =>
+  report(step, { phase: 'Failed', conditions: [isFalse('OriginReady', 'Error', reason, message)] })
+
+async function waitForDestination(step: MigrationStep, message: string): Promise<number> {
+  const state = isFalse('OriginReady', 'Error', 'DestinationUnreachable', message)
+  const known = findCondition(step.migration.status?.conditions, 'OriginReady')
+  if (known?.message !== message) await report(step, { conditions: [state] })
+  return tryAgain
+}
+
+/**
+ * Stores the annotation that closes the logical cluster, and once more when the cache has it: writes of before are part of
+ * what the second commit leaves behind.
+ */
+async function close(step: MigrationStep, raw: RawCluster): Promise<void> {
+  const { content } = step.deps
+  const cluster = clusterOf(step)
+  const closed = annotated(raw.object, { [migratingAnnotation]: annotationOf(step.key) })
+  await content.transfer([changeOf(cluster, raw, closed)])
+  const again = await rawCluster(content, cluster)
+  if (again === undefined) throw new Error(`logical cluster ${cluster} is gone`)
+  await content.transfer([changeOf(cluster, again, again.object)])
+}
+
+/**
+ * Removes the objects that the destination has now, the LogicalCluster last (kcp `reconcileOriginCleanup`). Objects that
+ * other shards use become copies: those who use them here do not notice.
+ */
+export async function cleanUp(step: MigrationStep): Promise<undefined> {
+  const { deps, key } = step
+  const cluster = clusterOf(step)
+  const raw = await rawCluster(deps.content, cluster)
+  if (raw !== undefined && !isIncoming(raw) && movesFor(raw, annotationOf(key))) {
+    if (await hasLateWrites(step, raw)) return copyAgain(step, raw)
+    await leave(step, raw)
+  }
+  await report(step, { phase: 'DestinationFinalize', conditions: [isTrue('OriginCleaned')] })
+}
+
+/** Another server of this shard may have stored a write that it admitted before it knew that the logical cluster moves. */
+async function hasLateWrites(step: MigrationStep, raw: RawCluster): Promise<boolean> {
+  if (raw.object.metadata.annotations?.[leavingAnnotation] !== undefined) return false
+  for await (const values of valuesOf(step.deps.content.values, rangeOf(clusterOf(step))))
+    if (values.some(({ modified }) => modified > raw.modified)) return true
+  return false
+}
+
+async function copyAgain(step: MigrationStep, raw: RawCluster): Promise<undefined> {
+  await step.deps.content.transfer([changeOf(clusterOf(step), raw, raw.object)])
+  await report(step, { phase: 'Migrating', dumpContinue: '', entriesCopied: 0 })
+}
+
+type Values = MigrationStep['deps']['content']['values']
+
+/** The values of a range, a batch at a time. */
+async function* valuesOf(
+  values: Values,
+  [from, to]: readonly [string, string],
+): AsyncGenerator<readonly StoredValue[], void> {
+  for (let next = from; ; ) {
+    const found = await values(next, to, batch)
+    if (found.length > 0) yield found
+    const last = found.at(-1)
+    if (last === undefined || found.length < batch) return
+    next = `${last.key}\0`
+  }
+}
+
+async function leave(step: MigrationStep, raw: RawCluster): Promise<void> {
+  const { content } = step.deps
+  const cluster = clusterOf(step)
+  const destination = destinationOf(step)
+  await content.transfer([
+    changeOf(cluster, raw, annotated(raw.object, { [leavingAnnotation]: destination })),
+  ])
+  const isShared = isSharedOf(step.deps, cluster)
+  for await (const values of valuesOf(content.values, rangeOf(cluster))) {
+    const others = values.filter(({ key }) => key !== keyOfCluster(cluster))
+    await transferAll(
+      content,
+      others.map(value => [leftBehind(value, isShared(resourceIn(value)) ? destination : undefined)]),
+    )
+  }
+  const last = await rawCluster(content, cluster)
+  if (last !== undefined)
+    await content.transfer([changeOf(cluster, last, copyOf(opened(last, destination), destination))])
+}
+
+const resourceIn = ({ key }: StoredValue) =>
+  parseStorageKey(key)?.resource ?? { group: '', resource: '', segment: '' }
+
+/** The removal of an object, or its copy. */
+function leftBehind({ key, value, modified }: StoredValue, copiedFrom: string | undefined): StoreChange {
+  if (copiedFrom === undefined) return { key, value: undefined, expected: modified }
+  const copy = copyOf(decodeObject(decodeStored(value).bytes), copiedFrom)
+  return { key, value: encodeStored(copy), expected: modified }
+}
+
+const opened = ({ object }: RawCluster, shard: string) =>
+  annotated(object, {
+    [migratingAnnotation]: undefined,
+    [leavingAnnotation]: undefined,
+    [shardAnnotation]: shard,
+  })
+
+/** Opens the logical cluster of a migration that failed or is gone, unless its objects are being removed. */
+export async function reopen(deps: MigrationStep['deps'], cluster: string, key: string): Promise<void> {
+  const raw = await rawCluster(deps.content, cluster)
+  if (raw === undefined || isIncoming(raw) || !movesFor(raw, annotationOf(key))) return
+  if (raw.object.metadata.annotations?.[leavingAnnotation] !== undefined)
+    return deps.log.error(
+      { cluster, migration: annotationOf(key) },
+      'a logical cluster stays closed: its LogicalClusterMigration was removed after the objects were handed over',
+    )
+  await assignWorkspace(deps, raw.object, deps.shard.name)
+  await deps.content.transfer([changeOf(cluster, raw, opened(raw, deps.shard.name))])
+}
