@@ -24,7 +24,7 @@ export const storePlace = (store: string | undefined, dataDirectory: string): st
  * of that store.
  */
 export async function openStore(where: string, flags: StoreAccess = {}): Promise<Store> {
-  if (where === 'memory:') return (await import('../../shard/store/memory.ts')).openMemoryStore()
+  if (where === 'memory:') return (await import('../../shard/store/memory.ts')).openTemporaryStore()
   if (!isEtcd(where)) return (await import('../../shard/store/lmdb.ts')).openLmdbStore(where)
   const [options, { openEtcdStore }] = await Promise.all([
     etcdOptions(where, flags),

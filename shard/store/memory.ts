@@ -1,3 +1,4 @@
+import { nextEpoch } from './epoch.ts'
 import { type History, upTo } from './history.ts'
 import { LoggedStore } from './logged.ts'
 import type { Commit, Medium, Most } from './medium.ts'
@@ -6,16 +7,28 @@ import type { Store, StoredValue } from './store.ts'
 /** Bytes of history in memory. */
 const mostHistory = 256 * 1024 * 1024
 
-/** A store in memory, for tests, examples and temporary servers. */
+/** A store in memory, for tests and examples. */
 export const openMemoryStore = (history?: Partial<History>): Store =>
-  new LoggedStore(new MemoryMedium(), { bytes: mostHistory, ...history })
+  new LoggedStore(new MemoryMedium(0), { bytes: mostHistory, ...history })
+
+/**
+ * A store in memory for a server. It starts a new epoch: a client that watched the server before its restart gets 410, and
+ * not the events of other objects with the same revisions.
+ */
+export const openTemporaryStore = (): Store =>
+  new LoggedStore(new MemoryMedium(nextEpoch(0)), { bytes: mostHistory })
 
 class MemoryMedium implements Medium {
-  readonly found = { revision: 0, compacted: 0 }
+  readonly found: Medium['found']
   readonly #values = new Map<string, StoredValue>()
   /** The keys in order; computed again when a scan finds that keys were added or removed. */
   #keys: readonly string[] | undefined
   #log: Commit[] = []
+
+  /** `revision`: the one before the first commit. */
+  constructor(revision: number) {
+    this.found = { revision, compacted: revision }
+  }
 
   get(key: string): StoredValue | undefined {
     return this.#values.get(key)

@@ -67,7 +67,7 @@ export function intact<T extends StoredValue | undefined>(value: T): T {
 /**
  * Bytes by revision. A commit is acknowledged after it is durable. Implementations pass `test/contract/store`.
  *
- * Embedded stores have one writer: revisions are consecutive from 1 in the order of the calls, and no watcher sees a commit
+ * Embedded stores have one writer: revisions are consecutive in the order of the calls, and no watcher sees a commit
  * before it is acknowledged. A store in etcd is shared: there, other servers write, too.
  */
 export interface Store {
