@@ -1,4 +1,5 @@
 // The progress of the tests at a terminal, dots elsewhere. A failure is named at once, with its reason. Both end with mocha's counts, what did not run and the seed.
+const { appendFileSync } = require('node:fs')
 const { reporters } = require('mocha')
 const omitted = require('./omitted.cjs')
 const { spin } = require('./spinner.cjs')
@@ -60,6 +61,16 @@ function linesOf(titles) {
 
 const seedLine = process.env.SEED === undefined ? '' : `  Property tests had SEED=${process.env.SEED}.\n\n`
 
+// For scripts/again.mjs. A test that runs mocha itself must not add to it.
+const { FAILED_TESTS: failures } = process.env
+delete process.env.FAILED_TESTS
+
+// A failure outside of all tests has no file.
+function noteFailed(test) {
+  const file = test.file ?? test.parent?.file ?? ''
+  appendFileSync(failures, `${file}\t${test.fullTitle()}\n`)
+}
+
 module.exports = class extends (process.stderr.isTTY ? Progress : reporters.Dot) {
   constructor(runner, options) {
     super(runner, options)
@@ -67,6 +78,7 @@ module.exports = class extends (process.stderr.isTTY ? Progress : reporters.Dot)
     runner.on('pending', test => void titles.push(test.fullTitle()))
     // Also for runs that are ended before the epilogue.
     runner.on('fail', (test, error) => console.error(`\n  failed: ${test.fullTitle()}: ${error.message}`))
+    if (failures !== undefined) runner.on('fail', noteFailed)
     runner.once('end', () => console.log(`${seedLine}${linesOf(titles).join('\n')}\n`))
   }
 }

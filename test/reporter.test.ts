@@ -53,6 +53,53 @@ describe('the end of npm test', () => {
     assert.match(stderr, /^ {2}failed: fails: no$/m)
   })
 
+  describe('with failures', () => {
+    const list = () => join(folder, 'failed')
+    const again = () => run(process.execPath, [join(root, 'scripts/again.mjs'), list()])
+    const rerun = async (...names: readonly string[]) => {
+      const files = names.map(name => join(folder, `${name}.test.cjs`))
+      const args = [mocha, '--no-config', '--parallel', '--reporter', reporter, ...files]
+      await writeFile(list(), '')
+      assert.notEqual((await run(process.execPath, args, { env: { FAILED_TESTS: list() } })).code, 0)
+      return again()
+    }
+    const failing = (name: string, body: string) =>
+      writeFile(join(folder, `${name}.test.cjs`), `describe('${name}', () => { ${body} })`)
+
+    it('runs them once more, and keeps their names', async () => {
+      const mark = JSON.stringify(join(folder, 'mark'))
+      await failing(
+        'flaky',
+        `it('is so', () => require('node:fs').writeFileSync(${mark}, '', { flag: 'wx' }))`,
+      )
+      await writeFile(join(folder, 'mark'), '')
+      assert.equal((await rerun('one', 'flaky')).code, 1)
+      await rm(join(folder, 'mark'))
+      const { code: second, stdout } = await again()
+      assert.equal(second, 0, stdout)
+      assert.equal(await readText(list()), `${join(folder, 'flaky.test.cjs')}\tflaky is so\n`)
+    })
+
+    it('runs those of hooks once more', async () => {
+      await failing('hook', "before(() => { throw new Error('no') }); it('is not reached', () => {})")
+      const { code, stdout } = await rerun('hook')
+      assert.equal(code, 1)
+      assert.match(stdout, /"before all" hook/)
+    })
+
+    it('runs nothing when there are many', async () => {
+      const names = ['f1', 'f2', 'f3', 'f4']
+      for (const name of names) await failing(name, "it('fails', () => { throw new Error('no') })")
+      const { code, stdout, stderr } = await rerun(...names)
+      assert.deepEqual([code, stdout, stderr], [1, '', 'Tests of 4 files failed; at most 3 run again.\n'])
+    })
+
+    it('runs nothing when none of them is known', async () => {
+      await writeFile(list(), '')
+      assert.match((await again()).stderr, /^The tests failed, but not in a file of tests\./)
+    })
+  })
+
   it('names existing commands', async () => {
     const { scripts } = JSON.parse(await readText(join(root, 'package.json'))) as {
       readonly scripts: Readonly<Record<string, string>>
