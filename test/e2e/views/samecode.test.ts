@@ -75,7 +75,7 @@ const reads: readonly Asked[] = [
   [`${group}/certificates?labelSelector=a%3D%3D%3D`],
   [`${group}/certificates?fieldSelector=spec.secretName%3Dx`],
   [`${group}/certificates?resourceVersion=abc`],
-  [`${group}/certificates?resourceVersion=999999999`],
+  [`${group}/certificates?resourceVersion=9000000000000000`],
   [`${group}/certificates?limit=x`],
   [`${group}/certificates?continue=nonsense`],
   [`${group}/certificates`, accept('application/xml')],

@@ -25,7 +25,8 @@ export interface StoppedClocks {
 export function stopClocks(): StoppedClocks {
   let passed = 0
   for (const clock of [Date, performance]) {
-    const start = clock.now()
+    // Whole: sums and differences of fractions are not exact.
+    const start = Math.ceil(clock.now())
     mock.method(clock, 'now', () => start + passed)
   }
   mock.timers.enable({ apis: ['setTimeout'] })
