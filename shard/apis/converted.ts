@@ -1,3 +1,4 @@
+import { pacedMap } from '../../framework/async/awaitable.ts'
 import { clusterAnnotation, type Item } from '../../framework/contract/item.ts'
 import { apiVersionOf, type KubeObject } from '../../framework/meta/object.ts'
 import { claimLabelPrefix } from '../../kcp/labels.ts'
@@ -27,12 +28,10 @@ export function webhookConversion({ definition }: ServedDefinition, ask: Convert
     if (foreign.length === 0) return objects
     const answered = await ask(foreign.map(unpresented), apiVersionOf(group, version))
     const schema = schemaOf(version)
-    const converted = new Map(
-      foreign.map((object, i) => [
-        object,
-        presentedAs(schema.decode(answered[i] ?? object, { stored: true }).object, object),
-      ]),
-    )
+    const read = (object: KubeObject, i: number) =>
+      presentedAs(schema.decode(answered[i] ?? object, { stored: true }).object, object)
+    const decoded = await pacedMap(foreign.entries(), ([i, object]) => read(object, i))
+    const converted = new Map(foreign.map((object, i) => [object, decoded[i]]))
     return objects.map(object => converted.get(object) ?? object)
   }
   return { convert, present: withCache(convert, isIn), stored: one(convert, storageVersionOf(definition)) }
@@ -49,20 +48,18 @@ function withCache(
   isIn: (object: KubeObject, version: string) => boolean,
 ): Conversion['present'] {
   const known = new Map<string, WeakMap<Item, Promise<Item>>>()
-  return (items, version) => {
+  const ask = async (items: readonly Item[], version: string): Promise<readonly Item[]> => {
+    const objects = await convert(await pacedMap(items, ({ object }) => object), version)
+    return pacedMap(items.entries(), ([i, item]) => itemAs(item, objects[i] ?? item.object))
+  }
+  return async (items, version) => {
     const converted = known.get(version) ?? new WeakMap<Item, Promise<Item>>()
     known.set(version, converted)
-    const foreign = new Set(items.filter(({ object }) => !isIn(object, version)))
+    const foreign = new Set(await pacedMap(items, item => (isIn(item.object, version) ? undefined : item)))
     const missing = [...foreign].filter(item => !converted.has(item))
-    const asked =
-      missing.length > 0
-        ? convert(
-            missing.map(({ object }) => object),
-            version,
-          )
-        : undefined
+    const asked = missing.length > 0 ? ask(missing, version) : Promise.resolve([])
     for (const [i, item] of missing.entries()) {
-      const next = (asked ?? Promise.resolve([])).then(objects => itemAs(item, objects[i] ?? item.object))
+      const next = asked.then(shown => shown[i] ?? item)
       next.catch(() => converted.delete(item))
       converted.set(item, next)
     }

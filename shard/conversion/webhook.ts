@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { inTurns, Pace, pacedMap } from '../../framework/async/awaitable.ts'
 import { isObject, listAt, memberOf, textAt } from '../../framework/formats/values.ts'
-import { formatJson, parseJson } from '../../framework/json/json.ts'
+import { formatJson, isMembers, Work } from '../../framework/json/json.ts'
+import { parseJsonSteps } from '../../framework/json/jsonsteps.ts'
 import { fieldErrorText, StatusError } from '../../framework/meta/errors.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import type { AddressPolicy } from '../../framework/net/addresspolicy.ts'
-import { isTooDeep } from '../../framework/wire/parsebody.ts'
 import type { ConversionWebhook } from '../../openapi/definitions/definition.ts'
 import { annotationErrors, labelErrors } from '../registry/metadata.ts'
 import { brief, postJson } from '../webhook/post.ts'
@@ -31,12 +32,40 @@ export const conversionWebhook =
     })
     if (converted.length !== objects.length)
       throw failed(`${about} returned ${converted.length} objects, expected ${objects.length}`)
-    return objects.map((object, i) => {
-      const result = restored(object, converted[i], apiVersion)
-      if (typeof result !== 'string') return result
-      throw failed(`${about} returned invalid ${result.replace('<index>', `at index ${i + 1}`)}`)
-    })
+    const pace = new Pace()
+    const results: KubeObject[] = []
+    for (const [i, object] of objects.entries()) {
+      const isLarge = await inTurns(hasMoreValues(converted[i]), pace)
+      const result = isLarge ? tooManyValues : restored(object, converted[i], apiVersion)
+      if (typeof result === 'string')
+        throw failed(`${about} returned invalid ${result.replace('<index>', `at index ${i + 1}`)}`)
+      results.push(result)
+      await pace.due()
+    }
+    return results
   }
+
+/** Values of a converted object at all levels. Its further steps, such as its encoding, are not divided. */
+const mostValues = 100_000
+
+const tooManyValues = `converted object <index>: it has more than ${mostValues} values`
+
+/** Whether the object has more values than a converted object may have. */
+function* hasMoreValues(object: unknown): Generator<void, boolean> {
+  const work = new Work()
+  const open: unknown[] = [object]
+  for (let count = 0; open.length > 0; count++) {
+    if (work.isStepDone()) yield
+    for (const value of elementsOf(open.pop())) {
+      if (count + open.length > mostValues) return true
+      open.push(value)
+    }
+  }
+  return false
+}
+
+const elementsOf = (value: unknown): Iterable<unknown> =>
+  Array.isArray(value) ? value : isMembers(value) ? Object.values(value) : []
 
 const failed = (message: string): StatusError => new StatusError(500, '', brief(message))
 
@@ -59,13 +88,20 @@ async function ask({ webhook, addresses, objects, apiVersion }: Call): Promise<r
   const review = {
     kind: 'ConversionReview',
     apiVersion: `${group}/${version}`,
-    request: { uid, desiredAPIVersion: apiVersion, objects },
+    request: { uid, desiredAPIVersion: apiVersion },
   }
   try {
-    return convertedObjects(parsed(await posted(webhook, addresses, formatJson(review))), uid, version)
+    const text = await posted(webhook, addresses, await withObjects(formatJson(review), objects))
+    return convertedObjects(await parsed(text), uid, version)
   } catch (error) {
     throw new Error(`conversion webhook for /, Kind= failed: ${(error as Error).message}`)
   }
+}
+
+/** The text of a review with the objects as the last member of its request. */
+async function withObjects(review: string, objects: readonly KubeObject[]): Promise<string> {
+  const texts = await pacedMap(objects, object => formatJson(object))
+  return `${review.slice(0, -'}}'.length)},"objects":[${texts.join()}]}}`
 }
 
 async function posted(
@@ -85,13 +121,10 @@ async function posted(
   })
 }
 
-function parsed(text: string): unknown {
-  try {
-    const value = parseJson(Buffer.from(text))
-    if (!isTooDeep(value)) return value
-  } catch {}
-  throw new Error('the answer is no JSON, or exceeds the max depth')
-}
+const parsed = (text: string): Promise<unknown> =>
+  inTurns(parseJsonSteps(text), new Pace()).catch(() => {
+    throw new Error('the answer is no JSON, exceeds the max depth, or has an object of too many members')
+  })
 
 /** Throws for an invalid response. Responses of v1beta1 have no uid. */
 function convertedObjects(review: unknown, uid: string, version: string): readonly unknown[] {
@@ -147,11 +180,16 @@ function restored(original: KubeObject, converted: unknown, apiVersion: string):
   return { ...converted, metadata: { ...kept, ...changed } } as KubeObject
 }
 
+/** Labels or annotations of a converted object. They are checked in one step. */
+const mostTexts = 10_000
+
 function textsProblem(metadata: Readonly<Record<string, unknown>>): string | undefined {
   for (const field of ['labels', 'annotations'] as const) {
     const texts = metadata[field] ?? {}
     if (!isObject(texts)) return `invalid metadata.${field} of type ${kindOf(texts)} in converted object`
-    const [key, value] = Object.entries(texts).find(([, text]) => typeof text !== 'string') ?? []
+    const entries = Object.entries(texts)
+    if (entries.length > mostTexts) return `metadata.${field}: Too many: must have at most ${mostTexts} items`
+    const [key, value] = entries.find(([, text]) => typeof text !== 'string') ?? []
     if (key !== undefined)
       return `metadata.${field}[${key}] must be a string, but is ${kindOf(value)} in converted object`
     const errors = (field === 'labels' ? labelErrors : annotationErrors)(texts as Record<string, string>)

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { inTurns, Pace } from '../../../framework/async/awaitable.ts'
 import { isObject, listAt, memberOf, textAt, valueAt } from '../../../framework/formats/values.ts'
 import { formatJson } from '../../../framework/json/json.ts'
+import { parseJsonSteps } from '../../../framework/json/jsonsteps.ts'
 import { badRequest, internalError, type StatusDetails, StatusError } from '../../../framework/meta/errors.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import type { AddressPolicy } from '../../../framework/net/addresspolicy.ts'
-import { isTooDeep } from '../../../framework/wire/parsebody.ts'
 import { clusterAnnotation } from '../../../kcp/annotations.ts'
 import { webhookUrl } from '../../../openapi/crd/conversion.ts'
 import { brief, postJson } from '../../webhook/post.ts'
@@ -50,21 +51,17 @@ export const webhookClient =
       throw noDryRun(webhook.name)
     const uid = randomUUID()
     const response = await sent({ webhook, subject, addresses, uid })
-      .then(text => responseIn(text, { uid, mutating, version: versionOf(webhook) }))
+      .then(text => answerIn(text, { uid, mutating, version: versionOf(webhook) }))
       .catch((error: Error) => error)
     if (response instanceof Error) {
       if (webhook.failurePolicy === 'Ignore') return undefined
       throw failedCall(webhook.name, response.message)
     }
-    remember(webhook, subject, response)
-    if (memberOf(response, 'allowed') !== true) throw denied(webhook.name, memberOf(response, 'status'))
-    return { patch: patchOf(response) }
+    const { response: said, patch } = response
+    remember(webhook, subject, said)
+    if (memberOf(said, 'allowed') !== true) throw denied(webhook.name, memberOf(said, 'status'))
+    return { patch }
   }
-
-const patchOf = (response: unknown): unknown => {
-  const patch = textAt(response, 'patch')
-  return patch === '' ? undefined : parsed(Buffer.from(patch, 'base64').toString())
-}
 
 function remember({ name }: Webhook, { ctx }: Subject, response: unknown): void {
   const warnings = memberOf(response, 'warnings')
@@ -98,12 +95,23 @@ async function sent({ webhook, subject, addresses, uid }: Call): Promise<string>
   })
 }
 
-/** The `response` of the AdmissionReview. Throws when it is invalid. */
-function responseIn(text: string, expected: Expected): unknown {
-  const found = responseOrProblem(text, expected)
-  if (typeof found === 'string') throw new Error(`received invalid webhook response: ${found}`)
-  return found.response
+/** The `response` of an AdmissionReview, and its decoded JSON patch. */
+interface Answer extends WebhookResponse {
+  readonly response: object
 }
+
+/** Throws when the AdmissionReview is invalid. */
+async function answerIn(text: string, expected: Expected): Promise<Answer> {
+  const found = responseOrProblem(await parsed(text), expected)
+  if (typeof found === 'string') throw invalidResponse(found)
+  const patch = textAt(found.response, 'patch')
+  if (patch === '') return { ...found, patch: undefined }
+  const decoded = await parsed(Buffer.from(patch, 'base64').toString())
+  if (decoded === undefined) throw invalidResponse('response.patch is no JSON or too large')
+  return { ...found, patch: decoded }
+}
+
+const invalidResponse = (why: string): Error => new Error(`received invalid webhook response: ${why}`)
 
 /** The first version of reviews that the webhook and the server understand. */
 const versionOf = ({ admissionReviewVersions = [] }: Webhook): 'v1' | 'v1beta1' =>
@@ -128,11 +136,10 @@ interface Expected {
 
 /** The response, or the error with the message of Kubernetes. */
 function responseOrProblem(
-  text: string,
+  review: unknown,
   { uid, mutating, version: wanted }: Expected,
-): string | { readonly response: unknown } {
-  const review = parsed(text)
-  if (review === undefined) return 'the answer is no JSON'
+): string | { readonly response: object } {
+  if (review === undefined) return 'the answer is no JSON or too large'
   const kind = textAt(review, 'kind')
   const version = textAt(review, 'apiVersion')
   const isOld = wanted === 'v1beta1'
@@ -143,7 +150,7 @@ function responseOrProblem(
   const response = memberOf(review, 'response')
   if (!isObject(response)) return 'webhook response was absent'
   // v1beta1 requires neither uid nor patchType.
-  if (isOld) return unreadablePatch(response) ?? { response }
+  if (isOld) return { response }
   if (response.uid !== uid)
     return `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(response.uid ?? '')}`
   return patchProblem(response, mutating) ?? { response }
@@ -155,24 +162,14 @@ function patchProblem(response: object, mutating: boolean): string | undefined {
   if (patch === '')
     return type === undefined ? undefined : 'webhook returned response.patchType but not response.patch'
   if (type === undefined) return 'webhook returned response.patch but not response.patchType'
-  if (type !== 'JSONPatch') return `webhook returned invalid response.patchType of ${JSON.stringify(type)}`
-  return unreadablePatch(response)
+  return type === 'JSONPatch'
+    ? undefined
+    : `webhook returned invalid response.patchType of ${JSON.stringify(type)}`
 }
 
-const unreadablePatch = (response: object): string | undefined =>
-  textAt(response, 'patch') !== '' && patchOf(response) === undefined
-    ? 'response.patch is no JSON'
-    : undefined
-
-/** undefined for text that is no JSON, or has too many levels. */
-function parsed(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isTooDeep(value) ? undefined : value
-  } catch {
-    return undefined
-  }
-}
+/** undefined for text that is no JSON, has too many levels, or an object of too many members. */
+const parsed = (text: string): Promise<unknown> =>
+  inTurns(parseJsonSteps(text), new Pace()).catch(() => undefined)
 
 /** 500: the call failed (rules.md 2.58). */
 const failedCall = (name: string, why: string): StatusError =>

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import type { KubeObject } from '../../framework/meta/object.ts'
+import { createAddressPolicy } from '../../framework/net/addresspolicy.ts'
+import { type AnyReview, serveWebhooks, type Webhooks } from '../../test/support/servers/webhooks.ts'
+import { conversionWebhook } from './webhook.ts'
+
+const group = 'conversion.example.com'
+const object = (version: string, more: object = {}): KubeObject => ({
+  apiVersion: `${group}/${version}`,
+  kind: 'Thing',
+  metadata: { name: 'a' },
+  ...more,
+})
+
+const members = (count: number, value: unknown): object =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, value]))
+
+/** What a webhook converts an object to. */
+const converted: Readonly<Record<string, KubeObject>> = {
+  usual: object('v2', { spec: { size: 1 } }),
+  long: object('v2', { spec: members(60_000, '') }),
+}
+
+/** What a webhook may not convert an object to, and the error. */
+const refused: Readonly<Record<string, readonly [answer: KubeObject, why: RegExp]>> = {
+  fields: [
+    object('v2', { spec: members(100_001, '') }),
+    /failed: the answer .* has an object of too many members$/,
+  ],
+  items: [object('v2', { spec: { l: Array(1_000_000).fill(0) } }), /it has more than 100000 values$/],
+  nested: [object('v2', { spec: members(60_000, { a: 1 }) }), /it has more than 100000 values$/],
+  labels: [
+    object('v2', { metadata: { name: 'a', labels: members(10_001, '') } }),
+    /metadata.labels: Too many: must have at most 10000 items$/,
+  ],
+  annotations: [
+    object('v2', { metadata: { name: 'a', annotations: members(10_001, '') } }),
+    /metadata.annotations: Too many: must have at most 10000 items$/,
+  ],
+}
+
+interface Review extends AnyReview {
+  readonly request: { readonly uid: string; readonly objects: readonly KubeObject[] }
+}
+
+describe('a conversion webhook that answers with', function () {
+  this.timeout(60_000)
+  let webhooks: Webhooks
+  const convert = (path: string, count = 1): Promise<readonly KubeObject[]> => {
+    const { url, caBundle } = webhooks
+    const addresses = createAddressPolicy({ allow: ['127.0.0.1'] })
+    const webhook = { url: `${url}/${path}`, caBundle, reviewVersions: ['v1'] }
+    return conversionWebhook(webhook, addresses)(Array(count).fill(object('v1')), `${group}/v2`)
+  }
+  before(async () => {
+    const all = {
+      ...converted,
+      ...Object.fromEntries(Object.entries(refused).map(([what, [o]]) => [what, o])),
+    }
+    const answering = (answer: KubeObject) => (review: Review) => ({
+      convertedObjects: review.request.objects.map(() => answer),
+      result: { status: 'Success' },
+    })
+    webhooks = await serveWebhooks<Review>(
+      Object.fromEntries(Object.entries(all).map(([what, answer]) => [`/${what}`, answering(answer)])),
+    )
+  })
+  after(() => webhooks.close())
+
+  it('many fields is read', async () => {
+    assert.deepEqual(await convert('usual', 2), [converted.usual, converted.usual])
+    assert.deepEqual(await convert('long', 3), [converted.long, converted.long, converted.long])
+  })
+
+  for (const [what, [, why]] of Object.entries(refused))
+    it(`too many ${what} is refused`, () => assert.rejects(convert(what), why))
+})
