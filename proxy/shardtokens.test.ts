@@ -19,7 +19,7 @@ describe('tokens that shards authenticate', () => {
     shardTokens({ shardOf: cluster => shards[cluster] }, ({ name }) => {
       const post = (path: string): Promise<never> => {
         asked.push(`${name} ${path.split('/')[2]}`)
-        return Promise.resolve(answer() as never)
+        return Promise.resolve(answer()) as Promise<never>
       }
       return { post } as unknown as PeerClient
     })
@@ -71,5 +71,19 @@ describe('tokens that shards authenticate', () => {
       throw new StatusError(502, 'BadGateway', 'no shard')
     }
     await assert.rejects(async () => reader()('third', {}), { message: 'no shard' })
+  })
+
+  it('that are unknown are reviewed a few at a time for each source', async () => {
+    const read = reader()
+    answer = () => new Promise(() => undefined)
+    const send = (token: string, source: string): void =>
+      void Promise.resolve(read(token, { source })).catch(() => undefined)
+    for (let i = 0; i < 500; i++) send(`t${i}`, 'a')
+    await new Promise(resolve => setImmediate(resolve))
+    const some = asked.length
+    assert.ok(some < 100, `${some} reviews`)
+    send('other', 'b')
+    await new Promise(resolve => setImmediate(resolve))
+    assert.equal(asked.length, some + 1)
   })
 })

@@ -1,15 +1,11 @@
 import { isObject, unverifiedClaims } from '../framework/authn/jwt.ts'
 import type { BearerTokenReader } from '../framework/authn/token.ts'
-import { reviewOf, type TokenReview, userIn } from '../framework/authn/tokenreview.ts'
-import { createVerdicts, type TokenVerdict } from '../framework/authn/verdicts.ts'
+import { reviewedUsers, reviewOf, type TokenReview } from '../framework/authn/tokenreview.ts'
 import type { PeerClient } from '../framework/contract/peer.ts'
 import type { ClusterName } from '../framework/meta/object.ts'
 import { isClusterName } from '../framework/request/path.ts'
 import type { ShardAddress, ShardIndex } from './shardindex.ts'
 
-/** Milliseconds for which an accepted token is cached, and a rejected one. */
-const longest = 10_000
-const shortest = 1_000
 /** Milliseconds until a review times out. */
 const timeout = 10_000
 
@@ -21,20 +17,12 @@ export function shardTokens(
   index: Pick<ShardIndex, 'shardOf'>,
   clientOf: (shard: ShardAddress) => PeerClient,
 ): BearerTokenReader {
-  const verdicts = createVerdicts<{ readonly found: TokenReview }>(longest)
-  return async (token, { cluster = 'root' }) => {
+  const users = reviewedUsers()
+  return async (token, { cluster = 'root', source }) => {
     const home = accountCluster(token) ?? cluster
     const shard = index.shardOf(home)
     if (shard === undefined) return undefined
-    const ask = async (): Promise<TokenVerdict<{ readonly found: TokenReview }>> => {
-      // Not its spec, which has the token.
-      const { status = {} } = await review(clientOf(shard), home, token)
-      const found = { status }
-      const good = found.status?.authenticated === true ? longest : shortest
-      return { value: { found }, expires: Date.now() + good }
-    }
-    const { found } = await verdicts.of(`${home} ${token}`, ask)
-    return { user: userIn(found) }
+    return { user: await users(`${home} ${token}`, source, () => review(clientOf(shard), home, token)) }
   }
 }
 

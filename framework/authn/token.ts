@@ -9,6 +9,8 @@ export interface TokenUse {
   readonly cluster?: ClusterName
   /** Accepted audiences; absent: those of the server. */
   readonly audiences?: readonly string[]
+  /** Who sent the token, to count reviews at other servers: the address of a client, or the account that asks for a review. */
+  readonly source?: string
 }
 
 /** The user of a token. */

@@ -1,5 +1,6 @@
 import { after, attempt } from '../async/awaitable.ts'
 import { unauthorized } from '../meta/errors.ts'
+import type { ClusterName } from '../meta/object.ts'
 import type { Authenticator, Credentials } from '../request/authenticator.ts'
 import type { UserInfo } from '../request/user.ts'
 import { authenticated } from './authentication.ts'
@@ -10,6 +11,7 @@ import {
   sha256,
   type TokenAuthenticator,
   TokenError,
+  type TokenUse,
   tokenAuthenticator,
 } from './token.ts'
 
@@ -47,9 +49,7 @@ export function bearers(tokens: TokenAuthenticator): Authenticator {
       if (token === undefined) return undefined
       return attempt(
         () =>
-          after(tokens.identify(token, cluster === undefined ? {} : { cluster }), found =>
-            remember(credentials, found),
-          ),
+          after(tokens.identify(token, useOf(credentials, cluster)), found => remember(credentials, found)),
         error => {
           throw error instanceof TokenError ? unauthorized(error.message) : error
         },
@@ -57,6 +57,11 @@ export function bearers(tokens: TokenAuthenticator): Authenticator {
     },
   }
 }
+
+const useOf = ({ source }: Credentials, cluster: ClusterName | undefined): TokenUse => ({
+  ...(cluster !== undefined && { cluster }),
+  ...(source !== undefined && { source }),
+})
 
 function bearerToken(lines: readonly string[]): string {
   const token = /^ *bearer +([^\s,]+) *$/i.exec(lines.join('\n'))?.[1]

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { stopClocks } from '../../test/support/time/clocks.ts'
+import type { StatusError } from '../meta/errors.ts'
 import { TokenError } from './token.ts'
 import { webhookTokens, webhookTokensDefaults } from './webhooktokens.ts'
 
@@ -49,6 +50,26 @@ describe('the token webhook', () => {
     const { read } = webhook([{ ...known, audiences: ['them'] }, known])
     assert.deepEqual((await read('t', { audiences: ['us'] }))?.audiences, ['them'])
     assert.equal((await read('t', {}))?.audiences, undefined)
+  })
+
+  it('reviews a few unknown tokens at a time for each source', async () => {
+    let asked = 0
+    const send = (): Promise<never> => {
+      asked++
+      return new Promise(() => undefined)
+    }
+    const read = webhookTokens({ send, version: 'v1', cacheTTL: 60_000 })
+    const refusals: unknown[] = []
+    const ask = (token: string, source: string): void =>
+      void Promise.resolve(read(token, { source })).catch(error => refusals.push(error))
+    for (let i = 0; i < 500; i++) ask(`t${i}`, 'a')
+    await new Promise(resolve => setImmediate(resolve))
+    const some = asked
+    assert.ok(some < 100, `${some} reviews`)
+    assert.ok(refusals.every(error => (error as StatusError).code === 429))
+    ask('other', 'b')
+    await new Promise(resolve => setImmediate(resolve))
+    assert.equal(asked, some + 1)
   })
 
   it('is cached, also for rejected tokens', async () => {

@@ -1,8 +1,10 @@
+import { StatusError } from '../meta/errors.ts'
 import type { UserInfo } from '../request/user.ts'
 import { authenticated } from './authentication.ts'
 import { isObject, isTexts } from './jwt.ts'
+import { reviewVerdicts } from './reviewing.ts'
 import { type BearerTokenReader, TokenError } from './token.ts'
-import { createVerdicts, type TokenVerdict } from './verdicts.ts'
+import type { TokenVerdict } from './verdicts.ts'
 
 export interface WebhookTokensOptions {
   /** Sends a TokenReview and resolves with the response. Rejects if there is no valid response. */
@@ -25,16 +27,19 @@ type Reviewed =
  * rejects the token.
  */
 export function webhookTokens({ send, version, cacheTTL }: WebhookTokensOptions): BearerTokenReader {
-  const verdicts = createVerdicts<Reviewed>(cacheTTL)
+  const verdicts = reviewVerdicts<Reviewed>({
+    longest: cacheTTL,
+    userOf: reviewed => ('user' in reviewed ? reviewed.user : undefined),
+  })
   const ask = async (token: string, audiences: readonly string[]): Promise<TokenVerdict<Reviewed>> => {
     const apiVersion = `authentication.k8s.io/${version}`
     const review = { kind: 'TokenReview', apiVersion, metadata: {}, spec: { token, audiences } }
     const value = reviewedIn(await send(review), audiences)
     return { value, expires: Number.POSITIVE_INFINITY }
   }
-  return async (token, { audiences = [] }) => {
+  return async (token, { audiences = [], source }) => {
     const question = JSON.stringify([token, audiences])
-    const reviewed = await verdicts.of(question, () => ask(token, audiences)).catch(failed)
+    const reviewed = await verdicts.of(question, source, () => ask(token, audiences)).catch(failed)
     if ('problem' in reviewed) throw new TokenError(reviewed.problem)
     const { user, audiences: found } = reviewed
     return { user, ...(found.length > 0 && { audiences: found }) }
@@ -42,6 +47,7 @@ export function webhookTokens({ send, version, cacheTTL }: WebhookTokensOptions)
 }
 
 function failed(error: Error): never {
+  if (error instanceof StatusError && error.code === 429) throw error
   throw new TokenError(`token webhook failed: ${error.message}`)
 }
 

@@ -11,6 +11,8 @@ export interface Credentials {
   readonly rawHeaders?: readonly string[]
   /** Only if TLS verified the chain. */
   readonly certificate?: PeerCertificate
+  /** The address of the client; of IPv6 the network, since one client has all its addresses. */
+  readonly source?: string
 }
 
 /**

@@ -111,12 +111,13 @@ function areEqual(some: readonly string[], others: readonly string[]): boolean {
 
 function readHead(
   { headers, rawHeaders }: HttpRequest,
-  { certificate, isBad }: Peer,
+  { certificate, source, isBad }: Peer,
   isIdentity: IsIdentity,
 ): Head {
+  const sent = { headers, rawHeaders, source }
   return {
     headers: withoutIdentity(headers, isIdentity),
-    credentials: certificate === undefined ? { headers, rawHeaders } : { headers, rawHeaders, certificate },
+    credentials: certificate === undefined ? sent : { ...sent, certificate },
     badCertificate: isBad,
     impersonates: impersonates(headers),
     sentAuditId: sentAuditId(headers),
@@ -165,6 +166,7 @@ function hopsOf(headers: IncomingHttpHeaders): number {
 
 interface Peer {
   readonly certificate?: PeerCertificate
+  readonly source: string
   readonly isBad: boolean
   /** The head of the last request of the connection. */
   last?: { readonly rawHeaders: readonly string[]; readonly isIdentity: IsIdentity; readonly head: Head }
@@ -175,7 +177,7 @@ const peers = new WeakMap<object, Peer>()
 /** Cached per connection, because parsing a certificate takes longer than a small request. */
 function peerOf(request: HttpRequest): Peer {
   const connection = 'stream' in request ? request.stream.session : request.socket
-  if (connection === undefined) return { isBad: false }
+  if (connection === undefined) return { source: '', isBad: false }
   let peer = peers.get(connection)
   if (peer === undefined) {
     peer = readPeer(request.socket)
@@ -185,10 +187,24 @@ function peerOf(request: HttpRequest): Peer {
 }
 
 function readPeer(socket: Socket | TLSSocket): Peer {
-  if (!('getPeerCertificate' in socket)) return { isBad: false }
+  const source = sourceOf(socket.remoteAddress)
+  if (!('getPeerCertificate' in socket)) return { source, isBad: false }
   const certificate: Partial<DetailedPeerCertificate> = socket.getPeerCertificate(true)
-  if (certificate.raw === undefined) return { isBad: false }
-  return socket.authorized ? { certificate: certificate as PeerCertificate, isBad: false } : { isBad: true }
+  if (certificate.raw === undefined) return { source, isBad: false }
+  return socket.authorized
+    ? { certificate: certificate as PeerCertificate, source, isBad: false }
+    : { source, isBad: true }
+}
+
+/** An IPv4 address, or the first 64 bits of an IPv6 address. */
+export function sourceOf(address = ''): string {
+  const [, mapped] = /^::ffff:([\d.]+)$/i.exec(address) ?? []
+  if (mapped !== undefined || !address.includes(':')) return mapped ?? address
+  const [head = '', tail] = address.replace(/%.*$/, '').split('::')
+  const groups = head === '' ? [] : head.split(':')
+  const behind = tail ? tail.split(':') : []
+  const zeros = tail === undefined ? 0 : 8 - groups.length - behind.length
+  return [...groups, ...Array(Math.max(0, zeros)).fill('0'), ...behind].slice(0, 4).join(':')
 }
 
 function bodyOf(

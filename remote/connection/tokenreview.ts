@@ -1,25 +1,15 @@
 import type { BearerTokenReader } from '../../framework/authn/index.ts'
-import { reviewOf, type TokenReview, userIn } from '../../framework/authn/tokenreview.ts'
-import { createVerdicts } from '../../framework/authn/verdicts.ts'
+import { reviewedUsers, reviewOf, type TokenReview } from '../../framework/authn/tokenreview.ts'
 import { badGateway } from '../../framework/net/failure.ts'
-import type { UserInfo } from '../../framework/request/user.ts'
 import { type ShardConnection, textOf } from './connection.ts'
-
-/** Milliseconds for which the result of a review is cached. A revoked token works no longer than this. */
-const cacheTTL = 10_000
 
 /** Authenticates tokens by a TokenReview in `root`. Caches digests of tokens, not tokens. */
 export function tokenReviews(connection: ShardConnection): BearerTokenReader {
-  const verdicts = createVerdicts<UserInfo>(cacheTTL)
-  return async token => ({
-    user: await verdicts.of(token, async () => ({
-      value: await review(connection, token),
-      expires: Number.POSITIVE_INFINITY,
-    })),
-  })
+  const users = reviewedUsers()
+  return async (token, { source }) => ({ user: await users(token, source, () => review(connection, token)) })
 }
 
-async function review(connection: ShardConnection, token: string): Promise<UserInfo> {
+async function review(connection: ShardConnection, token: string): Promise<TokenReview> {
   const answer = await connection.ask({
     method: 'POST',
     target: '/clusters/root/apis/authentication.k8s.io/v1/tokenreviews',
@@ -27,7 +17,7 @@ async function review(connection: ShardConnection, token: string): Promise<UserI
     body: JSON.stringify(reviewOf(token)),
     signal: AbortSignal.timeout(30_000),
   })
-  return userIn(parsed(await textOf(answer)))
+  return parsed(await textOf(answer))
 }
 
 function parsed(text: string): TokenReview {

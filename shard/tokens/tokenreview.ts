@@ -4,7 +4,7 @@ import { itemOf } from '../../framework/contract/item.ts'
 import type { ResourceStorage } from '../../framework/contract/storage.ts'
 import { badRequest } from '../../framework/meta/errors.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
-import { type PrintedUser, printUser } from '../../framework/request/user.ts'
+import { accountOf, type PrintedUser, printUser } from '../../framework/request/user.ts'
 import { createOnly } from '../../framework/verbs/createonly.ts'
 
 interface TokenReview extends KubeObject {
@@ -29,13 +29,13 @@ export const tokenReviewStorage = (tokens: TokenAuthenticator): ResourceStorage 
 
 async function statusOf(
   tokens: TokenAuthenticator,
-  { cluster }: RequestContext,
+  { cluster, user, requestor }: RequestContext,
   { spec }: TokenReview,
 ): Promise<Status> {
   const { token, audiences = [] } = spec ?? {}
   if (!token) throw badRequest('token is required for TokenReview in authentication')
   try {
-    const found = await tokens.identify(token, { cluster, audiences })
+    const found = await tokens.identify(token, { cluster, audiences, source: accountOf(user, requestor) })
     return { authenticated: true, user: printUser(found.user), audiences: found.audiences }
   } catch (error) {
     if (error instanceof TokenError) return { user: {}, error: error.message }

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import type { ShardAnswer, ShardConnection } from './connection.ts'
+import { tokenReviews } from './tokenreview.ts'
+
+const answered = (status: object): ShardAnswer =>
+  ({ statusCode: 201, headers: {}, body: { text: async () => JSON.stringify({ status }) } }) as never
+
+/** A reader whose shard answers with this status; undefined: it does not answer. */
+function reviewer(status: object | undefined) {
+  const asked: string[] = []
+  const ask: ShardConnection['ask'] = ({ body }) => {
+    asked.push(String(body))
+    return status === undefined ? new Promise(() => undefined) : Promise.resolve(answered(status))
+  }
+  return { asked, read: tokenReviews({ ask } as ShardConnection) }
+}
+
+describe('tokens that the shard reviews', () => {
+  it('are reviewed once for a while, also rejected ones', async () => {
+    const good = reviewer({ authenticated: true, user: { username: 'ann', groups: [] } })
+    for (let i = 0; i < 3; i++) assert.equal((await good.read('t', {}))?.user.name, 'ann')
+    assert.equal(good.asked.length, 1)
+    const bad = reviewer({ error: 'unknown' })
+    for (let i = 0; i < 3; i++)
+      await assert.rejects(async () => bad.read('t', {}), { name: 'TokenError', message: 'unknown' })
+    assert.equal(bad.asked.length, 1)
+  })
+
+  it('that are unknown are reviewed a few at a time for each source', async () => {
+    const { asked, read } = reviewer(undefined)
+    const send = (token: string, source: string): void =>
+      void Promise.resolve(read(token, { source })).catch(() => undefined)
+    for (let i = 0; i < 500; i++) send(`t${i}`, 'a')
+    await new Promise(resolve => setImmediate(resolve))
+    const some = asked.length
+    assert.ok(some < 100, `${some} reviews`)
+    send('other', 'b')
+    await new Promise(resolve => setImmediate(resolve))
+    assert.equal(asked.length, some + 1)
+  })
+})
