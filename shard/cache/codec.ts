@@ -144,8 +144,9 @@ export interface StoredResource {
   readonly segment: string
 }
 
-/** The prefix of all keys of objects. */
+/** The prefix of all keys of objects, and the first key after them. */
 export const registryPrefix = '/registry/'
+export const registryEnd = '/registry0'
 
 /** `/registry/<cluster>/<group or core>/<resource>/<segment>/<namespace>/<name>`. */
 export const storageKey = ({ group, resource, segment }: StoredResource, key: ObjectKey): string =>

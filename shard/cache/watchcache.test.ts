@@ -58,6 +58,18 @@ describe('the watch cache', () => {
     await store.close()
   })
 
+  it('asks for the log before it has read the objects: etcd sends it slowly', async () => {
+    const store = openMemoryStore()
+    const { range, watch } = store
+    store.range = () => assert.fail('the objects are read first')
+    store.watch = (...args) => {
+      store.range = range
+      return watch.apply(store, args)
+    }
+    ;(await openWatchCache(store, { log: silent, signal: forever })).close()
+    await store.close()
+  })
+
   it('serves a write to its author at once', async () => {
     await start()
     const revision = await fixture.store.commit([

@@ -6,7 +6,7 @@ import { defaultRing, type Ring, type RingBounds } from '../../framework/cache/r
 import type { Logger } from '../../framework/contract/log.ts'
 import type { ClusterScope } from '../../framework/meta/object.ts'
 import { Compacted, type Store, type StoredValue, type StoreEvent } from '../store/store.ts'
-import { type ParsedKey, parseStorageKey, registryPrefix } from './codec.ts'
+import { type ParsedKey, parseStorageKey, registryEnd, registryPrefix } from './codec.ts'
 import { Builder, type Decorator, type WatchCacheEvent } from './item.ts'
 import { type AppliedRevision, type CacheContext, type CacheHandler, ResourceCache } from './resource.ts'
 
@@ -169,14 +169,14 @@ class LiveCache implements WatchCache, CacheContext {
     for (const { ring } of this.#resources.values()) ring.end()
   }
 
-  /**
-   * Loads the oldest state of the store and replays its log, so that the rings have the events of before a restart.
-   */
+  /** Loads the oldest state of the store and replays its log, which etcd sends meanwhile: the rings have the events of before a restart. */
   async load(): Promise<void> {
     const { revision } = this.#store
-    const end = `${registryPrefix.slice(0, -1)}0`
+    const log = this.#store.watch('', this.floor, this.closed)
+    const first = log.next()
+    first.catch(() => undefined)
     let objects = 0
-    for await (const values of this.#store.range(registryPrefix, end, { revision: this.floor })) {
+    for await (const values of this.#store.range(registryPrefix, registryEnd, { revision: this.floor })) {
       for (const value of values) {
         const parsed = parseStorageKey(value.key)
         if (parsed !== undefined) this.#resourceOf(parsed).load(parsed.key, value)
@@ -189,14 +189,13 @@ class LiveCache implements WatchCache, CacheContext {
     for (const resource of this.#resources.values()) resource.loaded()
     if (this.#options.decorate !== undefined) this.builder.use(this.#options.decorate(this))
     for (const resource of this.#resources.values()) resource.settle()
-    const running = this.#run()
-    await Promise.race([this.at(revision), running])
+    await Promise.race([this.at(revision), this.#run(log, first)])
   }
 
-  async #run(): Promise<void> {
+  async #run(log: StoreLog, first: ReturnType<StoreLog['next']>): Promise<void> {
     this.#options.signal.addEventListener('abort', () => this.close(), { once: true })
     try {
-      for await (const events of this.#store.watch('', this.floor, this.closed)) this.#apply(events)
+      for (let next = await first; next.done !== true; next = await log.next()) this.#apply(next.value)
       this.close()
     } catch (error) {
       this.#options.log.error({ error: String(error) }, 'watch cache stopped')
@@ -237,6 +236,8 @@ class LiveCache implements WatchCache, CacheContext {
     return this.resource(resource.group, resource.resource, resource.segment)
   }
 }
+
+type StoreLog = ReturnType<Store['watch']>
 
 interface Waiter {
   readonly revision: number

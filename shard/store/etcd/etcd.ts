@@ -22,6 +22,8 @@ export interface EtcdOptions extends EtcdAccess {
   readonly compactEvery: number
   /** Bytes of changes that are kept, also if they are younger; 1 GiB when absent. */
   readonly mostHistory?: number
+  /** Revisions of before the opening that are readable at most; 10,000 when absent. */
+  readonly mostRevisions?: number
   /**
    * The newest revision of another store: the new installation becomes a copy of it, with higher revisions. It is incomplete
    * until `completeInstallation`.
@@ -30,6 +32,9 @@ export interface EtcdOptions extends EtcdAccess {
   /** Where this server keeps what it has seen, to notice that etcd was restored; absent: nowhere. */
   readonly seen?: SeenPlace
 }
+
+/** etcd sends 1,000 revisions of the past to a watch, and the next 1,000 after 100 ms. */
+const revisionsInOneSecond = 10_000
 
 /** Opens the installation below the prefix, and creates it if needed. Throws `StoreError`. */
 export async function openEtcdStore(options: EtcdOptions): Promise<SharedStore> {
@@ -70,10 +75,10 @@ const openingOf = async ({ copyOf, seen }: EtcdOptions): Promise<OpeningInstalla
 async function openShared(
   target: EtcdTarget,
   installation: EtcdInstallation,
-  { compactEvery, mostHistory, seen }: EtcdOptions,
+  { compactEvery, mostHistory, mostRevisions = revisionsInOneSecond, seen }: EtcdOptions,
 ): Promise<SharedStore> {
-  const compacted = Math.max(installation.floor, await compactedBy(target))
   const { modified } = await headOf(target)
+  const compacted = Math.max(installation.floor, modified - mostRevisions, await compactedBy(target))
   const state = { compacted, revision: Math.max(compacted, modified) }
   const history = { compactEvery, mostHistory }
   return new SharedStore(target, { installation, ...state, ...history, ...(seen && { seen }) })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { notRun } from '../../../test/support/notrun.ts'
 import { eventually } from '../../../test/support/oriel.ts'
 import { etcdProgram, noEtcd, startEtcd } from '../../../test/support/servers/etcd.ts'
+import { Compacted, type StoreEvent } from '../store.ts'
 import { openEtcdStore } from './etcd.ts'
 import { HistoryMarks } from './historymarks.ts'
 
@@ -45,6 +46,35 @@ else
         stop.abort()
         await seen
         await store.close()
+        await etcd.stop()
+      }
+    })
+
+    it('reads its newest changes at the start, because etcd sends earlier ones slowly', async () => {
+      const etcd = await startEtcd()
+      const options = { endpoints: [etcd.endpoint], prefix: '/newest', compactEvery: 0 }
+      const writer = await openEtcdStore(options)
+      for (let i = 1; i <= 8; i++) await writer.commit([{ key: 'a', value: Buffer.from(String(i)) }])
+      const store = await openEtcdStore({ ...options, mostRevisions: 3 })
+      try {
+        const values = (await store.range('', '~', { revision: store.compacted }).next()).value
+        assert.equal(String(values?.[0]?.value), '5')
+        const changes = (await store.watch('', store.compacted, AbortSignal.timeout(10_000)).next()).value
+        assert.deepEqual(
+          changes?.map(({ value }: StoreEvent) => String(value?.value)),
+          ['6', '7', '8'],
+        )
+        await assert.rejects(
+          store.watch('', store.compacted - 1, new AbortController().signal).next(),
+          Compacted,
+        )
+        assert.equal(
+          (await writer.watch('', writer.compacted, AbortSignal.timeout(10_000)).next()).done,
+          false,
+        )
+      } finally {
+        await store.close()
+        await writer.close()
         await etcd.stop()
       }
     })
