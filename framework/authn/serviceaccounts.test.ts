@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { SignJWT } from 'jose'
+import { serviceUnavailable } from '../meta/errors.ts'
 import { serviceAccountTokens, type TokenGrant, tokenIssuer } from './serviceaccounts.ts'
 import { signingKeys } from './signingkeys.ts'
 import { createObjects, type Objects } from './testing/objects.ts'
@@ -74,10 +75,12 @@ describe('service account tokens', () => {
     await refused(token, /the shard of the service account does not accept the token/)
     answer = () => Promise.reject(new Error('no answer'))
     await refused(token, /the shard of the service account does not accept the token/)
+    answer = () => Promise.reject(serviceUnavailable('it moves'))
+    await assert.rejects(async () => read(token, {}), { code: 503 })
     await refused(`${token.slice(0, -8)}AAAAAAAA`, /invalid signature/)
-    assert.equal(reviews.length, 3)
+    assert.equal(reviews.length, 4)
     assert.ok(await read((await issue(grant)).token, {}), 'tokens of this shard are not reviewed elsewhere')
-    assert.equal(reviews.length, 3)
+    assert.equal(reviews.length, 4)
   })
 
   it('may be of several issuers, of which one issues', async () => {

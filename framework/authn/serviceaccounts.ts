@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Informer, Informers } from '../contract/informer.ts'
 import type { Item } from '../contract/item.ts'
+import { StatusError } from '../meta/errors.ts'
 import type { ClusterName } from '../meta/object.ts'
 import { clusterNameKey, credentialKey, scopeOf, scopesKey, type UserInfo } from '../request/user.ts'
 import { serviceAccountGroups, serviceAccountName } from './accountname.ts'
@@ -109,7 +110,10 @@ interface Signed {
   readonly secret?: { readonly name: string; readonly uid?: string }
 }
 
-/** Whether the shard of a service account accepts its token. Rejects when the shard does not answer. */
+/**
+ * Whether the shard of a service account accepts its token. Rejects when the shard does not answer, and with 503 when it cannot
+ * tell now.
+ */
 export type ReviewElsewhere = (token: string, audiences?: readonly string[]) => Promise<boolean>
 
 export interface ServiceAccountReaderOptions extends ServiceAccountKeys {
@@ -209,8 +213,13 @@ async function checkElsewhere(
   token: string,
   audiences: readonly string[] | undefined,
 ): Promise<void> {
-  const isAccepted = await review(token, audiences).catch(() => false)
+  const isAccepted = await review(token, audiences).catch(unlessUnavailable)
   if (!isAccepted) throw new TokenError('the shard of the service account does not accept the token')
+}
+
+function unlessUnavailable(error: unknown): false {
+  if (error instanceof StatusError && error.code === 503) throw error
+  return false
 }
 
 const isGoing = (item: Item): boolean => item.object.metadata.deletionTimestamp !== undefined

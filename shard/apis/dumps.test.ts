@@ -103,6 +103,13 @@ describe('dumps of logical clusters', () => {
     await assert.rejects(ask('staying'), refused(404))
     await assert.rejects(ask('*'), refused(404))
   })
+
+  it('are of all objects: there is none while they are being removed', async () => {
+    const cluster = 'leaving'
+    await shard.addCluster(cluster)
+    await annotate(shard, cluster, { [migratingAnnotation]: 'root:m', [leavingAnnotation]: 'beta' })
+    await assert.rejects(ask(cluster), refused(404))
+  })
 })
 
 async function textOf({ body }: RawResponse): Promise<string> {

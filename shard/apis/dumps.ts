@@ -15,6 +15,7 @@ import {
 import { externalLogicalClusterAdmin } from '../../kcp/users.ts'
 import { registryPrefix, storageKey } from '../cache/codec.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
+import type { Most } from '../store/medium.ts'
 import { intact, type Store, type StoredValue } from '../store/store.ts'
 import type { Inactive } from './inactive.ts'
 import { builtinSegment, customSegment } from './served.ts'
@@ -41,7 +42,8 @@ export async function dumpResponse(
   const about = { group: migrationGroup, resource: 'logicalclusterdumps' }
   if (!isPrivileged(user) && !user.groups.includes(externalLogicalClusterAdmin))
     throw forbidden({ ...about, name: '' }, `user is not in group ${externalLogicalClusterAdmin}`)
-  if (source.inactive.refusalOfWrites(cluster) === undefined) throw notFound({ ...about, name: cluster })
+  if (source.inactive.refusalOfWrites(cluster) === undefined || source.inactive.isPartial(cluster))
+    throw notFound({ ...about, name: cluster })
   const asked = dumpIn(await request.body(largest))
   const status = await pageOf(source, cluster, asked.spec ?? {})
   const metadata = { ...asked.metadata, resourceVersion: String(source.store.revision) }
@@ -81,12 +83,10 @@ async function pageOf(
   const from = after.startsWith(`${cluster}/`) ? `${registryPrefix}${after}\0` : prefix
   const most = Math.min(positive(limit) ?? mostEntries, mostEntries)
   const bytes = Math.min(positive(maxBytes) ?? mostBytes, mostBytes)
-  const values = await firstOf(source.store, [from, `${prefix.slice(0, -1)}0`], most)
-  const page = within(values, bytes)
-  const last = page.at(-1)
-  if (page.length === most || page.length < values.length)
-    return { entries: page.map(entryOf), continue: keyOf(last) }
-  return { entries: [...page.map(entryOf), ...(await schemasOf(source, cluster))] }
+  const page = await firstOf(source.store, [from, `${prefix.slice(0, -1)}0`], { count: most, bytes })
+  const entries = page.values.map(entryOf)
+  if (!page.isLast) return { entries, continue: keyOf(page.values.at(-1)) }
+  return { entries: [...entries, ...(await schemasOf(source, cluster))] }
 }
 
 const positive = (limit: number | undefined): number | undefined =>
@@ -98,24 +98,26 @@ const entryOf = (value: StoredValue): DumpEntry => ({
   value: value.value.toString('base64'),
 })
 
+interface StoredPage {
+  readonly values: readonly StoredValue[]
+  readonly isLast: boolean
+}
+
+/** Values up to the limits, at least one. */
 async function firstOf(
   store: Store,
   [from, to]: readonly [string, string],
-  limit: number,
-): Promise<readonly StoredValue[]> {
-  const found: StoredValue[] = []
-  for await (const values of store.range(from, to, { limit })) found.push(...values.map(intact))
-  return found
-}
-
-/** The values up to a number of bytes, at least one. */
-function within(values: readonly StoredValue[], most: number): readonly StoredValue[] {
-  let bytes = 0
-  const end = values.findIndex(({ value }, i) => {
-    bytes += value.length
-    return i > 0 && bytes > most
-  })
-  return end === -1 ? values : values.slice(0, end)
+  { count, bytes }: Most,
+): Promise<StoredPage> {
+  const values: StoredValue[] = []
+  let left = bytes
+  for await (const batch of store.range(from, to, { limit: count }))
+    for (const value of batch) {
+      left -= value.value.length
+      if (left < 0 && values.length > 0) return { values, isLast: false }
+      values.push(intact(value))
+    }
+  return { values, isLast: values.length < count }
 }
 
 /** The copies of the schemas that bindings use: their providers may have deleted them. */

@@ -1,21 +1,16 @@
 import type { RequestContext } from '../../framework/contract/context.ts'
 import { isCopied, type ObjectMeta } from '../../framework/contract/item.ts'
-import { expired, forbidden, type StatusError, serviceUnavailable } from '../../framework/meta/errors.ts'
+import { expired, forbidden, type StatusError } from '../../framework/meta/errors.ts'
 import type { ClusterName, ClusterScope } from '../../framework/meta/object.ts'
 import type { RequestInfo } from '../../framework/request/requestinfo.ts'
-import {
-  inactiveAnnotation,
-  incomingAnnotation,
-  leavingAnnotation,
-  migratingAnnotation,
-} from '../../kcp/annotations.ts'
+import { inactiveAnnotation, migratingAnnotation } from '../../kcp/annotations.ts'
 import { coreGroup } from '../../kcp/apigroups.ts'
 import { dumpsPath } from '../../kcp/migration.ts'
 import { externalLogicalClusterAdmin } from '../../kcp/users.ts'
 import type { WatchCacheEvent } from '../cache/item.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
 import type { WatchEnds } from './ends.ts'
-import { type Arrival, arrivalIn } from './moved.ts'
+import { type Arrival, arrivalIn, beingMigrated, partialStateOf } from './moved.ts'
 import { customSegment } from './served.ts'
 
 /**
@@ -27,6 +22,8 @@ export interface Inactive {
   refusal(cluster: ClusterScope, request: RefusableRequest, query: URLSearchParams): StatusError | undefined
   /** The same for one whose objects are arriving, or are being removed, or were removed a moment ago. */
   refusalToAll: Inactive['refusal']
+  /** Whether another shard has some of its objects, or all. */
+  isPartial(cluster: ClusterName): boolean
   /** The refusal of every write, also by controllers, while the logical cluster moves. */
   refusalOfWrites(cluster: ClusterName): StatusError | undefined
 }
@@ -74,7 +71,8 @@ export function followInactive(cache: WatchCache, ends: WatchEnds): Inactive {
     },
     refusalToAll: (cluster, request, query) =>
       isElsewhere(known, cluster) ? movingRefusal(request, query) : undefined,
-    refusalOfWrites: cluster => (known.moving.has(cluster) ? unavailable() : undefined),
+    isPartial: cluster => known.partial.has(cluster),
+    refusalOfWrites: cluster => (known.moving.has(cluster) ? beingMigrated() : undefined),
   }
 }
 
@@ -109,9 +107,9 @@ function followPartial(
 ): void {
   if (annotations !== undefined) left.delete(cluster)
   else if (partial.get(cluster) === 'leaving') left.set(cluster, performance.now() + remembered)
-  if (annotations?.[leavingAnnotation] !== undefined) partial.set(cluster, 'leaving')
-  else if (annotations?.[incomingAnnotation] !== undefined) partial.set(cluster, 'arriving')
-  else partial.delete(cluster)
+  const state = annotations && partialStateOf(annotations)
+  if (state === undefined) partial.delete(cluster)
+  else partial.set(cluster, state)
   for (const [each, until] of left) if (until < performance.now()) left.delete(each)
 }
 
@@ -119,8 +117,6 @@ function setMember(clusters: Set<ClusterName>, cluster: ClusterName, isMember: b
   if (isMember) clusters.add(cluster)
   else clusters.delete(cluster)
 }
-
-const unavailable = (): StatusError => serviceUnavailable('logical cluster is being migrated', 1)
 
 /**
  * Clients that resume list again: the revisions of the other shard are not those of this one. Other shards read on, and get
@@ -130,7 +126,7 @@ function movingRefusal({ info, user }: RefusableRequest, query: URLSearchParams)
   if (info.path === dumpsPath || user.groups.includes(externalLogicalClusterAdmin)) return undefined
   if (resumed(info, query) !== undefined)
     return expired('logical cluster is being migrated to another shard; relist required')
-  return unavailable()
+  return beingMigrated()
 }
 
 /** The resourceVersion of a list or watch that continues from what a client has; undefined for others. */

@@ -1,5 +1,6 @@
 import type { ObjectMeta } from '../../framework/contract/item.ts'
-import { movedAnnotation } from '../../kcp/annotations.ts'
+import { type StatusError, serviceUnavailable } from '../../framework/meta/errors.ts'
+import { incomingAnnotation, leavingAnnotation, movedAnnotation } from '../../kcp/annotations.ts'
 
 /** When a logical cluster came from another shard: the revision here, and the last one there. */
 export interface Arrival {
@@ -24,3 +25,12 @@ export function movesIn(annotations: ObjectMeta['annotations']): number {
 /** The value of the annotation after one more move. */
 export const movedText = ({ here, there }: Arrival, before: ObjectMeta['annotations']): string =>
   `${here},${there},${movesIn(before) + 1}`
+
+/** What an own logical cluster does whose objects another shard has, too. */
+export function partialStateOf(annotations: ObjectMeta['annotations']): 'arriving' | 'leaving' | undefined {
+  if (annotations[leavingAnnotation] !== undefined) return 'leaving'
+  return annotations[incomingAnnotation] === undefined ? undefined : 'arriving'
+}
+
+/** The refusal of requests to a logical cluster that moves. */
+export const beingMigrated = (): StatusError => serviceUnavailable('logical cluster is being migrated', 1)

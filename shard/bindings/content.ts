@@ -29,11 +29,17 @@ export interface ClusterContent {
   commit(changes: readonly StoreChange[]): Promise<void>
   /** Likewise, also in a logical cluster that moves to another shard, where all other writes are refused; returns the revision. */
   transfer(changes: readonly StoreChange[]): Promise<number>
-  /** The first values whose keys are in [from, to), as they are stored. */
+  /**
+   * The first values whose keys are in [from, to), as they are stored: at most `limit`, and fewer when they are large. None if there
+   * are none.
+   */
   values(from: string, to: string, limit: number): Promise<readonly StoredValue[]>
   /** Calls `handler` for every change of any resource. Returns a function that removes the handler. */
   subscribe: WatchCache['subscribe']
 }
+
+/** Bytes after which no further values are read. */
+const mostBytes = 8 * 1024 * 1024
 
 const deletionMark = Buffer.from('"deletionTimestamp":')
 
@@ -72,13 +78,24 @@ export function clusterContent(
     add: objects => commit(objects.map(creationOf)),
     commit,
     transfer,
-    async values(from, to, limit) {
-      const found: StoredValue[] = []
-      for await (const values of store.range(from, to, { limit })) found.push(...values)
-      return found.map(intact)
-    },
+    values: (from, to, limit) => firstValues(store, [from, to], limit),
     subscribe: handler => cache.subscribe(handler),
   }
+}
+
+async function firstValues(
+  store: Store,
+  [from, to]: readonly [string, string],
+  limit: number,
+): Promise<readonly StoredValue[]> {
+  const found: StoredValue[] = []
+  let bytes = 0
+  for await (const batch of store.range(from, to, { limit })) {
+    found.push(...batch.map(intact))
+    bytes += batch.reduce((sum, { value }) => sum + value.length, 0)
+    if (bytes >= mostBytes) break
+  }
+  return found
 }
 
 /** The deletion of an object at the revision that was read. */

@@ -1,9 +1,11 @@
+import { aborted } from '../../framework/async/awaitable.ts'
+import { retry } from '../../framework/async/backoff.ts'
 import type { ResourceRef } from '../../framework/contract/backend.ts'
 import { type Item, type ItemEvent, isCopied } from '../../framework/contract/item.ts'
 import { silent } from '../../framework/contract/log.ts'
 import type { PeerClient } from '../../framework/contract/peer.ts'
 import { createInformers } from '../../framework/informers/informers.ts'
-import { migratingAnnotation, migrationFinalizer } from '../../kcp/annotations.ts'
+import { incomingAnnotation, migratingAnnotation, migrationFinalizer } from '../../kcp/annotations.ts'
 import { migrationGroup } from '../../kcp/apigroups.ts'
 import type { APIExport } from '../../kcp/apis.ts'
 import { isFalse } from '../../kcp/conditions.ts'
@@ -14,10 +16,13 @@ import { type Controller, keyOf } from '../controllers/controller.ts'
 import type { KcpControllerDeps } from '../controllers/host.ts'
 import { createQueue, type Queue } from '../controllers/queue.ts'
 import { bindMigrations } from './binding.ts'
-import { copyPage, discard, finalize } from './destination.ts'
-import { homeHere, homeThere, type MigrationHome } from './home.ts'
+import { copyPage, discard, finalize, keysOfWaiting } from './destination.ts'
+import { settle } from './gone.ts'
+import { homeHere, homeThere } from './home.ts'
+import { reportMissing } from './missing.ts'
 import { cleanUp, prepare, reopen } from './origin.ts'
 import { isIncoming, rawCluster } from './rawcluster.ts'
+import { peerNamed, shardNames } from './shards.ts'
 import {
   clusterOf,
   destinationOf,
@@ -25,7 +30,6 @@ import {
   keyInAnnotation,
   type MigrationStep,
   report,
-  uidOf,
 } from './step.ts'
 
 export interface MigrationController extends Controller {
@@ -38,7 +42,6 @@ interface Seen {
   /** The shard that stores it. */
   readonly shard: string
   readonly cluster: string
-  readonly uid: string
 }
 
 interface Context {
@@ -74,13 +77,13 @@ export function migrationController(deps: KcpControllerDeps): MigrationControlle
     name: 'logicalclustermigration',
     idle: () => queue.idle(),
     follow: async ({ name, client }, signal) => {
-      const resource = await context.resource
+      const resource = await Promise.race([context.resource, aborted(signal)])
+      if (signal.aborted || resource === undefined) return
       // Failures are logged by those who copy objects of the same shard.
-      if (!signal.aborted)
-        createInformers(client, silent, signal)
-          .for(resource)
-          .onEvent(event => noted(context, name, event))
-      await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
+      createInformers(client, silent, signal)
+        .for(resource)
+        .onEvent(event => noted(context, name, event))
+      await aborted(signal)
     },
     run: signal => run(context, signal),
   }
@@ -93,32 +96,51 @@ const keysIn = ({ meta }: Item): readonly string[] => {
 }
 
 async function run(context: Context, signal: AbortSignal): Promise<void> {
-  const { deps, queue, seen } = context
+  const { deps, queue } = context
   const stops: (() => void)[] = []
   const started = context.resource.then(async resource => {
     if (signal.aborted) return
-    await bindMigrations(deps, resource)
-    const { informers, shard, tenancy } = deps
-    stops.push(
-      informers.for(resource).onEvent(event => noted(context, shard.name, event)),
-      informers.for(resources.logicalClusters).onEvent(({ item }) => {
-        for (const key of keysIn(item)) queue.add(key)
-      }),
-      informers.for(tenancy.shards).onEvent(() => {
-        for (const key of seen.keys()) queue.add(key)
-      }),
-    )
+    stops.push(...subscribed(context, resource))
+    await begun(deps, signal, async () => {
+      for (const key of await keysOfWaiting(deps)) queue.add(key)
+      await bindMigrations(deps, resource)
+    })
   })
   started.catch(error => deps.log.error({ error: String(error) }, 'migrations are not followed'))
   await queue.run(signal)
   for (const stop of stops) stop()
 }
 
+function subscribed(context: Context, resource: ResourceRef): readonly (() => void)[] {
+  const { deps, queue, seen } = context
+  const { informers, shard, tenancy } = deps
+  return [
+    informers.for(resource).onEvent(event => noted(context, shard.name, event)),
+    informers.for(resources.logicalClusters).onEvent(({ type, item }) => {
+      for (const key of keysIn(item)) queue.add(key)
+      if (type !== 'ADDED') return
+      for (const [key, { cluster }] of seen) if (cluster === item.key.cluster) queue.add(key)
+    }),
+    informers.for(tenancy.shards).onEvent(() => {
+      for (const key of seen.keys()) queue.add(key)
+    }),
+  ]
+}
+
+/** Milliseconds. */
+const pauses = { first: 500, longest: 10_000 }
+
+const begun = ({ log }: KcpControllerDeps, signal: AbortSignal, act: () => Promise<void>): Promise<void> =>
+  retry(act, {
+    ...{ ...pauses, signal },
+    failed: error => log.warn({ error: String(error) }, 'migrations are not bound, retrying'),
+  })
+
 function noted({ seen, queue }: Context, shard: string, { type, item }: ItemEvent): void {
   if (type === 'BOOKMARK') return
   const { spec } = item.object as LogicalClusterMigration
   const key = keyOf(item)
-  seen.set(key, { shard, cluster: spec?.logicalCluster ?? '', uid: item.meta.uid })
+  seen.set(key, { shard, cluster: spec?.logicalCluster ?? '' })
   queue.add(key)
 }
 
@@ -138,10 +160,17 @@ async function reconcile(context: Context, key: string): Promise<number | undefi
   const resource = await context.resource
   const found = await find(context, resource, key)
   if (found === undefined) return void (await forget(context, key))
-  return advance({ deps: context.deps, key, ...found })
+  const step = { deps: context.deps, key, ...found }
+  for (const item of context.closedFor(key)) if (!concerns(step, item)) await settle(step, item.key.cluster)
+  return advance(step)
 }
 
-type Found = Pick<MigrationStep, 'home' | 'migration'>
+/** Whether an own logical cluster moves because of the migration, and not because of an earlier one with its name. */
+const concerns = (step: MigrationStep, { key, meta }: Item): boolean =>
+  key.cluster === clusterOf(step) &&
+  (meta.annotations[incomingAnnotation] === undefined || destinationOf(step) === step.deps.shard.name)
+
+type Found = Pick<MigrationStep, 'home' | 'isHere' | 'migration'>
 
 /** The current object: from the shard that had it last, else from any. Throws while one of them cannot be asked. */
 async function find(context: Context, resource: ResourceRef, key: string): Promise<Found | undefined> {
@@ -149,31 +178,21 @@ async function find(context: Context, resource: ResourceRef, key: string): Promi
   const { informers, peers, shard } = deps
   const own = informers.for(resource)
   const here = homeHere(deps.client, resource, (cluster, name) => own.get(cluster, '', name)?.object)
-  const shards = informers.for(deps.tenancy.shards).list(rootCluster)
-  const names = new Set([shard.name, ...peers.keys(), ...shards.map(({ key: { name } }) => name)])
   const last = seen.get(key)?.shard ?? shard.name
-  const ordered = [last, ...[...names].filter(name => name !== last)]
-  for (const name of ordered) {
-    const home = name === shard.name ? here : homeOf(peers.get(name), name, resource)
+  for (const name of [last, ...shardNames(deps).filter(name => name !== last)]) {
+    const isHere = name === shard.name
+    const home = isHere ? here : homeThere(peerNamed(peers, name), resource)
     const migration = await home.read(key)
-    if (migration !== undefined) return { home, migration }
+    if (migration !== undefined) return { home, isHere, migration }
   }
   return undefined
 }
 
-function homeOf(peer: PeerClient | undefined, name: string, resource: ResourceRef): MigrationHome {
-  if (peer === undefined) throw new Error(`shard ${name} is not known or not reachable`)
-  return homeThere(peer, resource)
-}
-
-/** A migration without an object: its logical cluster is as before. */
+/** A migration without an object. */
 async function forget({ deps, seen, closedFor }: Context, key: string): Promise<void> {
-  const last = seen.get(key)
   const closed = closedFor(key).map(item => item.key.cluster)
-  for (const cluster of new Set([...closed, ...(last === undefined ? [] : [last.cluster])])) {
-    await discard(deps, cluster, { key, uid: last?.uid })
-    await reopen(deps, cluster, key)
-  }
+  for (const cluster of new Set([...closed, seen.get(key)?.cluster ?? '']))
+    await settle({ deps, key }, cluster)
   seen.delete(key)
 }
 
@@ -184,7 +203,8 @@ async function advance(step: MigrationStep): Promise<number | undefined> {
   const isDestination = destinationOf(step) === deps.shard.name
   if (isOrigin && isBeforeSwitch(phase) && migration.metadata.deletionTimestamp !== undefined)
     return void (await abort(step, 'Deleted', 'the migration was deleted'))
-  if (phase === undefined || phase === 'Preparing') return isOrigin ? prepare(step) : undefined
+  if (phase === undefined || phase === 'Preparing')
+    return isOrigin ? prepare(step) : void (await reportMissing(step))
   if (phase === 'Migrating') return isDestination ? copyPage(step) : void (isOrigin && (await check(step)))
   if (phase === 'OriginCleanup') return isOrigin ? cleanUp(step) : undefined
   if (phase === 'DestinationFinalize') return isDestination ? finalize(step) : undefined
@@ -213,10 +233,8 @@ async function check(step: MigrationStep): Promise<void> {
 }
 
 async function undo(step: MigrationStep, isOrigin: boolean, isDestination: boolean): Promise<void> {
-  const { deps, key } = step
-  const cluster = clusterOf(step)
-  if (isDestination) await discard(deps, cluster, { key, uid: uidOf(step) })
-  if (isOrigin) await reopen(deps, cluster, key)
+  if (isDestination) await discard(step, clusterOf(step))
+  if (isOrigin) await reopen(step, clusterOf(step))
 }
 
 async function release({ home, key, migration }: MigrationStep): Promise<void> {

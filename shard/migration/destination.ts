@@ -1,3 +1,4 @@
+import type { ClusterName } from '../../framework/meta/object.ts'
 import { decodeObject } from '../../framework/wire/encode.ts'
 import {
   incomingAnnotation,
@@ -16,19 +17,22 @@ import {
   type LogicalClusterDump,
 } from '../../kcp/migration.ts'
 import { movedText } from '../apis/moved.ts'
+import type { ClusterContent } from '../bindings/content.ts'
 import { decodeStored, encodeStored, parseStorageKey, registryPrefix } from '../cache/codec.ts'
 import type { StoreChange, StoredValue } from '../store/store.ts'
 import {
   annotated,
   batch,
   changeOf,
+  complete,
   isIncoming,
   keyOfCluster,
   movesFor,
   rawCluster,
   transferAll,
 } from './rawcluster.ts'
-import { annotationOf, clusterOf, type MigrationStep, report, tryAgain, uidOf } from './step.ts'
+import { peerNamed } from './shards.ts'
+import { annotationOf, clusterOf, keyInAnnotation, type MigrationStep, report, tryAgain } from './step.ts'
 import { assignWorkspace } from './workspace.ts'
 
 /** Milliseconds for a page of entries. */
@@ -40,9 +44,10 @@ const longest = 30_000
  */
 export async function copyPage(step: MigrationStep): Promise<number | undefined> {
   const { dumpContinue = '', entriesCopied = 0 } = step.migration.status ?? {}
-  if (dumpContinue === '') await discardWaiting(step.deps, uidOf(step))
   const page = await requested(step, dumpContinue).catch((error: Error) => error)
   if (page instanceof Error) return refused(step, page)
+  // Not before: if the origin has removed its objects, these are the only ones.
+  if (dumpContinue === '') await beginAgain(step)
   const { entries = [], continue: next = '' } = page.status ?? {}
   const last = Number(page.metadata.resourceVersion)
   const changes = entries.map(entry => changeFor(step, entry, last))
@@ -51,15 +56,22 @@ export async function copyPage(step: MigrationStep): Promise<number | undefined>
     changes.map(change => [change]),
   )
   const copied = entriesCopied + entries.length
-  if (next === '') await takeOver(step, copied)
-  else await report(step, { entriesCopied: copied, dumpContinue: next })
+  if (next === '') return takeOver(step, copied)
+  await report(step, { entriesCopied: copied, dumpContinue: next })
   return undefined
+}
+
+async function beginAgain(step: MigrationStep): Promise<void> {
+  const { content } = step.deps
+  const raw = await rawCluster(content, clusterOf(step))
+  if (raw !== undefined && isIncoming(raw))
+    await content.transfer([changeOf(clusterOf(step), raw, withCompleteness(raw.object, false))])
+  await discardWaiting(step)
 }
 
 async function requested(step: MigrationStep, after: string): Promise<LogicalClusterDump> {
   const origin = step.migration.status?.originShard ?? ''
-  const peer = step.deps.peers.get(origin)
-  if (peer === undefined) throw new Error(`shard ${origin} is not known or not reachable`)
+  const peer = peerNamed(step.deps.peers, origin)
   const dump = {
     apiVersion: 'migration.kcp.io/v1alpha1',
     kind: 'LogicalClusterDump',
@@ -80,7 +92,8 @@ async function refused(step: MigrationStep, { message }: Error): Promise<number>
   return tryAgain
 }
 
-const waitingPrefix = (uid: string): string => `/migrating/${uid}/`
+const allWaiting = '/migrating/'
+const waitingPrefix = (key: string): string => `${allWaiting}${annotationOf(key)}/`
 
 function changeFor(step: MigrationStep, { key, value }: DumpEntry, last: number): StoreChange {
   const cluster = clusterOf(step)
@@ -89,7 +102,7 @@ function changeFor(step: MigrationStep, { key, value }: DumpEntry, last: number)
     throw new Error(`the dump of logical cluster ${cluster} has the entry ${key}`)
   const bytes = Buffer.from(value, 'base64')
   if (registryPrefix + key !== keyOfCluster(cluster))
-    return { key: waitingPrefix(uidOf(step)) + key, value: bytes }
+    return { key: waitingPrefix(step.key) + key, value: bytes }
   return { key: keyOfCluster(cluster), value: encodeStored(arriving(step, bytes, last)) }
 }
 
@@ -103,40 +116,55 @@ function arriving(step: MigrationStep, bytes: Buffer, last: number): LogicalClus
   })
 }
 
+/** Notes whether everything is copied, which tells without the migration where the objects are. */
+function withCompleteness(object: LogicalCluster, isComplete: boolean): LogicalCluster {
+  const [origin, there] = (object.metadata.annotations?.[incomingAnnotation] ?? '').split(',')
+  const text = `${origin},${there}${isComplete ? `,${complete}` : ''}`
+  return annotated(object, { [incomingAnnotation]: text })
+}
+
 /** The switch: when the phase is written, the objects of the logical cluster are those of this shard. */
-async function takeOver(step: MigrationStep, entriesCopied: number): Promise<void> {
+async function takeOver(step: MigrationStep, entriesCopied: number): Promise<number | undefined> {
   const { deps } = step
   const raw = await rawCluster(deps.content, clusterOf(step))
   if (raw === undefined) throw new Error('the dump had no LogicalCluster')
-  await assignWorkspace(deps, raw.object, deps.shard.name)
+  const assigned = await assignWorkspace(deps, raw.object, deps.shard.name).catch((error: Error) => error)
+  if (assigned instanceof Error) return refused(step, assigned)
+  await deps.content.transfer([changeOf(clusterOf(step), raw, withCompleteness(raw.object, true))])
   await report(step, {
     phase: 'OriginCleanup',
     entriesCopied,
     dumpContinue: '',
     conditions: [isTrue('DataCopied')],
   })
+  return undefined
 }
 
-/** Shows the objects and opens the logical cluster (kcp `reconcileDestinationFinalize`). */
+/** The last phase (kcp `reconcileDestinationFinalize`). */
 export async function finalize(step: MigrationStep): Promise<undefined> {
-  const { deps, key } = step
-  const cluster = clusterOf(step)
-  const raw = await rawCluster(deps.content, cluster)
-  if (raw !== undefined && isIncoming(raw) && movesFor(raw, annotationOf(key))) {
-    const waiting = waitingPrefix(uidOf(step))
-    await show(step, `${waiting}${cluster}/`)
-    // After the bindings: schemas that none uses are removed.
-    await show(step, waiting)
-    const here = await deps.content.transfer([changeOf(cluster, raw, raw.object)])
-    await deps.content.transfer([changeOf(cluster, { ...raw, modified: here }, opened(raw.object, here))])
-  }
+  await arrive(step, clusterOf(step))
   await report(step, { phase: 'Completed', conditions: [isTrue('Completed')] })
+}
+
+type Waiting = Pick<MigrationStep, 'deps' | 'key'>
+
+/** Shows the objects and opens the logical cluster. */
+export async function arrive({ deps, key }: Waiting, cluster: ClusterName): Promise<void> {
+  const { content } = deps
+  const raw = await rawCluster(content, cluster)
+  if (raw === undefined || !isIncoming(raw) || !movesFor(raw, annotationOf(key))) return
+  const waiting = waitingPrefix(key)
+  await show(content, waiting, `${cluster}/`)
+  // After the bindings: schemas that none uses are removed.
+  await show(content, waiting)
+  const here = await content.transfer([changeOf(cluster, raw, raw.object)])
+  await content.transfer([changeOf(cluster, { ...raw, modified: here }, opened(raw.object, here))])
 }
 
 /** `here`: the revision at which all objects have arrived. */
 function opened(object: LogicalCluster, here: number): LogicalCluster {
   const { annotations = {} } = object.metadata
-  const there = Number(annotations[incomingAnnotation]?.split(',').at(-1))
+  const there = Number(annotations[incomingAnnotation]?.split(',')[1])
   return annotated(object, {
     [migratingAnnotation]: undefined,
     [incomingAnnotation]: undefined,
@@ -146,15 +174,15 @@ function opened(object: LogicalCluster, here: number): LogicalCluster {
 
 const endOf = (prefix: string): string => `${prefix.slice(0, -1)}0`
 
-async function show(step: MigrationStep, prefix: string): Promise<void> {
-  const { content } = step.deps
-  const start = waitingPrefix(uidOf(step))
+/** Shows what waits below a prefix and begins with `which`. */
+async function show(content: ClusterContent, waiting: string, which = ''): Promise<void> {
+  const prefix = waiting + which
   for (;;) {
     const values = await content.values(prefix, endOf(prefix), batch / 2)
     if (values.length === 0) return
     await transferAll(
       content,
-      values.map(value => shown(value, start)),
+      values.map(value => shown(value, waiting)),
     )
   }
 }
@@ -167,32 +195,34 @@ function shown({ key, value, modified }: StoredValue, waiting: string): readonly
   ]
 }
 
-async function discardWaiting(
-  { content }: Pick<MigrationStep['deps'], 'content'>,
-  uid: string,
-): Promise<void> {
-  await removeRange(content, [waitingPrefix(uid), endOf(waitingPrefix(uid))])
+/** The keys of the migrations for which objects wait. */
+export async function keysOfWaiting({
+  content,
+}: Pick<MigrationStep['deps'], 'content'>): Promise<readonly string[]> {
+  const keys: string[] = []
+  for (let from = allWaiting; ; ) {
+    const [value] = await content.values(from, endOf(allWaiting), 1)
+    const annotation = value?.key.slice(allWaiting.length).split('/')[0]
+    if (annotation === undefined) return keys
+    keys.push(keyInAnnotation(annotation))
+    from = endOf(`${allWaiting}${annotation}/`)
+  }
 }
 
-async function removeRange(
-  content: MigrationStep['deps']['content'],
-  [from, to]: readonly [string, string],
-): Promise<void> {
+async function discardWaiting({ deps: { content }, key }: Waiting): Promise<void> {
+  const prefix = waitingPrefix(key)
   for (;;) {
-    const values = await content.values(from, to, batch)
+    const values = await content.values(prefix, endOf(prefix), batch)
     if (values.length === 0) return
     await content.transfer(values.map(({ key, modified }) => ({ key, value: undefined, expected: modified })))
   }
 }
 
 /** Removes what was copied for a migration that failed or is gone: the origin opens the logical cluster again. */
-export async function discard(
-  deps: MigrationStep['deps'],
-  cluster: string,
-  { key, uid }: { readonly key: string; readonly uid: string | undefined },
-): Promise<void> {
-  if (uid !== undefined) await discardWaiting(deps, uid)
-  const raw = await rawCluster(deps.content, cluster)
-  if (raw === undefined || !isIncoming(raw) || !movesFor(raw, annotationOf(key))) return
-  await deps.content.transfer([{ key: keyOfCluster(cluster), value: undefined, expected: raw.modified }])
+export async function discard(waiting: Waiting, cluster: ClusterName): Promise<void> {
+  const { content } = waiting.deps
+  await discardWaiting(waiting)
+  const raw = await rawCluster(content, cluster)
+  if (raw === undefined || !isIncoming(raw) || !movesFor(raw, annotationOf(waiting.key))) return
+  await content.transfer([{ key: keyOfCluster(cluster), value: undefined, expected: raw.modified }])
 }

@@ -1,7 +1,10 @@
 import type { ResourceRef } from '../../framework/contract/backend.ts'
 import type { PeerClient } from '../../framework/contract/peer.ts'
 import { modified, StatusError } from '../../framework/meta/errors.ts'
-import type { KubeObject } from '../../framework/meta/object.ts'
+import type { ClusterName, KubeObject } from '../../framework/meta/object.ts'
+import { isCopy } from '../../kcp/annotations.ts'
+import type { LogicalCluster } from '../../kcp/core.ts'
+import { logicalClusterName } from '../../kcp/logicalclusters.ts'
 import type { LogicalClusterMigration, MigrationStatus } from '../../kcp/migration.ts'
 import { type ControllerClient, clusterScoped } from '../controllers/client.ts'
 import { parseKey } from '../controllers/controller.ts'
@@ -22,15 +25,41 @@ export interface MigrationHome {
 /** Milliseconds for a request to another shard. */
 const longest = 10_000
 
-const isMissing = (error: unknown): boolean =>
-  error instanceof StatusError && (error.code === 404 || error.code === 403)
+const hasCode = (error: unknown, code: number): boolean => error instanceof StatusError && error.code === code
 
-/** `undefined` for an object, or a logical cluster, that the shard does not have. */
-export async function ifThere<T>(asked: Promise<T>): Promise<T | undefined> {
+/**
+ * `undefined` for an object, or a logical cluster, that the shard does not have. Throws for what the shard has and does not show:
+ * it answers 403 for every request to an inactive logical cluster, as for one that does not exist.
+ */
+export async function ifThere<T>(
+  { peer, cluster }: { readonly peer: PeerClient; readonly cluster: ClusterName },
+  asked: Promise<T>,
+): Promise<T | undefined> {
   try {
     return await asked
   } catch (error) {
-    if (isMissing(error)) return undefined
+    if (hasCode(error, 404)) return undefined
+    if (hasCode(error, 403) && !(await hasCluster(peer, cluster))) return undefined
+    throw error
+  }
+}
+
+/** Whether a shard has a logical cluster that is no copy. */
+export async function hasCluster(peer: PeerClient, cluster: ClusterName): Promise<boolean> {
+  const found = await logicalClusterAt(peer, cluster)
+  return found !== undefined && !isCopy(found)
+}
+
+/** What a shard has of a LogicalCluster, also of an inactive one or of one that moves. */
+export async function logicalClusterAt(
+  peer: PeerClient,
+  cluster: ClusterName,
+): Promise<LogicalCluster | undefined> {
+  const path = `/clusters/${cluster}/apis/core.kcp.io/v1alpha1/logicalclusters/${logicalClusterName}`
+  try {
+    return await peer.get<LogicalCluster>(path, AbortSignal.timeout(longest))
+  } catch (error) {
+    if (hasCode(error, 404) || hasCode(error, 403)) return undefined
     throw error
   }
 }
@@ -42,7 +71,11 @@ export function homeThere(peer: PeerClient, { group, version, resource }: Resour
     return `/clusters/${cluster}/apis/${group}/${version}/${resource}/${name}`
   }
   return {
-    read: key => ifThere(peer.get<LogicalClusterMigration>(pathOf(key), AbortSignal.timeout(longest))),
+    read: key => {
+      const { cluster } = parseKey(key)
+      const asked = peer.get<LogicalClusterMigration>(pathOf(key), AbortSignal.timeout(longest))
+      return ifThere({ peer, cluster }, asked)
+    },
     async write({ metadata: { resourceVersion } }, key, change) {
       const signal = AbortSignal.timeout(longest)
       if ('status' in change) {

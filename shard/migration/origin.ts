@@ -1,3 +1,4 @@
+import type { ClusterName } from '../../framework/meta/object.ts'
 import { decodeObject } from '../../framework/wire/encode.ts'
 import {
   leavingAnnotation,
@@ -33,7 +34,7 @@ export async function prepare(step: MigrationStep): Promise<number | undefined> 
   const { deps, home, key, migration } = step
   const cluster = clusterOf(step)
   const raw = await rawCluster(deps.content, cluster)
-  if (raw === undefined) return undefined
+  if (raw === undefined) return void (await reportDeleted(step))
   const problem = problemOf(step, raw)
   if (problem !== undefined) return void (await fail(step, ...problem))
   const unfit = await unfitDestination(step)
@@ -64,6 +65,12 @@ function problemOf(step: MigrationStep, raw: RawCluster): Problem | undefined {
   if (other !== undefined && other !== annotationOf(key))
     return ['LogicalClusterAlreadyMigrating', `logical cluster is already migrating with "${other}"`]
   return undefined
+}
+
+/** It was there when this shard became the origin. */
+async function reportDeleted(step: MigrationStep): Promise<void> {
+  if (step.migration.status?.originShard !== step.deps.shard.name) return
+  await fail(step, 'LogicalClusterNotFound', `logical cluster ${clusterOf(step)} was deleted`)
 }
 
 const fail = (step: MigrationStep, reason: string, message: string): Promise<void> =>
@@ -100,7 +107,7 @@ export async function cleanUp(step: MigrationStep): Promise<undefined> {
   const raw = await rawCluster(deps.content, cluster)
   if (raw !== undefined && !isIncoming(raw) && movesFor(raw, annotationOf(key))) {
     if (await hasLateWrites(step, raw)) return copyAgain(step, raw)
-    await leave(step, raw)
+    await leave(deps, raw, { cluster, destination: destinationOf(step) })
   }
   await report(step, { phase: 'DestinationFinalize', conditions: [isTrue('OriginCleaned')] })
 }
@@ -127,21 +134,28 @@ async function* valuesOf(
 ): AsyncGenerator<readonly StoredValue[], void> {
   for (let next = from; ; ) {
     const found = await values(next, to, batch)
-    if (found.length > 0) yield found
     const last = found.at(-1)
-    if (last === undefined || found.length < batch) return
+    if (last === undefined) return
+    yield found
     next = `${last.key}\0`
   }
 }
 
-async function leave(step: MigrationStep, raw: RawCluster): Promise<void> {
-  const { content } = step.deps
-  const cluster = clusterOf(step)
-  const destination = destinationOf(step)
+interface Departure {
+  readonly cluster: ClusterName
+  readonly destination: string
+}
+
+async function leave(
+  deps: MigrationStep['deps'],
+  raw: RawCluster,
+  { cluster, destination }: Departure,
+): Promise<void> {
+  const { content } = deps
   await content.transfer([
     changeOf(cluster, raw, annotated(raw.object, { [leavingAnnotation]: destination })),
   ])
-  const isShared = isSharedOf(step.deps, cluster)
+  const isShared = isSharedOf(deps, cluster)
   for await (const values of valuesOf(content.values, rangeOf(cluster))) {
     const others = values.filter(({ key }) => key !== keyOfCluster(cluster))
     await transferAll(
@@ -171,15 +185,15 @@ const opened = ({ object }: RawCluster, shard: string) =>
     [shardAnnotation]: shard,
   })
 
-/** Opens the logical cluster of a migration that failed or is gone, unless its objects are being removed. */
-export async function reopen(deps: MigrationStep['deps'], cluster: string, key: string): Promise<void> {
+/** Opens the logical cluster of a migration that failed or is gone. If its objects are being removed, the others are removed, too. */
+export async function reopen(
+  { deps, key }: Pick<MigrationStep, 'deps' | 'key'>,
+  cluster: ClusterName,
+): Promise<void> {
   const raw = await rawCluster(deps.content, cluster)
   if (raw === undefined || isIncoming(raw) || !movesFor(raw, annotationOf(key))) return
-  if (raw.object.metadata.annotations?.[leavingAnnotation] !== undefined)
-    return deps.log.error(
-      { cluster, migration: annotationOf(key) },
-      'a logical cluster stays closed: its LogicalClusterMigration was removed after the objects were handed over',
-    )
+  const destination = raw.object.metadata.annotations?.[leavingAnnotation]
+  if (destination !== undefined) return leave(deps, raw, { cluster, destination })
   await assignWorkspace(deps, raw.object, deps.shard.name)
   await deps.content.transfer([changeOf(cluster, raw, opened(raw, deps.shard.name))])
 }

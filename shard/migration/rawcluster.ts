@@ -54,6 +54,15 @@ export const movesFor = (home: RawCluster, annotation: string): boolean =>
 /** Whether it comes from another shard, which still has its objects or has had them. */
 export const isIncoming = (home: RawCluster): boolean => annotationIn(home, incomingAnnotation) !== undefined
 
+/** The last part of `<origin>,<revision>,complete`. */
+export const complete = 'complete'
+
+/** The shard that it comes from, and whether all its objects have been copied. */
+export function arrivalOf(home: RawCluster): { readonly origin: string; readonly isComplete: boolean } {
+  const [origin = '', , state] = annotationIn(home, incomingAnnotation)?.split(',') ?? []
+  return { origin, isComplete: state === complete }
+}
+
 /** The LogicalCluster with other annotations; undefined removes one. */
 export function annotated(
   object: LogicalCluster,

@@ -1,3 +1,4 @@
+import { unknownShard } from './shards.ts'
 import { destinationOf, type MigrationStep } from './step.ts'
 
 /** Milliseconds in which a destination answers. */
@@ -14,7 +15,7 @@ export interface Unfit {
 export async function unfitDestination(step: MigrationStep): Promise<Unfit | undefined> {
   const name = destinationOf(step)
   const peer = step.deps.peers.get(name)
-  if (peer === undefined) return { message: `shard ${name} is not known or not reachable`, isFinal: false }
+  if (peer === undefined) return { message: unknownShard(name), isFinal: false }
   const asked = peer.get<{ readonly gitVersion?: string }>('/version', AbortSignal.timeout(longest))
   const answer = await asked.catch((error: Error) => error)
   if (answer instanceof Error)

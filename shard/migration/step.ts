@@ -8,6 +8,8 @@ import type { MigrationHome } from './home.ts'
 export interface MigrationStep {
   readonly deps: KcpControllerDeps
   readonly home: MigrationHome
+  /** This shard stores it. */
+  readonly isHere: boolean
   /** `<logical cluster>|<name>` */
   readonly key: string
   readonly migration: LogicalClusterMigration
@@ -24,7 +26,6 @@ export function keyInAnnotation(value: string): string {
 
 export const clusterOf = ({ migration }: MigrationStep): string => migration.spec?.logicalCluster ?? ''
 export const destinationOf = ({ migration }: MigrationStep): string => migration.spec?.destinationShard ?? ''
-export const uidOf = ({ migration }: MigrationStep): string => migration.metadata.uid ?? ''
 
 /** Phases from which a migration is aborted: the objects of the logical cluster are still those of its first shard. */
 export const isBeforeSwitch = (phase: MigrationPhase | undefined): boolean =>

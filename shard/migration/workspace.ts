@@ -45,5 +45,5 @@ async function assignThere(
 ): Promise<boolean> {
   const path = `/clusters/${cluster}/apis/tenancy.kcp.io/v1alpha1/workspaces/${name}`
   const patched = peer.patch(path, { metadata: { annotations } }, AbortSignal.timeout(longest))
-  return (await ifThere(patched)) !== undefined
+  return (await ifThere({ peer, cluster }, patched)) !== undefined
 }

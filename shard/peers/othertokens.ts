@@ -4,11 +4,13 @@ import { createVerdicts, type TokenVerdict } from '../../framework/authn/verdict
 import type { Informers } from '../../framework/contract/informer.ts'
 import { isCopied } from '../../framework/contract/item.ts'
 import type { PeerClient } from '../../framework/contract/peer.ts'
+import { StatusError } from '../../framework/meta/errors.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
 import { isClusterName } from '../../framework/request/path.ts'
 import { shardAnnotation } from '../../kcp/annotations.ts'
 import { logicalClusterName } from '../../kcp/logicalclusters.ts'
 import { resources } from '../../kcp/resources.ts'
+import { beingMigrated, partialStateOf } from '../apis/moved.ts'
 import type { Peers } from '../tenancy/peer.ts'
 
 /** Milliseconds that an accepted token is cached, a refused one, and in which an answer has to arrive. */
@@ -20,7 +22,7 @@ interface Answer {
 
 /**
  * Asks the shard of a logical cluster by a TokenReview; all other shards where it is not known. Only the shard that serves the
- * logical cluster answers, so that no shard passes a review on.
+ * logical cluster answers, so that no shard passes a review on. While the logical cluster moves, none can tell: 503.
  */
 export function otherTokens(
   { informers }: { readonly informers: Informers },
@@ -30,6 +32,8 @@ export function otherTokens(
   const verdicts = createVerdicts<Answer>(accepted)
   return cluster => {
     const home = clusters.get(cluster, '', logicalClusterName)
+    if (home && !isCopied(home.meta) && partialStateOf(home.meta.annotations) !== undefined)
+      return () => Promise.reject(beingMigrated())
     if (peers.size === 0 || !isClusterName(cluster) || (home && !isCopied(home.meta))) return undefined
     const known = peers.get(home?.meta.annotations[shardAnnotation] ?? '')
     const asked = known === undefined ? [...peers.values()] : [known]
@@ -46,7 +50,9 @@ const verdict = (isAccepted: boolean): TokenVerdict<Answer> => ({
   expires: Date.now() + (isAccepted ? accepted : refused),
 })
 
-/** Whether one of the shards accepts the token. */
+const isUnavailable = (error: unknown): boolean => error instanceof StatusError && error.code === 503
+
+/** Whether one of the shards accepts the token. Throws when none does and one of them answers 503. */
 async function reviewAt(
   asked: readonly PeerClient[],
   cluster: ClusterName,
@@ -56,5 +62,9 @@ async function reviewAt(
   const answers = await Promise.allSettled(
     asked.map(peer => peer.post<TokenReview>(path, review, AbortSignal.timeout(longest))),
   )
-  return answers.some(answer => answer.status === 'fulfilled' && answer.value.status?.authenticated === true)
+  if (answers.some(answer => answer.status === 'fulfilled' && answer.value.status?.authenticated === true))
+    return true
+  for (const answer of answers)
+    if (answer.status === 'rejected' && isUnavailable(answer.reason)) throw answer.reason as StatusError
+  return false
 }

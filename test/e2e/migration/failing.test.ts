@@ -44,6 +44,16 @@ describe('a migration that does not get on', function () {
     }
   })
 
+  it('says that no shard has the logical cluster', async () => {
+    await scene.migrate('nothing', 'root:stays', 'beta')
+    const state = await eventually(
+      async () => conditionOf(await scene.migration('nothing'), 'OriginReady'),
+      found => found !== undefined,
+    )
+    assert.equal(state?.reason, 'LogicalClusterNotFound')
+    await scene.through('root')(['delete', 'logicalclustermigration', 'nothing', '--timeout=60s'])
+  })
+
   it('closes nothing while its destination does not respond', async function () {
     needsOneProcess(this)
     const { kubectl, cluster } = await scene.tenant('root', 'unanswered', 'root')

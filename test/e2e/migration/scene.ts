@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { newServiceAccountKey } from '../../../cmd/certificates/serviceaccountkey.ts'
 import type { KubeObject } from '../../../framework/index.ts'
 import type { Condition } from '../../../kcp/conditions.ts'
 import type { LogicalClusterMigration } from '../../../kcp/migration.ts'
@@ -21,6 +24,8 @@ export interface Scene {
   readonly client: Client
   /** The user `nobody`, whom only roles in workspaces give permissions. */
   readonly member: Client
+  /** Without credentials. */
+  anonymous(): Promise<Client>
   /** A workspace by path, through the front proxy. */
   through(path: string): Kubectl
   /** The names of the ConfigMaps that a shard has of a logical cluster. */
@@ -47,7 +52,9 @@ const migrationBinding: KubeObject = {
 export async function openScene(names: readonly ShardName[] = ['root', 'beta']): Promise<Scene> {
   const folder = await temporaryDirectory('migration')
   const gates: Gate[] = []
-  const shards = await startShards(folder, [], async url => {
+  const key = join(folder, 'sa.key')
+  await writeFile(key, newServiceAccountKey())
+  const shards = await startShards(folder, ['--service-account-signing-key-file', key], async url => {
     const gate = await openGate(Number(new URL(url).port))
     gates.push(gate)
     return `https://127.0.0.1:${gate.port}`
@@ -57,14 +64,15 @@ export async function openScene(names: readonly ShardName[] = ['root', 'beta']):
   const proxy = await startFrontProxy({ folder, name: 'proxy', shards: started })
   const client = await proxy.client('admin-token')
   const member = await proxy.client('nobody-token')
-  const scene = sceneOf({ shards, started, gate: gates[0] as Gate, proxy, client, member })
+  const anonymous = (): Promise<Client> => proxy.client()
+  const scene = sceneOf({ shards, started, gate: gates[0] as Gate, proxy, client, member, anonymous })
   const root = scene.through('root')
   for (const name of names) await root(['wait', '--for=create', '--timeout=60s', `shard/${name}`])
   await bind({ path: 'root', cluster: 'root', kubectl: root }, migrationBinding)
   return scene
 }
 
-interface Started extends Pick<Scene, 'shards' | 'gate' | 'client' | 'member'> {
+interface Started extends Pick<Scene, 'shards' | 'gate' | 'client' | 'member' | 'anonymous'> {
   /** In the order of the names. */
   readonly started: readonly Oriel[]
   readonly proxy: FrontProxy
@@ -72,7 +80,7 @@ interface Started extends Pick<Scene, 'shards' | 'gate' | 'client' | 'member'> {
 
 const order: readonly ShardName[] = ['root', 'beta', 'gamma']
 
-function sceneOf({ shards, started, gate, proxy, client, member }: Started): Scene {
+function sceneOf({ shards, started, gate, proxy, client, member, anonymous }: Started): Scene {
   const shard = (name: ShardName): Oriel => {
     const found = started[order.indexOf(name)]
     assert.ok(found, `${name} was not started`)
@@ -85,7 +93,7 @@ function sceneOf({ shards, started, gate, proxy, client, member }: Started): Sce
     return json<LogicalClusterMigration>()
   }
   return {
-    ...{ shards, gate, client, member, shard },
+    ...{ shards, gate, client, member, anonymous, shard },
     through,
     async leftOn(name, cluster) {
       const raw = ['get', '--raw', '/clusters/*/api/v1/configmaps']

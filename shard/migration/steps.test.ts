@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { allow } from '../../framework/contract/authorizer.ts'
+import { silent } from '../../framework/contract/log.ts'
+import type { PeerClient } from '../../framework/contract/peer.ts'
+import { StatusError, serviceUnavailable } from '../../framework/meta/errors.ts'
+import { incomingAnnotation, migratingAnnotation } from '../../kcp/annotations.ts'
+import { findCondition } from '../../kcp/conditions.ts'
+import { shardCluster } from '../../kcp/logicalclusters.ts'
+import type { MigrationStatus } from '../../kcp/migration.ts'
+import { resources } from '../../kcp/resources.ts'
+import { bootstrap } from '../bootstrap/bootstrap.ts'
+import { encodeStored } from '../cache/codec.ts'
+import type { KcpControllerDeps } from '../controllers/host.ts'
+import { kcpParts } from '../kcp.ts'
+import { openMemoryStore } from '../store/memory.ts'
+import { type TestShard, testShard, until } from '../testing/shard.ts'
+import { migrationController } from './controller.ts'
+import { copyPage } from './destination.ts'
+import type { MigrationChange } from './home.ts'
+import { reportMissing } from './missing.ts'
+import { prepare } from './origin.ts'
+import { keyOfCluster } from './rawcluster.ts'
+import type { MigrationStep } from './step.ts'
+
+const url = 'https://localhost:6443'
+const addresses = { name: 'beta', baseURL: url, externalURL: url, virtualWorkspaceURL: url }
+
+describe('the steps of a migration', () => {
+  let shard: TestShard
+  let written: MigrationStatus[] = []
+  before(async () => {
+    shard = await testShard()
+  })
+  beforeEach(() => {
+    written = []
+  })
+  after(() => shard.stop())
+
+  function step(logicalCluster: string, status: MigrationStatus, alpha: Partial<PeerClient>): MigrationStep {
+    const { content, informers } = shard
+    const peers = new Map([['alpha', alpha as PeerClient]])
+    const tenancy = { shards: resources.apiExports }
+    const deps = { content, informers, peers, tenancy, shard: { name: 'beta' }, log: silent }
+    const write = async (_: object, __: string, change: MigrationChange): Promise<void> => {
+      if ('status' in change) written.push(change.status)
+    }
+    return {
+      deps: deps as unknown as KcpControllerDeps,
+      home: { read: async () => undefined, write },
+      isHere: true,
+      key: 'root|move',
+      migration: {
+        apiVersion: 'migration.kcp.io/v1alpha1',
+        kind: 'LogicalClusterMigration',
+        metadata: { name: 'move' },
+        spec: { logicalCluster, destinationShard: 'beta' },
+        status,
+      },
+    }
+  }
+  const originReady = () => findCondition(written[0]?.conditions, 'OriginReady')
+
+  it('fail when the logical cluster was deleted before it was closed', async () => {
+    await prepare(step('gone', { originShard: 'beta' }, {}))
+    assert.equal(written[0]?.phase, 'Failed')
+    assert.equal(originReady()?.reason, 'LogicalClusterNotFound')
+  })
+
+  it('report that no shard has the logical cluster, and begin when one has it', async () => {
+    const missing = { get: () => Promise.reject(new StatusError(404, 'NotFound', '')) }
+    await reportMissing(step('nothing', {}, missing))
+    assert.deepEqual(
+      [written[0]?.phase, originReady()?.reason, originReady()?.message],
+      [undefined, 'LogicalClusterNotFound', 'no shard has the logical cluster "nothing"'],
+    )
+    await reportMissing(step('nothing', written[0] ?? {}, missing))
+    assert.equal(written.length, 1)
+  })
+
+  it('report nothing about a logical cluster that a shard has, or may have', async () => {
+    const found = { get: async <T>() => ({ metadata: {} }) as T }
+    const silentPeer = { get: () => Promise.reject(serviceUnavailable('')) }
+    await reportMissing(step('something', {}, found))
+    await assert.rejects(reportMissing(step('something', {}, silentPeer)))
+    await reportMissing({ ...step('nothing', {}, found), isHere: false })
+    assert.deepEqual(written, [])
+  })
+
+  it('ask no shard about what is no name of a logical cluster', async () => {
+    await reportMissing(step('root:org/../x', {}, { get: () => assert.fail('asked') }))
+    assert.equal(originReady()?.reason, 'LogicalClusterNotFound')
+  })
+
+  it('keep what was copied until the origin has sent it again', async () => {
+    const waiting = '/migrating/root:move/moving/core/configmaps/default/kept'
+    const annotations = { [migratingAnnotation]: 'root:move', [incomingAnnotation]: 'alpha,7,complete' }
+    const metadata = { name: 'cluster', annotations }
+    const home = encodeStored({ apiVersion: 'core.kcp.io/v1alpha1', kind: 'LogicalCluster', metadata })
+    await shard.content.transfer([
+      { key: keyOfCluster('moving'), value: home },
+      { key: waiting, value: Buffer.from('kept') },
+    ])
+    const refuses = { post: () => Promise.reject(serviceUnavailable('it has left')) }
+    await copyPage(step('moving', { phase: 'Migrating', originShard: 'alpha' }, refuses))
+    assert.equal((await shard.store.get(waiting))?.value.toString(), 'kept')
+    assert.deepEqual((await shard.store.get(keyOfCluster('moving')))?.value, home)
+  })
+})
+
+describe('the controller of migrations', () => {
+  it('follows them also when its first write failed', async () => {
+    const store = openMemoryStore()
+    const tenancy = await bootstrap({ store, shard: addresses })
+    const parts = kcpParts({ tenancy, shard: addresses, rootCA: '' })
+    let tries = 0
+    const shard = await testShard({
+      ...{ store, ...parts },
+      authorizer: () => ({ authorize: async () => allow('') }),
+      controllers: host => {
+        const add: typeof host.content.add = objects =>
+          objects[0]?.cluster === shardCluster && tries++ === 0
+            ? Promise.reject(serviceUnavailable('no leader'))
+            : host.content.add(objects)
+        return parts.controllers({ ...host, content: { ...host.content, add } })
+      },
+    })
+    const running = shard.run()
+    const bindings = shard.informers.for(resources.apiBindings)
+    await until(() => bindings.get(shardCluster, '', 'migration.kcp.io'))
+    assert.equal(tries, 2)
+    await shard.stop()
+    await running
+    await store.close()
+  })
+
+  it('stops to follow another shard also before the migrations are exported', async () => {
+    const shard = await testShard()
+    const controller = migrationController({ ...shard, shard: addresses } as unknown as KcpControllerDeps)
+    const stop = new AbortController()
+    const following = controller.follow({ name: 'alpha', client: {} as PeerClient }, stop.signal)
+    stop.abort()
+    await following
+    await shard.stop()
+  })
+})
