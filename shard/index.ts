@@ -8,6 +8,7 @@ import { tenantPolicies } from './admission/policies/index.ts'
 import { policyClusters } from './admission/policies/source.ts'
 import { tenantWebhooks } from './admission/webhooks/index.ts'
 import type { Computed } from './apis/resources.ts'
+import { type BoundSets, boundSetsOf } from './bindings/boundsets.ts'
 import { clusterContent } from './bindings/content.ts'
 import { openWatchCache } from './cache/watchcache.ts'
 import { createClient } from './controllers/client.ts'
@@ -34,7 +35,8 @@ export async function openShard(options: ShardOptions): Promise<EmbeddedShard> {
   setMaxListeners(0, signal)
   const cache = await openWatchCache(options.store, { ...cacheOptions(options), log, signal })
   const informers = cacheInformers(cacheOfRef(cache))
-  const authorizer = options.authorizer(informers)
+  const bound = boundSetsOf(informers)
+  const authorizer = options.authorizer(informers, bound)
   const plugins: RegistryPlugin[] = [namespaceLifecycle(namespacesIn(cache))]
   const computed: Record<string, Computed> = {}
   const parts = { cache, informers, authorizer, plugins, computed }
@@ -43,7 +45,7 @@ export async function openShard(options: ShardOptions): Promise<EmbeddedShard> {
   const content = clusterContent(options.store, cache, refusalOfWrites)
   const host: ShardHost = { backend, cache, shared, client, content, informers, log, isBound }
   Object.assign(computed, options.computed?.(host))
-  plugins.push(...pluginsOf(options, host))
+  plugins.push(...pluginsOf(options, host, bound))
   const term = new ControllerTerm()
   const working = options.store.isShared
     ? { ...host, client: term.client(client), content: term.content(content) }
@@ -90,11 +92,11 @@ async function runControllers(
   ])
 }
 
-function pluginsOf(options: ShardOptions, host: ShardHost): readonly RegistryPlugin[] {
+function pluginsOf(options: ShardOptions, host: ShardHost, bound: BoundSets): readonly RegistryPlugin[] {
   const tenancy = {
     ...host,
     namespaceOf: namespacesIn(host.cache),
-    clusterOf: policyClusters(host.informers),
+    clusterOf: policyClusters(bound),
   }
   const addresses = options.webhookAddresses ?? createAddressPolicy({ allow: [] })
   const webhooks = tenantWebhooks({ ...tenancy, addresses })

@@ -116,6 +116,7 @@ function recording(
   }
   return {
     rbac: {
+      ruleIndexes: rbac.ruleIndexes,
       clusterRole: note(rbac.clusterRole),
       role: note(rbac.role),
       clusterRoleBindings: note(rbac.clusterRoleBindings),

@@ -4,7 +4,6 @@ import type { UserInfo } from '../../framework/request/user.ts'
 import { effectiveUsers } from './effectiveusers.ts'
 import type { PolicyRule } from './policyrule.ts'
 import { type Binding, keysOf, printSubject, type RbacSource } from './rbacsource.ts'
-import { anyAllows } from './ruleindex.ts'
 
 /** The logical cluster whose roles every cluster may refer to, and whose bindings hold in every cluster. */
 export const systemAdmin = 'system:admin'
@@ -140,7 +139,7 @@ export interface RbacVerdict {
 export function evaluate(source: RbacSource, holder: RoleHolder, action: Action): RbacVerdict {
   let missing: Set<string> | undefined
   const found = findGrant(source, holder, ({ rules, binding }) => {
-    if (rules !== undefined) return rules.some(each => anyAllows(each, action))
+    if (rules !== undefined) return rules.some(each => source.ruleIndexes.anyAllows(each, action))
     missing = (missing ?? new Set()).add(missingRole(binding))
     return false
   })

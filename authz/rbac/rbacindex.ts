@@ -11,6 +11,7 @@ import {
   subjectKey,
   subjectsIn,
 } from './rbacsource.ts'
+import { RuleIndexes } from './ruleindex.ts'
 
 const rbacResources = ['clusterroles', 'roles', 'clusterrolebindings', 'rolebindings'] as const
 type RbacResource = (typeof rbacResources)[number]
@@ -31,6 +32,7 @@ export function createRbacIndex(changed: (cluster: ClusterName) => void = ignore
   const rulesOf = (key: string): readonly PolicyRule[] | undefined => roles.get(key)?.rules
   const bindingsOf = (key: string): readonly Binding[] => bindings.get(key) ?? none
   return {
+    ruleIndexes: new RuleIndexes(),
     clusterRole: (cluster, name) => rulesOf(keyFor(cluster, '', name)),
     role: (cluster, namespace, name) => rulesOf(keyFor(cluster, namespace, name)),
     clusterRoleBindings: (cluster, subject) => bindingsOf(keyFor(cluster, '', subject)),

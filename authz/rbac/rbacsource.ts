@@ -2,6 +2,7 @@ import { isMembers } from '../../framework/json/json.ts'
 import type { ClusterName, KubeObject } from '../../framework/meta/object.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
 import type { PolicyRule } from './policyrule.ts'
+import type { RuleIndexes } from './ruleindex.ts'
 
 /** A RoleBinding or ClusterRoleBinding, with the fields that evaluation needs. */
 export interface Binding {
@@ -14,6 +15,7 @@ export interface Binding {
  * decision depends on the bindings of its user, not on the size of the cluster.
  */
 export interface RbacSource {
+  readonly ruleIndexes: RuleIndexes
   clusterRole(cluster: ClusterName, name: string): readonly PolicyRule[] | undefined
   role(cluster: ClusterName, namespace: string, name: string): readonly PolicyRule[] | undefined
   clusterRoleBindings(cluster: ClusterName, subject: string): readonly Binding[]

@@ -5,26 +5,29 @@ import { type PolicyRule, ruleAllows } from './policyrule.ts'
 /** So many rules are compared faster than they are indexed. */
 const few = 32
 
-const indexes = new WeakMap<readonly PolicyRule[], RuleIndex>()
-let isBuiltInTurn = false
+/** The indexes of the rules that were asked. */
+export class RuleIndexes {
+  readonly #indexes = new WeakMap<readonly PolicyRule[], RuleIndex>()
+  #isBuiltInTurn = false
 
-/** Whether one of the rules allows the action. For many rules, the cost hardly depends on their number. */
-export function anyAllows(rules: readonly PolicyRule[], action: Action): boolean {
-  const index = rules.length <= few || rules.length > mostRules ? undefined : indexOf(rules)
-  return index === undefined ? rules.some(rule => ruleAllows(rule, action)) : index.allows(action)
-}
+  /** Whether one of the rules allows the action. For many rules, the cost hardly depends on their number. */
+  anyAllows(rules: readonly PolicyRule[], action: Action): boolean {
+    const index = rules.length <= few || rules.length > mostRules ? undefined : this.#of(rules)
+    return index === undefined ? rules.some(rule => ruleAllows(rule, action)) : index.allows(action)
+  }
 
-/** One index is built in a turn of the event loop, because a user may have many large roles. */
-function indexOf(rules: readonly PolicyRule[]): RuleIndex | undefined {
-  const known = indexes.get(rules)
-  if (known !== undefined || isBuiltInTurn) return known
-  isBuiltInTurn = true
-  setImmediate(() => {
-    isBuiltInTurn = false
-  })
-  const index = new RuleIndex(rules)
-  indexes.set(rules, index)
-  return index
+  /** One index is built in a turn of the event loop, because a user may have many large roles. */
+  #of(rules: readonly PolicyRule[]): RuleIndex | undefined {
+    const known = this.#indexes.get(rules)
+    if (known !== undefined || this.#isBuiltInTurn) return known
+    this.#isBuiltInTurn = true
+    setImmediate(() => {
+      this.#isBuiltInTurn = false
+    })
+    const index = new RuleIndex(rules)
+    this.#indexes.set(rules, index)
+    return index
+  }
 }
 
 /** An entry is the hash of a combination times this number, plus the position of its rule. */

@@ -20,6 +20,7 @@ import type { VirtualWorkspace } from '../../framework/contract/workspace.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
 
 import { boundExportsOf } from '../../shard/bindings/boundexports.ts'
+import type { BoundSets } from '../../shard/bindings/boundsets.ts'
 import { clusterStatesOf } from '../../shard/tenancy/clusterstates.ts'
 import { authorizationWebhook } from '../authentication/webhooks.ts'
 import type { StartFlags } from '../flags/start.ts'
@@ -29,7 +30,7 @@ export type AuthorizationOptions = Partial<Pick<AuthorizerOptions, 'order' | 'al
 
 /** Authorization by the RBAC objects of a shard, in the parts that `openShard` takes. */
 export interface AuthorizationParts {
-  authorizer(informers: Informers): Authorizer
+  authorizer(informers: Informers, bound: BoundSets): Authorizer
   reviews(authorizer: Authorizer): ReturnType<typeof reviewStorages>
   admission(authorizer: Authorizer): ReturnType<typeof escalationPrevention>
   /** The RBAC rules that are missing for an action. */
@@ -75,12 +76,12 @@ export function authorizationParts(options: AuthorizationOptions = {}): Authoriz
     return known
   }
   return {
-    authorizer(informers) {
+    authorizer(informers, bound) {
       followRbac(informers, rbac)
       const sources: AuthorizationSources = {
         rbac,
         clusters: clusterStatesOf(informers, stamps.changed),
-        exports: boundExportsOf(informers, stamps.changed),
+        exports: boundExportsOf(informers, bound, stamps.changed),
       }
       const authorizer = createAuthorizer({ ...sources, ...options, stamps })
       const details = detailsFromSources(authorizer, sources)

@@ -4,14 +4,17 @@ import type { Item } from '../../framework/contract/item.ts'
 import { pathAnnotation } from '../../kcp/annotations.ts'
 import type { APIExport } from '../../kcp/apis.ts'
 import { resources } from '../../kcp/resources.ts'
-import { type BoundSet, boundSetsOf } from './boundsets.ts'
+import type { BoundSet, BoundSets } from './boundsets.ts'
 
 /**
  * Looks up the exports of bound resources in every logical cluster. `changed` is called at each change, with the
  * logical cluster of a binding or with the keys of an export.
  */
-export function boundExportsOf(informers: Informers, changed: (about: string) => void): BoundExports {
-  const bound = boundSetsOf(informers)
+export function boundExportsOf(
+  informers: Informers,
+  bound: BoundSets,
+  changed: (about: string) => void,
+): BoundExports {
   informers.for(resources.apiBindings).onEvent(({ item }) => changed(item.key.cluster))
   const exports = informers.for(resources.apiExports)
   const byReference = exports.index(referencesOf)

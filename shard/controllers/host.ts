@@ -12,6 +12,7 @@ import type { ClusterName } from '../../framework/meta/object.ts'
 import type { AddressPolicy } from '../../framework/net/addresspolicy.ts'
 import type { RegistryPlugin } from '../admission/chain.ts'
 import type { Computed } from '../apis/resources.ts'
+import type { BoundSets } from '../bindings/boundsets.ts'
 import type { ClusterContent } from '../bindings/content.ts'
 import type { Decorator } from '../cache/item.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
@@ -44,7 +45,7 @@ export interface ShardOptions {
   /** Stops the shard. */
   readonly signal: AbortSignal
   /** Called once; the result becomes `backend.authorizer`. */
-  readonly authorizer: (informers: Informers) => Authorizer
+  readonly authorizer: (informers: Informers, bound: BoundSets) => Authorizer
   /** Labels that are added to objects when they are read, such as claim labels. */
   readonly decorate?: (cache: WatchCache) => Decorator
   /** Plugins besides those of plain Kubernetes, in order. */

@@ -22,17 +22,13 @@ export interface TenantAdmissionDeps {
 
 /** Admission policies of workspaces, and of exports for their bound resources, in the order of kcp. */
 export function tenantPolicies(tenancy: TenantAdmissionDeps): readonly AdmissionPlugin[] {
-  const { informers, clusterOf, backend } = tenancy
   const mutating = policiesOf(tenancy, 'mutatingadmissionpolic')
   const validating = policiesOf(tenancy, 'validatingadmissionpolic')
-  const boundBy = (bindings: string) => ({ when: configured(informers, bindings, clusterOf) })
+  const handles = ({ clusterOf, bindings }: PolicyDeps) => ({ when: configured(clusterOf, bindings) })
   return [
     policyExpressions,
-    {
-      ...mutatingPolicies(mutating, typeFinder(backend)),
-      handles: boundBy('mutatingadmissionpolicybindings'),
-    },
-    { ...validatingPolicies(validating), handles: boundBy('validatingadmissionpolicybindings') },
+    { ...mutatingPolicies(mutating, typeFinder(tenancy.backend)), handles: handles(mutating) },
+    { ...validatingPolicies(validating), handles: handles(validating) },
   ]
 }
 

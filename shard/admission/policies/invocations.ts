@@ -12,13 +12,13 @@ import { requirementsOf } from '../../../kcp/selector.ts'
 import { Decisions } from './authorizervariables.ts'
 import { matchesResources, type Subject } from './matching.ts'
 import { type BindingSpec, compilePolicy, type Policy, type PolicySpec } from './policy.ts'
-import { isExempt, type PolicyCluster, perItem } from './source.ts'
+import { type Configurations, isExempt, type PolicyCluster, perItem } from './source.ts'
 
 /** The policies of one kind and their dependencies. */
 export interface PolicyDeps {
   readonly clusterOf: PolicyCluster
-  readonly policies: (cluster: ClusterName) => readonly Item[]
-  readonly bindings: (cluster: ClusterName) => readonly Item[]
+  readonly policies: Configurations
+  readonly bindings: Configurations
   readonly findParams: FindParams
   readonly namespaceOf: Subject['namespaceOf']
   readonly authorizer: Authorizer
@@ -57,8 +57,8 @@ export function invocationFinder(deps: PolicyDeps): InvocationFinder {
     const { ctx, request } = subject
     if (ctx.actAs === loopback || isExempt(request)) return []
     const cluster = deps.clusterOf(request)
-    const policies = deps.policies(cluster).map(compiled)
-    const bound = boundTo(policies, deps.bindings(cluster), subject)
+    const policies = (deps.policies.get(cluster) ?? []).map(compiled)
+    const bound = boundTo(policies, deps.bindings.get(cluster) ?? [], subject)
     const found = await Promise.all(bound.map(each => withParams(deps, each, cluster, subject)))
     return found.flat()
   }

@@ -2,7 +2,7 @@ import type { AdmissionAttributes } from '../../../framework/contract/admission.
 import type { Informers } from '../../../framework/contract/informer.ts'
 import type { Item } from '../../../framework/contract/item.ts'
 import type { ClusterName, KubeObject } from '../../../framework/meta/object.ts'
-import { boundSetsOf } from '../../bindings/boundsets.ts'
+import type { BoundSets } from '../../bindings/boundsets.ts'
 
 const ref = (resource: string) => ({ group: 'admissionregistration.k8s.io', version: 'v1', resource })
 
@@ -10,46 +10,39 @@ const ref = (resource: string) => ({ group: 'admissionregistration.k8s.io', vers
 export type PolicyCluster = (request: AdmissionAttributes) => ClusterName
 
 /** For a bound resource the logical cluster of its APIExport, else that of the object (kcp `pkg/admission/validatingadmissionpolicy`). */
-export function policyClusters(informers: Informers): PolicyCluster {
-  const bound = boundSetsOf(informers)
-  return ({ group, resource, key }) => {
+export const policyClusters =
+  (bound: BoundSets): PolicyCluster =>
+  ({ group, resource, key }) => {
     const known = bound
       .of(key.cluster, group, resource)
       .find(({ exportCluster }) => exportCluster !== undefined)
     return known?.exportCluster ?? key.cluster
   }
-}
 
-/** The objects of one resource of admissionregistration.k8s.io, by cluster and in the order of their names. */
-export function configurationsOf(
-  informers: Informers,
-  resource: string,
-): (cluster: ClusterName) => readonly Item[] {
-  const configurations = informers.for(ref(resource)).index(({ key }) => [key.cluster])
-  return cluster => [...configurations(cluster)].sort(byName)
+/** Policies or webhooks by logical cluster, in the order of their names; nothing for one without any. */
+export type Configurations = ReadonlyMap<ClusterName, readonly Item[]>
+
+/** Follows the objects of one resource of admissionregistration.k8s.io. */
+export function configurationsOf(informers: Informers, resource: string): Configurations {
+  const found = new Map<ClusterName, readonly Item[]>()
+  informers.for(ref(resource)).onEvent(({ type, item }) => {
+    if (type === 'BOOKMARK') return
+    const { cluster, name } = item.key
+    const others = (found.get(cluster) ?? []).filter(({ key }) => key.name !== name)
+    const items = type === 'DELETED' ? others : [...others, item].sort(byName)
+    if (items.length === 0) found.delete(cluster)
+    else found.set(cluster, items)
+  })
+  return found
 }
 
 const byName = (a: Item, b: Item): number => (a.key.name < b.key.name ? -1 : 1)
 
-/**
- * Whether the logical cluster of a write has any objects of one resource of admissionregistration.k8s.io. Where none has any,
- * its bindings are not read.
- */
-export function configured(
-  informers: Informers,
-  resource: string,
-  clusterOf: PolicyCluster,
-): (attributes: AdmissionAttributes) => boolean {
-  const names = new Map<ClusterName, Set<string>>()
-  informers.for(ref(resource)).onEvent(({ type, item: { key } }) => {
-    const known = names.get(key.cluster) ?? new Set()
-    if (type === 'DELETED') known.delete(key.name)
-    else if (type !== 'BOOKMARK') known.add(key.name)
-    if (known.size === 0) names.delete(key.cluster)
-    else names.set(key.cluster, known)
-  })
-  return attributes => names.size > 0 && names.has(clusterOf(attributes))
-}
+/** Whether the logical cluster that is asked about a write has any of them. Where none has any, its bindings are not read. */
+export const configured =
+  (clusterOf: PolicyCluster, configurations: Configurations) =>
+  (attributes: AdmissionAttributes): boolean =>
+    configurations.size > 0 && configurations.has(clusterOf(attributes))
 
 /** Computes a value of an object once for each of its versions. */
 export function perItem<T>(compute: (object: KubeObject) => T): (item: Item) => T {

@@ -1,7 +1,6 @@
 import { type CompiledExpression, compileExpression } from '../../../cel/compiled.ts'
 import { boolType } from '../../../cel/values/type.ts'
 import type { Authorizer } from '../../../framework/contract/authorizer.ts'
-import type { Item } from '../../../framework/contract/item.ts'
 import { forbidden } from '../../../framework/meta/errors.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { loopback } from '../../../framework/request/user.ts'
@@ -17,7 +16,7 @@ import {
   type Subject,
   subjectIn,
 } from '../policies/matching.ts'
-import { isExempt, type PolicyCluster, perItem } from '../policies/source.ts'
+import { type Configurations, isExempt, type PolicyCluster, perItem } from '../policies/source.ts'
 
 /** One webhook of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration. */
 export interface Webhook extends MatchSelectors {
@@ -46,7 +45,7 @@ export interface Prepared {
 
 export interface WebhookDeps {
   readonly clusterOf: PolicyCluster
-  readonly configurations: (cluster: string) => readonly Item[]
+  readonly configurations: Configurations
   readonly namespaceOf: Subject['namespaceOf']
   readonly authorizer: Authorizer
 }
@@ -66,7 +65,7 @@ export function webhookFinder(deps: WebhookDeps): FindWebhooks {
   const prepared = perItem(prepare)
   return (ctx, request) => {
     const isAsked = ctx.actAs !== loopback && !isExempt(request)
-    const configurations = isAsked ? deps.configurations(deps.clusterOf(request)) : []
+    const configurations = isAsked ? (deps.configurations.get(deps.clusterOf(request)) ?? []) : []
     const subject: Subject = { ctx, request, namespaceOf: deps.namespaceOf }
     const decisions = new Decisions(deps.authorizer, subject)
     return {

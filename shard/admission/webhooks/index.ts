@@ -41,7 +41,7 @@ export function tenantWebhooks(deps: WebhookAdmissionDeps): {
   const pluginOf = (resource: string, make: typeof mutatingWebhooks): AdmissionPlugin => {
     const configurations = configurationsOf(informers, resource)
     const find = webhookFinder({ clusterOf, configurations, namespaceOf, authorizer: backend.authorizer })
-    return { ...make(find, ask), handles: { when: configured(informers, resource, clusterOf) } }
+    return { ...make(find, ask), handles: { when: configured(clusterOf, configurations) } }
   }
   return {
     mutating: pluginOf('mutatingwebhookconfigurations', mutatingWebhooks),
