@@ -1,5 +1,5 @@
-import { type LookupAddress, lookup as resolveHost } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { addressesTo, Lookups } from './lookups.ts'
 
 /** Host names, addresses and networks (`10.1.0.0/16`) for the servers that tenants name. */
 export interface AddressRules {
@@ -117,15 +117,14 @@ export function createAddressPolicy(rules: AddressRules): AddressPolicy {
     if (denied.names.has(host)) return refused.denied(host)
     return isIP(host) === 0 ? undefined : refusal(host, host)
   }
+  const { resolve } = new Lookups()
   const lookup: LookupFunction = (host, options, callback) => {
-    resolveHost(host, { ...options, all: true }, (error, found: LookupAddress[]) => {
+    resolve(host, options, (error, found) => {
       if (error !== null) return callback(error, '')
       const problems = found.map(({ address }) => refusal(host.toLowerCase(), address))
       const open = found.filter((_, i) => problems[i] === undefined)
-      const [first] = open
-      if (first === undefined) return callback(new AddressRefused(problems[0]), '')
-      if (options.all === true) callback(null, open)
-      else callback(null, first.address, first.family)
+      if (open.length === 0) return callback(new AddressRefused(problems[0]), '')
+      addressesTo(callback, options, open)
     })
   }
   return {

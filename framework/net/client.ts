@@ -4,6 +4,7 @@ import type { Agent, Dispatcher } from 'undici'
 import { unlessAborted } from '../async/awaitable.ts'
 import { isStaleConnection } from './failure.ts'
 import type { HeaderMap } from './headers.ts'
+import { lookupOnce } from './lookups.ts'
 
 /** PEM. Without `ca` the certificate authorities of the operating system are trusted. */
 export type ClientTls = Readonly<
@@ -15,7 +16,7 @@ export interface HttpClientOptions {
   readonly tls?: ClientTls
   /** The Unix socket of the server, instead of host and port. */
   readonly socketPath?: string
-  /** The address policy: resolves host names to the addresses that may be reached. Default: all addresses. */
+  /** The address policy: resolves host names to the addresses that may be reached. Default: all, in one lookup at a time of each name. */
   readonly lookup?: LookupFunction
   /** Sent with every request, for example credentials. */
   readonly headers?: HeaderMap
@@ -127,13 +128,13 @@ class UndiciClient implements HttpClient {
 }
 
 async function open(options: HttpClientOptions): Promise<Agent> {
-  const { tls, socketPath, lookup, keepAlive, connections } = options
+  const { tls, socketPath, lookup = lookupOnce(), keepAlive, connections } = options
   const { Agent } = await import('undici')
   return new Agent({
     connect: {
       ...tls,
       ...(socketPath !== undefined && { socketPath }),
-      ...(lookup && { lookup }),
+      lookup,
       timeout: options.connectTimeout ?? 10_000,
     },
     ...(options.mostHead !== undefined && { maxHeaderSize: options.mostHead }),
