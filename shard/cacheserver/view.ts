@@ -1,4 +1,4 @@
-import { type ApiResource, type ApiSet, apiSetOf } from '../../framework/contract/apis.ts'
+import { type ApiResource, apiSetOf } from '../../framework/contract/apis.ts'
 import { type Authorizer, deny, fromMemory } from '../../framework/contract/authorizer.ts'
 import type { Backend } from '../../framework/contract/backend.ts'
 import type { Informers } from '../../framework/contract/informer.ts'
@@ -57,11 +57,9 @@ const resourcesOf = (
 const cacheView = (store: CopyStore): WorkspaceFactory =>
   defineVirtualWorkspace('cache', '/services/cache/shards/:shard', () => {
     const kinds = apiSetOf(copiedKinds.flatMap(kind => resourcesOf(store, kind, '-')))
-    const apis: ApiSet<ShardParams> = withPublished(store, kinds, (kind, identity) =>
-      resourcesOf(store, kind, identity),
-    )
+    const apisOf = withPublished(store, kinds, (kind, identity) => resourcesOf(store, kind, identity))
     return {
-      apis: () => apis,
+      apis: (_, cluster) => apisOf(cluster),
       authorize: async () => refused,
       guard: async ({ params }) => checkShard(params.shard),
     }

@@ -84,6 +84,25 @@ describe('published objects in a cache server', function () {
     watch.leave()
   })
 
+  it('are read without the identity in their logical cluster only', async () => {
+    const named = (path: string): string => path.replace(resource, 'regions')
+    assert.deepEqual(await listed(named(at())), ['north'])
+    assert.equal((await cache(named(at('north')))).status, 200)
+    for (const elsewhere of [at('', '*', '*'), at('', 'root')])
+      assert.equal(await listed(named(elsewhere)), 404)
+  })
+
+  it('are in the discovery of their logical cluster only', async () => {
+    const resourcesIn = async (cluster: string): Promise<readonly string[] | number> => {
+      const path = `/services/cache/shards/root/clusters/${cluster}/apis/example.com/v1`
+      const { status, json } = await cache(path)
+      const { resources = [] } = status === 200 ? json<{ resources?: readonly { name: string }[] }>() : {}
+      return status === 200 ? resources.map(({ name }) => name) : status
+    }
+    assert.deepEqual(await resourcesIn(provider.cluster), ['regions'])
+    assert.equal(await resourcesIn('root'), 404)
+  })
+
   it('follow the labels of the objects', async () => {
     await provider.kubectl(['label', 'region', 'hidden', 'public=yes'])
     await become(['hidden', 'north'])
