@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { SourceMap } from 'node:module'
+import { Script } from 'node:vm'
 import { build } from 'esbuild'
-import { type GeneratedPosition, type SourcePosition, sourcePositionsOf } from './stacktraces.ts'
+import {
+  type GeneratedPosition,
+  mapStackTraces,
+  type SourcePosition,
+  sourcePositionsOf,
+} from './stacktraces.ts'
 
 const sourcePositionOf = (mappings: string, position: GeneratedPosition): SourcePosition | undefined =>
   sourcePositionsOf(mappings, [position])[0]
@@ -55,5 +61,24 @@ describe('the mappings of a source map', () => {
       positions.map(position => sourcePositionOf(mappings, position)),
     )
     assert.deepEqual(sourcePositionsOf(mappings, positions)[2], { source: 0, line: 1, column: 2 })
+  })
+})
+
+describe('a stack trace', () => {
+  const { prepareStackTrace } = Error
+  afterEach(() => {
+    Error.prepareStackTrace = prepareStackTrace
+  })
+
+  it('names the bundle, and reads no map, where nothing is printed: of a call of gRPC that fails, or a stream that ends', () => {
+    const bundle = '/without/a.map/bundle.cjs'
+    const stackOf = (code: string): string => new Script(code, { filename: bundle }).runInThisContext().stack
+    mapStackTraces(bundle)
+    for (const code of [
+      ...['new Error()', "new Error('14 UNAVAILABLE: No connection established')"],
+      "Object.assign(new Error('lost'), { code: 'ECONNRESET' })",
+    ])
+      assert.match(stackOf(code), /bundle.cjs:1:/)
+    assert.throws(() => stackOf("new Error('wrong')"), { code: 'ENOENT' })
   })
 })

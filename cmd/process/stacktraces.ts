@@ -10,7 +10,8 @@ interface SourceMap {
  * Makes stack traces name the sources of a bundle, by the source map in the same directory. The map is read when a stack
  * is formatted, and only the positions found are kept; Node's `--enable-source-maps` keeps the whole map in memory.
  * Errors that end streams and requests name the bundle: Node formats the stack of each one when it destroys a stream
- * (`lib/internal/streams/destroy.js`, checkError), nothing prints them, and to read the map takes 100 ms.
+ * (`lib/internal/streams/destroy.js`, checkError), and grpc-js those of each call that fails and of its caller (`call.js`,
+ * callErrorFromStatus). Nothing prints them, and to read the map takes 100 ms.
  */
 export function mapStackTraces(bundle: string): void {
   const known = new Map<string, string>()
@@ -23,7 +24,7 @@ export function mapStackTraces(bundle: string): void {
   }
   Error.prepareStackTrace = (error, sites) => {
     const isUnknown = (site: NodeJS.CallSite): boolean => isInBundle(site) && !known.has(positionOf(site))
-    const missing = endsStreams(error) ? [] : sites.filter(isUnknown)
+    const missing = isUnprinted(error) ? [] : sites.filter(isUnknown)
     if (missing.length > 0)
       for (const [position, source] of sourcesOf(bundle, missing)) known.set(position, source)
     return [`${error}`, ...sites.map(site => `    at ${describe(site)}`)].join('\n')
@@ -31,9 +32,13 @@ export function mapStackTraces(bundle: string): void {
 }
 
 /** An aborted request, a lost connection, or a Status: errors with a code. Node's TypeErrors and RangeErrors have one, too. */
-const endsStreams = (error: Error): boolean =>
+const isUnprinted = (error: Error): boolean =>
   error.name === 'AbortError' ||
-  ('code' in error && !(error instanceof TypeError || error instanceof RangeError))
+  ('code' in error && !(error instanceof TypeError || error instanceof RangeError)) ||
+  ofCall.test(error.message)
+
+/** grpc-js adds the code later: `14 UNAVAILABLE: No connection established`; its caller has no message. */
+const ofCall = /^$|^\d+ [A-Z_]+: /
 
 const positionOf = (site: NodeJS.CallSite): string => `${site.getLineNumber()}:${site.getColumnNumber()}`
 
