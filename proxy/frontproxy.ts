@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Awaitable } from '../framework/async/awaitable.ts'
 import { forbiddenTo } from '../framework/contract/authorizer.ts'
 import type { Forwarding, Outbound } from '../framework/contract/upstream.ts'
@@ -30,12 +31,14 @@ import {
 } from '../framework/server/mounts.ts'
 import { tooMany } from '../framework/server/pipeline.ts'
 import type { Exchange, Handler } from '../framework/server/serve.ts'
+import { type ReviewedWatch, WatchReviews } from '../framework/server/watchreviews.ts'
 import type { Reviewer } from './access.ts'
 import { allShards, isQueryOfAll } from './allshards.ts'
 import { type Mapping, type Match, treePath } from './mapping.ts'
 import type { ProxyMeasures } from './measures.ts'
 import type { ProxyRoutes } from './routes.ts'
 import type { Location, ShardIndex } from './shardindex.ts'
+import { withContext } from './tracecontext.ts'
 
 export interface FrontProxyOptions {
   /** The current content of the mapping file. */
@@ -78,6 +81,7 @@ export function frontProxy(options: FrontProxyOptions): Handler {
     if (personal !== undefined) return Promise.resolve(toPersonalView(options, passing, personal))
     return Promise.resolve(toBackend(options, passing, match))
   }
+  const reviews = new WatchReviews<Streamed>(stream => mayGoOn(options, stream))
   return async exchange => {
     const { lifetime } = exchange
     lifetime.limit(undefined)
@@ -85,22 +89,23 @@ export function frontProxy(options: FrontProxyOptions): Handler {
     const routes = options.routes()
     const user = await authenticate(options, exchange, routes)
     const home = toHomeCluster(exchange, user, routes)
-    const passing = { exchange: withContext(options, home), user, routes }
+    const passing = { exchange: withContext(options.traceHeaders, home), user, routes }
     const seat = await enter(options.fairness, passing)
     if ('reason' in seat) return tooMany(seat)
     lifetime.hold(seat)
+    if (isStreamed(exchange.incoming)) reviews.follow({ lifetime, exchange, user: passing.user })
     return answer(passing)
   }
 }
 
-/** The same request with the context of its trace. */
-function withContext({ traceHeaders }: FrontProxyOptions, exchange: Exchange): Exchange {
-  if (traceHeaders === undefined) return exchange
-  const { incoming } = exchange
-  const { credentials } = incoming
-  const headers = { ...credentials.headers, ...traceHeaders() }
-  return { ...exchange, incoming: { ...incoming, credentials: { ...credentials, headers } } }
+interface Streamed extends ReviewedWatch, Pick<ProxiedRequest, 'exchange' | 'user'> {}
+
+/** Whether the user of a watch would be authenticated again. Throws 401 otherwise. Its shard reviews what the user may do. */
+async function mayGoOn(options: FrontProxyOptions, { exchange, user }: Streamed): Promise<boolean> {
+  return isDeepStrictEqual(await authenticate(options, { ...exchange }, options.routes()), user)
 }
+
+const isStreamed = ({ path, search }: Incoming): boolean => isStream(path + search)
 
 const personalPath = /^(\/services\/(?:(?:workspaces|namespaces|query)\/clusters|views)\/)([^/]+)(\/.*|)$/
 
@@ -156,9 +161,9 @@ function enter(fairness: Fairness, { exchange, user, routes }: ProxiedRequest): 
   })
 }
 
-function seatsFor({ reading, mutating, watching }: Fairness, { method, path, search }: Incoming): Seats {
-  if (isStream(path + search)) return watching
-  return /^(GET|HEAD|OPTIONS)$/.test(method) ? reading : mutating
+function seatsFor({ reading, mutating, watching }: Fairness, incoming: Incoming): Seats {
+  if (isStreamed(incoming)) return watching
+  return /^(GET|HEAD|OPTIONS)$/.test(incoming.method) ? reading : mutating
 }
 
 /** Authenticates the user; some users are valid in one workspace only. Throws 401 for anonymous requests. */

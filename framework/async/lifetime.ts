@@ -29,6 +29,8 @@ export interface Lifetime {
   /** Aborted with a `StatusError` as its reason. Created on first use: most requests end before it is read. */
   readonly signal: AbortSignal
   readonly ended: Ending | undefined
+  /** Whether the response is complete. */
+  readonly isOver: boolean
   /** A stream that ends now ends like a complete one (rules.md 1.41). */
   endsWell(): boolean
   end(ending: Ending): void
@@ -55,7 +57,7 @@ export const createLifetime = (milliseconds?: number): Lifetime => new RequestLi
 class RequestLifetime implements Lifetime {
   ended: Ending | undefined
   isAwaited = false
-  #isOver = false
+  isOver = false
   #allowed: number | undefined
   #controller: AbortController | undefined
   #timer: NodeJS.Timeout | undefined
@@ -80,7 +82,7 @@ class RequestLifetime implements Lifetime {
   }
 
   end(ending: Ending): void {
-    if (this.#isOver || this.ended !== undefined) return
+    if (this.isOver || this.ended !== undefined) return
     this.ended = ending
     const answer = answers[ending]()
     this.#controller?.abort(answer)
@@ -114,7 +116,7 @@ class RequestLifetime implements Lifetime {
   }
 
   dispose(): void {
-    this.#isOver = true
+    this.isOver = true
     if (this.#timer !== undefined) clearTimeout(this.#timer)
     if (this.#followed !== undefined) for (const unfollow of this.#followed) unfollow()
     this.holding?.leave()

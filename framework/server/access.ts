@@ -14,6 +14,7 @@ import type { ClusterName } from '../meta/object.ts'
 import type { Authenticator } from '../request/authenticator.ts'
 import type { Incoming } from '../request/incoming.ts'
 import { anonymous, isPrivileged, type UserInfo } from '../request/user.ts'
+import type { Target } from './routes.ts'
 import type { Exchange } from './serve.ts'
 
 /** The part of a URL that authentication depends on. */
@@ -51,6 +52,18 @@ function unknown(authenticator: Authenticator, path: string): UserInfo {
 /** Throws 403 for impersonation headers on endpoints without impersonation. */
 export function refuseImpersonation({ impersonates }: Incoming): void {
   if (impersonates) throw forbidden(undefined, 'impersonation is not allowed for the requestor')
+}
+
+/** Throws 403 for a URL without a logical cluster, unless the user is privileged. */
+export function refuseBareUrl({
+  target,
+  user,
+}: {
+  readonly target: Pick<Target, 'cluster' | 'info'>
+  readonly user: UserInfo
+}): void {
+  if (target.cluster === undefined && !isPrivileged(user))
+    throw forbiddenTo(user, target.info, 'access denied')
 }
 
 /**

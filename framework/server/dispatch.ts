@@ -14,6 +14,7 @@ import { methodNotSupported, notServed, StatusError } from '../meta/errors.ts'
 import type { Incoming } from '../request/incoming.ts'
 import type { ResourceRequest, Verb } from '../request/requestinfo.ts'
 import type { Answer, VerbRequest } from '../request/response.ts'
+import type { UserInfo } from '../request/user.ts'
 import { documentAnswer } from '../responses/documentanswer.ts'
 import { negotiate } from '../responses/negotiation.ts'
 import type { Call, VerbScope } from '../verbs/call.ts'
@@ -42,9 +43,14 @@ export interface Sources {
   readonly address: string
 }
 
-/** The exchange of an authorized request. */
-export interface Authorized extends Exchange {
+/** The exchange of a request with its view and user. */
+export interface Routed extends Exchange {
   target: Target
+  user: UserInfo
+}
+
+/** The exchange of an authorized request. */
+export interface Authorized extends Routed {
   ctx: RequestContext
 }
 

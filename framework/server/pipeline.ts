@@ -1,13 +1,13 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type Awaitable, after } from '../async/awaitable.ts'
 import { forbiddenTo } from '../contract/authorizer.ts'
 import { contextWith, createContext, type RequestContext, type TokenCipher } from '../contract/context.ts'
+import { silent } from '../contract/log.ts'
 import type { PluginSupervisor } from '../contract/pluginsupervisor.ts'
 import type { Forwarding } from '../contract/upstream.ts'
 import type { VirtualWorkspace } from '../contract/workspace.ts'
 import type { Fairness } from '../fairness/fairness.ts'
 import type { Refused, Seat } from '../fairness/seats.ts'
-import { impersonate } from '../impersonation/impersonate.ts'
-import { requestedIdentity } from '../impersonation/requestedidentity.ts'
 import { badRequest, notServed, serviceUnavailable } from '../meta/errors.ts'
 import type { ClusterScope } from '../meta/object.ts'
 import type { Authenticator } from '../request/authenticator.ts'
@@ -17,8 +17,9 @@ import type { Answer } from '../request/response.ts'
 import { accountOf, isPrivileged, type UserInfo } from '../request/user.ts'
 import { text } from '../responses/textanswer.ts'
 import type { Tracing } from '../tracing/tracing.ts'
-import { authorize, userOf } from './access.ts'
-import { type Authorized, dispatch, type Sources } from './dispatch.ts'
+import { authorize, refuseBareUrl, userOf } from './access.ts'
+import { type Authorized, dispatch, type Routed, type Sources } from './dispatch.ts'
+import { impersonated } from './impersonated.ts'
 import { locate } from './locate.ts'
 import { answerMounted, type MountOptions } from './mounts.ts'
 import type { RunningViews } from './readiness.ts'
@@ -33,7 +34,8 @@ import {
   type Target,
   type Unresolved,
 } from './routes.ts'
-import type { Exchange } from './serve.ts'
+import { createRecording, type Exchange } from './serve.ts'
+import type { WatchReviews } from './watchreviews.ts'
 
 /** The dependencies of the request pipeline. */
 export interface Pipeline extends Sources, MountOptions {
@@ -46,6 +48,8 @@ export interface Pipeline extends Sources, MountOptions {
   readonly fairness: Fairness
   /** Encrypts continue tokens. */
   readonly tokens: TokenCipher
+  /** Ends watches whose users may not open them any more. */
+  readonly reviews: Pick<WatchReviews<Routed>, 'follow'>
   /** Absent: requests are not traced. */
   readonly tracing?: Pick<Tracing, 'step'>
 }
@@ -118,7 +122,7 @@ function answerTarget(
   exchange.user = user
   const routed = exchange as Routed
   const asked = exchange.incoming.impersonates
-    ? step(pipeline, 'impersonate', () => impersonated(pipeline, routed))
+    ? step(pipeline, 'impersonate', () => impersonated(pipeline.backend, routed))
     : routed
   return after(asked, known =>
     after(
@@ -126,12 +130,6 @@ function answerTarget(
       seat => answerSeated(pipeline, known, seat),
     ),
   )
-}
-
-/** An exchange with its view and user. */
-interface Routed extends Exchange {
-  target: Target
-  user: UserInfo
 }
 
 /** Takes a seat among the requests in progress; undefined for requests without a limit. */
@@ -162,12 +160,29 @@ function answerSeated(
     exchange.lifetime.hold(seat)
     if (!readingVerbs.has(exchange.target.info.verb)) readWithoutSeat(exchange, seat)
   }
+  if (isLongRunning(exchange.target.info)) pipeline.reviews.follow(exchange)
   const { forwarding } = exchange.target.workspace.plugin ?? {}
   if (forwarding !== undefined) return isolated(pipeline, exchange, forwarding)
   const admission = step(pipeline, 'authorize', () => admitted(pipeline, exchange))
   return after(admission, authorized =>
     step(pipeline, exchange.target.info.verb, () => dispatch(pipeline, authorized)),
   )
+}
+
+/** Whether an open watch would be admitted again, as before. Throws what a new one would get. */
+export async function mayGoOn(pipeline: Omit<Pipeline, 'reviews'>, open: Routed): Promise<boolean> {
+  const { target, incoming, ctx } = open
+  const exchange = {
+    ...open,
+    audit: undefined,
+    record: createRecording(silent, incoming),
+    requestor: undefined,
+  }
+  const place = { cluster: namedCluster(pipeline.backend, target), path: target.info.path }
+  exchange.user = await userOf(pipeline.authenticator, exchange, place)
+  const known = incoming.impersonates ? await impersonated(pipeline.backend, exchange) : exchange
+  const again = await admitted(pipeline, known)
+  return ctx === undefined || (again.ctx.cluster === ctx.cluster && isDeepStrictEqual(again.user, ctx.user))
 }
 
 /** Passes a request on to the process of its view. */
@@ -196,23 +211,6 @@ export const tooMany = ({ retryAfter }: Refused): Answer => ({
   ...text(429, 'Too many requests, please try again later.\n'),
   headers: { 'Retry-After': String(retryAfter), 'X-Content-Type-Options': 'nosniff' },
 })
-
-/** The same request by the user that its impersonation headers name. */
-async function impersonated({ backend }: Pipeline, exchange: Routed): Promise<Routed> {
-  const { target, user: requestor, lifetime } = exchange
-  const requested = requestedIdentity(exchange.incoming.credentials)
-  refuseBareUrl(exchange)
-  const { authorizer } = backend
-  const { signal } = lifetime
-  const { info } = target
-  const cluster = await locate(backend, target.cluster ?? shardCluster, { user: requestor, info, lifetime })
-  const { user, constraint } = await impersonate({ requestor, requested, cluster, info, authorizer, signal })
-  exchange.record.annotate('impersonated', user.name)
-  exchange.audit?.as(user, constraint)
-  exchange.user = user
-  exchange.requestor = requestor
-  return exchange
-}
 
 /** Sets the deadline. Watches have none; other requests may ask for less than the server's (rules.md 1.39 to 1.42). */
 function limitTime(
@@ -249,13 +247,8 @@ const unresolved = (user: UserInfo, { info, hint }: Unresolved): Error =>
     ? notServed(hint)
     : forbiddenTo(user, info, `Path not resolved to a valid virtual workspace${hint}`)
 
-function refuseBareUrl({ target, user }: Routed): void {
-  if (target.cluster === undefined && !isPrivileged(user))
-    throw forbiddenTo(user, target.info, 'access denied')
-}
-
 /** Throws 503 unless the view is ready and not sick, and 403 unless the user may make the request; adds the context. */
-function admitted(pipeline: Pipeline, exchange: Routed): Awaitable<Authorized> {
+function admitted(pipeline: Omit<Pipeline, 'reviews'>, exchange: Routed): Awaitable<Authorized> {
   const { backend, views } = pipeline
   const { workspace, cluster, scope, info } = exchange.target
   requireReady(views, workspace)
@@ -278,7 +271,11 @@ function admitted(pipeline: Pipeline, exchange: Routed): Awaitable<Authorized> {
   })
 }
 
-function contextOf({ tokens }: Pipeline, exchange: Routed, cluster: ClusterScope): RequestContext {
+function contextOf(
+  { tokens }: Pick<Pipeline, 'tokens'>,
+  exchange: Routed,
+  cluster: ClusterScope,
+): RequestContext {
   const { incoming, lifetime, record, target, user, requestor } = exchange
   const { workspace, params, info } = target
   const plain = createContext({

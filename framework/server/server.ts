@@ -21,13 +21,14 @@ import { YamlReader } from '../wire/yamlreader.ts'
 import { appOnDemand } from './app.ts'
 import type { HealthCheck } from './health.ts'
 import { type Listener, type ListenOptions, openPort, type Port } from './listener.ts'
-import { answerRequest } from './pipeline.ts'
+import { answerRequest, mayGoOn, type Pipeline } from './pipeline.ts'
 import { meterViews, runViews } from './readiness.ts'
 import { createSlices } from './respond.ts'
 import { checkViews, createRoutes, type Elsewhere } from './routes.ts'
 import { answeringWith, type Handler } from './serve.ts'
 import type { StaticFiles } from './staticfiles.ts'
 import { traced } from './traced.ts'
+import { WatchReviews } from './watchreviews.ts'
 
 /** The options of a server. */
 export interface ServerOptions {
@@ -66,6 +67,8 @@ export interface ServerOptions {
   readonly requestTimeout?: number
   /** Default: `defaultLimits`. */
   readonly limits?: FairnessLimits
+  /** Milliseconds between reviews of open watches, at least; default 5,000. */
+  readonly watchReviewInterval?: number
   /** Servers with the same secret accept each other's continue tokens; absent: a random one. */
   readonly tokenSecret?: Buffer
 }
@@ -102,7 +105,7 @@ export function serveOn(port: Port, options: ServerOptions): Server {
   const requestTimeout = options.requestTimeout ?? 60_000
   const { url } = port
   const viewUrls = options.viewUrls ?? onlyUrl(options.publicUrl ?? url)
-  const pipeline = {
+  const pipeline = withReviews({
     ...options,
     ownUrls: [options.publicUrl ?? url, viewUrls.own],
     routes: createRoutes(options.workspaces, options.elsewhere),
@@ -112,7 +115,7 @@ export function serveOn(port: Port, options: ServerOptions): Server {
     views,
     checks: [...ownChecks(stopping.signal), ...options.checks, ...views.checks],
     ...{ stopping: stopping.signal, address: port.address },
-  }
+  })
   const shared = sharedByRequests(port, controllers.signal)
   port.connections?.measure(options.metrics)
   const service = { ...options, ...shared, requestTimeout, stopping: stopping.signal }
@@ -131,6 +134,13 @@ export function serveOn(port: Port, options: ServerOptions): Server {
     },
   }
 }
+
+const withReviews = (
+  pipeline: Omit<Pipeline, 'reviews'> & Pick<ServerOptions, 'watchReviewInterval'>,
+): Pipeline => ({
+  ...pipeline,
+  reviews: new WatchReviews(mayGoOn.bind(undefined, pipeline), pipeline.watchReviewInterval),
+})
 
 /** What all requests share: the turns of bodies and lists, the thread that parses YAML until the signal, and connections. */
 function sharedByRequests({ connections }: Port, stopped: AbortSignal) {

@@ -32,6 +32,8 @@ export interface Resident extends Attacker {
 export interface Scene {
   readonly attacker: Resident
   readonly victim: Resident
+  /** Takes the permissions of the attacker away. */
+  revoke(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -70,12 +72,20 @@ const configMap = (name: string, size: number): KubeObject => ({
   data: { text: 'x'.repeat(size) },
 })
 
+type Revoke = Scene['revoke']
+
 /** A workspace for each user. */
-async function twoWorkspaces(shard: Oriel): Promise<void> {
+async function twoWorkspaces(shard: Oriel): Promise<Revoke> {
   const tenants = await createWorkspaces(shard, ['attacker', 'victim'])
   for (const [i, tenant] of tenants.entries())
     await apply(tenant.kubectl, ...rolesFor(`user-${i + 1}`, everything))
+  return revoking(tenants[0] as Tenant)
 }
+
+const revoking =
+  ({ kubectl }: Tenant): Revoke =>
+  async () =>
+    void (await kubectl(['delete', 'clusterrolebinding', 'user-1-in-tests']))
 
 function inWorkspace(url: string, ca: string, name: 'attacker' | 'victim'): Resident {
   const path = `/clusters/root:${name}/api/v1/namespaces/default/configmaps`
@@ -89,11 +99,12 @@ export async function inOneProcess(): Promise<Scene> {
     directory,
     args: ['--store', 'memory:', ...limits, ...(await userFile(directory))],
   })
-  await twoWorkspaces(shard)
+  const revoke = await twoWorkspaces(shard)
   const ca = await readText(join(directory, 'ca.crt'))
   return {
     attacker: inWorkspace(shard.url, ca, 'attacker'),
     victim: inWorkspace(shard.url, ca, 'victim'),
+    revoke,
     stop: async () => void (await shard.stop()),
   }
 }
@@ -102,13 +113,14 @@ export async function behindFrontProxy(): Promise<Scene> {
   const folder = await temporaryDirectory('attacks')
   const trusted = await writeProxyAuthority(folder)
   const shard = await startOriel({ args: ['--store', 'memory:', ...trusted] })
-  await twoWorkspaces(shard)
+  const revoke = await twoWorkspaces(shard)
   const args = [...limits, ...(await userFile(folder))]
   const proxy = await startFrontProxy({ folder, name: 'proxy', shards: [shard], args })
   const ca = await readText(join(folder, 'proxy-data', 'ca.crt'))
   return {
     attacker: inWorkspace(proxy.url, ca, 'attacker'),
     victim: inWorkspace(proxy.url, ca, 'victim'),
+    revoke,
     stop: async () => {
       await proxy.stop()
       await shard.stop()
@@ -136,22 +148,27 @@ const blobs = (group: string): KubeObject => ({
 })
 
 /** A provider of an API with one consumer, as its user sees the objects through the view. */
-async function provider(shard: Oriel, name: 'attacker' | 'victim'): Promise<string> {
+async function provider(
+  shard: Oriel,
+  name: 'attacker' | 'victim',
+): Promise<{ readonly path: string; readonly revoke: Revoke }> {
   const group = `${name}.example.com`
   const [own, consumer] = (await createWorkspaces(shard, [name, `${name}-consumer`])) as [Tenant, Tenant]
   const exported = await exportApi(own, blobs(group), [])
   await bind(consumer, bindingOf(own, exported, []))
   const user = name === 'attacker' ? 'user-1' : 'user-2'
   await apply(own.kubectl, ...rolesFor(user, everything))
-  return `${new URL(await publishedUrl(own, exported)).pathname}/clusters/${consumer.cluster}`
+  const { pathname } = new URL(await publishedUrl(own, exported))
+  return { path: `${pathname}/clusters/${consumer.cluster}`, revoke: revoking(own) }
 }
 
 export async function inFrontOfShard(): Promise<Scene> {
   const folder = await temporaryDirectory('attacks')
   const shard = await startStandalone(limits, ['--store', 'memory:', ...(await userFile(folder))])
   const ca = await readText(join(shard.shard.directory, 'ca.crt'))
-  const resident = async (name: 'attacker' | 'victim'): Promise<Resident> => {
-    const path = `${await provider(shard, name)}/apis/${name}.example.com/v1/blobs`
+  const [attacker, victim] = [await provider(shard, 'attacker'), await provider(shard, 'victim')]
+  const resident = (name: 'attacker' | 'victim', of: { readonly path: string }): Resident => {
+    const path = `${of.path}/apis/${name}.example.com/v1/blobs`
     const token = name === 'attacker' ? 'user-1-token' : 'user-2-token'
     const object = (of: string, size: number): KubeObject => ({
       apiVersion: `${name}.example.com/v1`,
@@ -162,8 +179,9 @@ export async function inFrontOfShard(): Promise<Scene> {
     return { url: shard.viewsUrl, ca, token, path, creates: path, object }
   }
   return {
-    attacker: await resident('attacker'),
-    victim: await resident('victim'),
+    attacker: resident('attacker', attacker),
+    victim: resident('victim', victim),
+    revoke: attacker.revoke,
     stop: async () => void (await shard.stop()),
   }
 }

@@ -39,6 +39,9 @@ const bindingOf = (role: string, user: string): KubeObject => ({
   subjects: [{ kind: 'User', name: user }],
 })
 
+/** Headers without impersonation. */
+const plainHeaders = {}
+
 /** The server caches decisions. These requests are equal to the byte, on one connection. */
 describe('permissions that are revoked', () => {
   let shard: TestShard
@@ -56,7 +59,7 @@ describe('permissions that are revoked', () => {
       ...{ backend: shard.backend, informers: shard.informers },
       ...{ log: silent, metrics: createMetrics(), checks: [], version: about },
       authenticator: bearerTokens(tokenUsers(users)),
-      documents: createOpenApiDocuments(about),
+      ...{ documents: createOpenApiDocuments(about), watchReviewInterval: 20 },
     })
     agent = new Agent({ keepAlive: true, maxSockets: 1 })
     for (const cluster of ['one', 'two']) await found(cluster)
@@ -124,6 +127,35 @@ describe('permissions that are revoked', () => {
     await remove(clusterScoped('apis.kcp.io', 'apibindings'), 'one', 'widgets')
     assert.equal(await twice(widgets), 404)
   })
+
+  /** A watch on a connection of its own. */
+  async function watch(path: string, headers: Record<string, string> = {}): Promise<IncomingMessage> {
+    const sent = request({
+      ...{ port: server.port, path: `${path}?watch=true` },
+      headers: { authorization: 'Bearer alice', ...headers },
+    }).end()
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+    assert.equal(answer.statusCode, 200)
+    return answer
+  }
+
+  for (const [what, role, headers] of [
+    ['a role', 'alice-edit', plainHeaders],
+    ['access to the workspace', 'alice-system-kcp-workspace-access', plainHeaders],
+    ['a role of an impersonated user', 'bob-edit', { 'impersonate-user': 'bob' }],
+    ['the permission to impersonate', 'alice-cluster-admin', { 'impersonate-user': 'bob' }],
+  ] as const)
+    it(`with ${what} end open watches, and no others`, async () => {
+      await put('one', bindingOf('cluster-admin', 'alice'))
+      for (const name of ['edit', 'system:kcp:workspace:access']) await put('one', bindingOf(name, 'bob'))
+      if (headers === plainHeaders) await remove(rbac('clusterrolebindings'), 'one', 'alice-cluster-admin')
+      const stays = await watch(configMaps.replace('one', 'two'))
+      const ends = text(await watch(configMaps, headers))
+      await remove(rbac('clusterrolebindings'), 'one', role)
+      assert.equal(await ends, '')
+      assert.equal(stays.readableEnded, false)
+      stays.destroy()
+    })
 
   it('are cached per user, workspace and verb on one connection', async () => {
     await put('one', bindingOf('system:kcp:workspace:access', 'bob'))

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { createLifetime } from '../async/lifetime.ts'
+import { forbidden, notServed, serviceUnavailable, unauthorized } from '../meta/errors.ts'
+import { WatchReviews } from './watchreviews.ts'
+
+const watchOf = (name: string, review: () => boolean) => ({ name, review, lifetime: createLifetime() })
+type Watch = ReturnType<typeof watchOf>
+
+const throwing = (error: Error) => () => {
+  throw error
+}
+
+/** Reviews the watches until `isDone`. */
+async function reviewed(watches: readonly Watch[], isDone: () => boolean): Promise<readonly string[]> {
+  const asked: string[] = []
+  await new Promise<void>(resolve => {
+    const reviews = new WatchReviews<Watch>(({ name, review }) => {
+      asked.push(name)
+      if (isDone()) resolve()
+      return review()
+    }, 1)
+    for (const watch of watches) reviews.follow(watch)
+  })
+  return asked
+}
+
+describe('reviews of open watches', () => {
+  it('end those that would be refused', async () => {
+    const watches = [
+      ...[unauthorized(), forbidden(undefined, 'no'), notServed()].map((error, i) =>
+        watchOf(`refused-${i}`, throwing(error)),
+      ),
+      watchOf('changed', () => false),
+    ]
+    const other = watchOf('other', () => true)
+    await reviewed([...watches, other], () => watches.every(({ lifetime }) => lifetime.ended === 'replaced'))
+    assert.equal(other.lifetime.ended, undefined)
+  })
+
+  it('keep those whose review failed', async () => {
+    let rounds = 0
+    const watches = [serviceUnavailable('later'), new Error('broken')].map((error, i) =>
+      watchOf(`failing-${i}`, throwing(error)),
+    )
+    await reviewed(watches, () => ++rounds > 10)
+    assert.ok(watches.every(({ lifetime }) => lifetime.ended === undefined))
+  })
+
+  it('forget those that are complete', async () => {
+    const [over, open] = [watchOf('over', () => true), watchOf('open', () => true)]
+    over.lifetime.dispose()
+    let rounds = 0
+    assert.ok(!(await reviewed([over, open], () => ++rounds > 3)).includes('over'))
+  })
+})

@@ -1,0 +1,72 @@
+import type { Awaitable } from '../async/awaitable.ts'
+import { Pace } from '../async/awaitable.ts'
+import type { Lifetime } from '../async/lifetime.ts'
+import { StatusError } from '../meta/errors.ts'
+
+/** An open watch, or another long-running request. */
+export interface ReviewedWatch {
+  readonly lifetime: Pick<Lifetime, 'isOver' | 'ended' | 'end'>
+}
+
+/** Reviews at a time. */
+const most = 4
+/** Milliseconds between two reviews of all watches. */
+const shortest = 5_000
+const longest = 60_000
+/** How many times as long as all reviews took the pause after them is. */
+const factor = 100
+
+/**
+ * Ends watches whose users may not open them any more: Kubernetes authorizes a watch only when it begins. A review that fails
+ * for another reason ends none.
+ */
+export class WatchReviews<T extends ReviewedWatch = ReviewedWatch> {
+  readonly #review: (watch: T) => Awaitable<boolean>
+  readonly #shortest: number
+  readonly #watches = new Set<T>()
+  #isPlanned = false
+
+  /** `review`: whether the watch may go on; it throws what a new watch would get. */
+  constructor(review: (watch: T) => Awaitable<boolean>, interval = shortest) {
+    this.#review = review
+    this.#shortest = interval
+  }
+
+  follow(watch: T): void {
+    this.#watches.add(watch)
+    if (!this.#isPlanned) this.#plan(this.#shortest)
+  }
+
+  #plan(pause: number): void {
+    this.#isPlanned = true
+    setTimeout(() => void this.#reviewAll(), pause).unref()
+  }
+
+  async #reviewAll(): Promise<void> {
+    const since = performance.now()
+    const watches = this.#watches.values()
+    await Promise.all(Array.from({ length: most }, () => this.#reviewSome(watches)))
+    this.#isPlanned = false
+    const pause = Math.min(longest, factor * (performance.now() - since))
+    if (this.#watches.size > 0) this.#plan(Math.max(this.#shortest, pause))
+  }
+
+  async #reviewSome(watches: Iterable<T>): Promise<void> {
+    const pace = new Pace()
+    for (const watch of watches) {
+      if (watch.lifetime.isOver || watch.lifetime.ended !== undefined) this.#watches.delete(watch)
+      else if (!(await this.#mayGoOn(watch))) watch.lifetime.end('replaced')
+      await pace.due()
+    }
+  }
+
+  async #mayGoOn(watch: T): Promise<boolean> {
+    try {
+      return await this.#review(watch)
+    } catch (error) {
+      return !(error instanceof StatusError && isRefusal(error.code))
+    }
+  }
+}
+
+const isRefusal = (code: number): boolean => code === 401 || code === 403 || code === 404
