@@ -1,6 +1,8 @@
+import { setMaxListeners } from 'node:events'
 import { isDeepStrictEqual } from 'node:util'
 import type { Informer } from '../../framework/contract/informer.ts'
 import type { Item, ItemEvent } from '../../framework/contract/item.ts'
+import type { ClusterName } from '../../framework/meta/object.ts'
 import type { ClusterCachedResource } from '../../kcp/cache.ts'
 import { conditionIs } from '../../kcp/conditions.ts'
 
@@ -17,17 +19,46 @@ interface Entry extends PublishedSelection {
   readonly end: AbortController
 }
 
-/** Follows published resources, by identity and logical cluster. */
-export function followSelections(
-  published: Informer,
-): (identity: string, cluster: string) => readonly PublishedSelection[] {
+/** The selections of one identity in all logical clusters. */
+export interface JoinedSelections extends Pick<PublishedSelection, 'since' | 'ended'> {
+  readonly selections: readonly PublishedSelection[]
+}
+
+/** Published resources by identity. */
+export interface Selections {
+  in(identity: string, cluster: ClusterName): readonly PublishedSelection[]
+  /** They end together when one of them begins, changes or ends. */
+  all(identity: string): JoinedSelections
+}
+
+/** Follows published resources. */
+export function followSelections(published: Informer): Selections {
   const entries = new Map<string, Entry>()
-  published.onEvent(event => apply(entries, event))
+  const joined = new Map<string, Joined>()
   const byIdentity = published.index(identityOf)
-  return (identity, cluster) =>
-    byIdentity(identity)
-      .filter(({ key }) => key.cluster === cluster)
-      .flatMap(({ meta }) => entries.get(meta.uid) ?? [])
+  const all = (identity: string) => byIdentity(identity).flatMap(({ meta }) => entries.get(meta.uid) ?? [])
+  published.onEvent(event => {
+    if (!apply(entries, event)) return
+    for (const identity of identityOf(event.item)) {
+      joined.get(identity)?.end.abort()
+      if (all(identity).length === 0) joined.delete(identity)
+      else joined.set(identity, joinedSince(Number(event.item.meta.resourceVersion)))
+    }
+  })
+  return {
+    in: (identity, cluster) => all(identity).filter(({ item }) => item.key.cluster === cluster),
+    all: identity => ({ selections: all(identity), ...(joined.get(identity) ?? joinedSince(0)) }),
+  }
+}
+
+interface Joined extends Pick<JoinedSelections, 'since' | 'ended'> {
+  readonly end: AbortController
+}
+
+function joinedSince(since: number): Joined {
+  const end = new AbortController()
+  setMaxListeners(0, end.signal)
+  return { since, end, ended: end.signal }
 }
 
 function identityOf({ object }: Item): readonly string[] {
@@ -35,18 +66,23 @@ function identityOf({ object }: Item): readonly string[] {
   return identityHash ? [identityHash] : []
 }
 
-function apply(entries: Map<string, Entry>, { type, item }: ItemEvent): void {
+/** Returns whether other objects are published now. */
+function apply(entries: Map<string, Entry>, { type, item }: ItemEvent): boolean {
   const { uid, resourceVersion } = item.meta
   const known = entries.get(uid)
   const what = type === 'DELETED' ? undefined : publishedBy(item)
   if (what === undefined) {
-    entries.delete(uid)
     known?.end.abort()
-  } else if (known === undefined || !isDeepStrictEqual(known.what, what)) {
+    return entries.delete(uid)
+  }
+  if (known === undefined || !isDeepStrictEqual(known.what, what)) {
     const end = new AbortController()
     entries.set(uid, { item, what, since: known ? Number(resourceVersion) : 0, end, ended: end.signal })
     known?.end.abort()
-  } else entries.set(uid, { ...known, item })
+    return true
+  }
+  entries.set(uid, { ...known, item })
+  return false
 }
 
 /** The fields that select the published objects; undefined when none are published. */

@@ -1,13 +1,14 @@
 import type { Backend, ResourceRef } from '../../framework/contract/backend.ts'
 import type { Informers } from '../../framework/contract/informer.ts'
-import { originAnnotation } from '../../framework/contract/item.ts'
+import { type ObjectMeta, originAnnotation } from '../../framework/contract/item.ts'
 import type { PeerClient } from '../../framework/contract/peer.ts'
 import type { SharedCache } from '../../framework/contract/sharedcache.ts'
 import type { ResourceStorage, WatchQuery } from '../../framework/contract/storage.ts'
 import type { Lens } from '../../framework/lens/lens.ts'
 import { readOnly, viewOf } from '../../framework/lens/view.ts'
 import { expired, notServed, serviceUnavailable } from '../../framework/meta/errors.ts'
-import type { ClusterScope } from '../../framework/meta/object.ts'
+import type { ClusterName, ClusterScope } from '../../framework/meta/object.ts'
+import { matchesLabels } from '../../framework/selectors/selectors.ts'
 import type { ClusterCachedResource } from '../../kcp/cache.ts'
 import { resources } from '../../kcp/resources.ts'
 import { requirementsOf } from '../../kcp/selector.ts'
@@ -29,15 +30,21 @@ export function sharedCache(
   return {
     informers,
     storage: ({ identity = '', ...resource }) => {
-      const find = (cluster: ClusterScope): PublishedSelection => {
-        const found = selections(identity, cluster).find(selection => publishes(selection, resource))
+      const isOfResource = (selection: PublishedSelection): boolean => publishes(selection, resource)
+      const find = (cluster: ClusterName): PublishedSelection => {
+        const found = selections.in(identity, cluster).find(isOfResource)
         if (found === undefined) throw notServed()
         return found
       }
       const here = viewOf(storage(resource), ({ cluster }) => lensOf(find(cluster)))
+      const everywhere = viewOf(storage(resource), () => ({
+        matches: meta =>
+          selections.in(identity, meta.cluster).some(each => isOfResource(each) && isSelected(each, meta)),
+      }))
       const there = (shard: string): ResourceStorage =>
         originOf(origins, shard).published({ ...resource, identity }, shard)
       return publishedStorage(resource, cluster => {
+        if (cluster === '*') return { ...selections.all(identity), storage: everywhere }
         const selection = find(cluster)
         const shard = selection.item.meta.annotations[originAnnotation]
         // Versions of another shard are not those of this one, and it refuses old ones itself.
@@ -63,8 +70,8 @@ function publishes(selection: PublishedSelection, wanted: ResourceRef): boolean 
   return resource === wanted.resource && group === wanted.group && version === wanted.version
 }
 
-/** A selection, and the storage that its objects are read from. */
-interface PublishedSource extends PublishedSelection {
+/** The storage that published objects are read from, from a revision on, and until their selection ends. */
+interface PublishedSource extends Pick<PublishedSelection, 'since' | 'ended'> {
   readonly storage: ResourceStorage
 }
 
@@ -89,6 +96,13 @@ function refuseOlder(since: number, { resourceVersion = '', initialEvents }: Wat
   if (initialEvents || resourceVersion === '' || resourceVersion === '0') return
   if (Number(resourceVersion) < since)
     throw expired(`too old resource version: ${resourceVersion} (other objects are published since ${since})`)
+}
+
+/** Objects of other shards are not here. */
+function isSelected(selection: PublishedSelection, { labels }: ObjectMeta): boolean {
+  const { labelSelector } = specOf(selection)
+  if (selection.item.meta.annotations[originAnnotation] !== undefined) return false
+  return labelSelector === undefined || matchesLabels(requirementsOf(labelSelector), labels)
 }
 
 function lensOf(selection: PublishedSelection): Lens {

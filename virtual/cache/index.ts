@@ -1,32 +1,22 @@
-import {
-  type ApiSet,
-  type ClusterScope,
-  defineVirtualWorkspace,
-  deny,
-  type Host,
-} from '../../framework/index.ts'
-import { definitionsOf, readable } from './definitions.ts'
+import { defineVirtualWorkspace, deny } from '../../framework/index.ts'
+import { definitionsOf } from './definitions.ts'
+import { publishedIn } from './published.ts'
 
 /**
  * The resources that servers in front of this shard read from kcp's cache server. See README.md beside this file.
  */
 export const cache = defineVirtualWorkspace('cache', '/services/cache/shards/:shard', host => {
   const definitions = definitionsOf(host)
+  const published = publishedIn(host)
   return {
-    apis: (_, cluster) =>
-      cluster === '*' ? definitions : { ...definitions, find: findIn(host, definitions, cluster) },
+    apis: (_, cluster) => {
+      const findPublished = published(cluster)
+      return {
+        ...definitions,
+        find: (...resource) => definitions.find(...resource) ?? findPublished(...resource),
+      }
+    },
     // Privileged users are not asked.
     authorize: async () => deny('access denied', 'virtual.cache'),
   }
 })
-
-/** The resources that ClusterCachedResources of the logical cluster publish: `regions:<identity>`. */
-const findIn =
-  ({ backend, shared }: Host, definitions: ApiSet, cluster: ClusterScope): ApiSet['find'] =>
-  (group, version, plural) => {
-    const [resource = '', identity] = plural.split(':')
-    if (identity === undefined) return definitions.find(group, version, plural)
-    const served = backend.apis(cluster)?.find(group, version, resource)
-    const storage = shared?.storage({ group, version, resource, identity }, '')
-    return served && storage && { ...readable(served), storage }
-  }
