@@ -36,6 +36,7 @@ import { cacheServerController } from './peers/cacheserver.ts'
 import { peersController, type Sharding } from './peers/follow.ts'
 import { otherShards } from './peers/otheraccess.ts'
 import { otherTokens } from './peers/othertokens.ts'
+import { PublishedCopies } from './peers/publishedcopies.ts'
 import { sliceKinds, sliceUrlsController } from './peers/sliceurls.ts'
 import { type ClusterDirectory, createDirectory } from './tenancy/directory.ts'
 
@@ -124,6 +125,7 @@ function kcpControllers(host: ShardHost, parts: Parts): readonly Controller[] {
     place: path => backend.place?.(path),
   }
   const migrations = migrationController(deps)
+  const copied = cacheServer && { cacheServer, published: new PublishedCopies({ ...deps, cacheServer }) }
   return [
     ...(sharding === undefined
       ? []
@@ -132,7 +134,7 @@ function kcpControllers(host: ShardHost, parts: Parts): readonly Controller[] {
           ...sliceKinds.map(kind => sliceUrlsController(deps, kind)),
         ]),
     migrations,
-    ...(cacheServer === undefined ? [] : [cacheServerController({ ...deps, cacheServer })]),
+    ...(copied === undefined ? [] : [cacheServerController({ ...deps, ...copied })]),
     workspaceController(deps),
     mountController(deps),
     logicalClusterController(deps),
@@ -144,7 +146,7 @@ function kcpControllers(host: ShardHost, parts: Parts): readonly Controller[] {
     boundSchemaController(host),
     endpointSliceController(deps),
     partitionSetController(deps),
-    cachedResourceController(deps),
+    cachedResourceController({ ...deps, ...(copied && { copies: copied.published }) }),
     cachedResourceSliceController(deps),
     namespaceDefaultsController(deps),
   ]

@@ -11,7 +11,7 @@ import { type Controller, createController, keyOf, parseKey } from '../controlle
 import type { ShardIdentity, TenancyResources } from '../controllers/host.ts'
 import { keepCopy, pathInCache } from './cachecopy.ts'
 import { admissionConfigurations, isOwn, offered } from './copying.ts'
-import { PublishedCopies } from './publishedcopies.ts'
+import type { PublishedCopies } from './publishedcopies.ts'
 
 export interface CacheServerDeps {
   readonly informers: Informers
@@ -20,6 +20,7 @@ export interface CacheServerDeps {
   readonly log: Logger
   /** The cache server, below the path of this shard. */
   readonly cacheServer: PeerClient
+  readonly published: PublishedCopies
 }
 
 interface CopiedKind {
@@ -53,10 +54,9 @@ export const cacheServerController = (deps: CacheServerDeps): Controller => ({
   idle: () => Promise.resolve(),
   async run(signal) {
     const there = createInformers(deps.cacheServer, deps.log.child({ server: 'cache' }), signal)
-    const published = new PublishedCopies(deps)
-    const kinds = kindsOf(deps.tenancy).map(kind => withPublished(kind, published))
+    const kinds = kindsOf(deps.tenancy).map(kind => withPublished(kind, deps.published))
     await Promise.all(kinds.map(kind => copyKind(deps, kind, there, signal)))
-    await published.stop()
+    await deps.published.stop()
   },
 })
 

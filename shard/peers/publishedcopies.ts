@@ -14,7 +14,7 @@ import { conditionIs } from '../../kcp/conditions.ts'
 import { resources } from '../../kcp/resources.ts'
 import { requirementsOf } from '../../kcp/selector.ts'
 import { createController, keyOf, parseKey } from '../controllers/controller.ts'
-import { identityOfBound } from '../controllers/exports/cachedresource.ts'
+import { type CountedCopies, identityOfBound } from '../controllers/exports/cachedresource.ts'
 import { keepCopy, longest, pathInCache, removeCopy } from './cachecopy.ts'
 
 export interface PublishedCopiesDeps {
@@ -35,6 +35,8 @@ interface Publication {
 interface Running {
   readonly end: AbortController
   readonly done: Promise<void>
+  /** The copies. */
+  readonly there: Informer
 }
 
 /**
@@ -42,10 +44,11 @@ interface Running {
  * `pkg/reconciler/cache/clustercachedresources/replication`). The cache server serves them while it has a copy of their
  * ClusterCachedResource: they are written after that copy, and removed before it.
  */
-export class PublishedCopies {
+export class PublishedCopies implements CountedCopies {
   readonly #deps: PublishedCopiesDeps
   readonly #published: Informer
   readonly #running = new Map<string, Running>()
+  readonly #handlers = new Set<(event: ItemEvent) => void>()
 
   constructor(deps: PublishedCopiesDeps) {
     this.#deps = deps
@@ -60,7 +63,21 @@ export class PublishedCopies {
     if (this.#running.has(id)) return
     const end = new AbortController()
     setMaxListeners(0, end.signal)
-    this.#running.set(id, { end, done: this.#copy(publication, end.signal) })
+    const { cacheServer, log } = this.#deps
+    const there = createInformers(cacheServer, log, end.signal).for(publication.resource)
+    there.onEvent(event => {
+      for (const handler of this.#handlers) handler(event)
+    })
+    this.#running.set(id, { end, there, done: this.#copy(publication, there, end.signal) })
+  }
+
+  countOf(cluster: ClusterName, resource: ResourceRef): number {
+    return this.#running.get(idOf({ cluster, resource }))?.there.list(cluster).length ?? 0
+  }
+
+  onEvent(handler: (event: ItemEvent) => void): () => void {
+    this.#handlers.add(handler)
+    return () => void this.#handlers.delete(handler)
   }
 
   /** Removes the objects that only this copy of a ClusterCachedResource publishes, before it changes or is removed. */
@@ -95,10 +112,9 @@ export class PublishedCopies {
     return this.#publishing(publication).length > 0
   }
 
-  async #copy(publication: Publication, signal: AbortSignal): Promise<void> {
+  async #copy(publication: Publication, there: Informer, signal: AbortSignal): Promise<void> {
     const { cacheServer, informers, log, shard } = this.#deps
     const { cluster, resource } = publication
-    const there = createInformers(cacheServer, log, signal).for(resource)
     await Promise.race([there.synced, aborted(signal)])
     if (signal.aborted) return
     const here = informers.for(storedAs(informers, publication))

@@ -26,11 +26,22 @@ import {
 import type { KcpControllerDeps } from '../host.ts'
 import { giveIdentity, identityState, namesIdentity, usersOfSecret } from '../identity.ts'
 
+/** The copies of published objects in a cache server. */
+export interface CountedCopies extends Pick<Informer, 'onEvent'> {
+  /** `resource` has the identity of the ClusterCachedResource. */
+  countOf(cluster: ClusterName, resource: ResourceRef): number
+}
+
+interface CachedResourceDeps extends KcpControllerDeps {
+  /** Absent without a cache server: the objects are read where they are stored. */
+  readonly copies?: CountedCopies
+}
+
 /**
  * Publishes resources with ClusterCachedResources: creates their identity, and reports the published resource and the
- * number of objects. Nothing is copied: the objects are read where they are stored.
+ * number of objects.
  */
-export function cachedResourceController(deps: KcpControllerDeps): Controller {
+export function cachedResourceController(deps: CachedResourceDeps): Controller {
   const followed = followResources(deps.informers)
   const cached = deps.informers.for(resources.clusterCachedResources)
   const reconcile = async (key: string): Promise<undefined> => {
@@ -55,7 +66,7 @@ export function cachedResourceController(deps: KcpControllerDeps): Controller {
  * Changes of the object, its identity secret, the published objects, and the definition of the published resource.
  */
 function changesOf(
-  { informers }: KcpControllerDeps,
+  { informers, copies }: CachedResourceDeps,
   followed: FollowedResources,
 ): ControllerDefinition['sources'] {
   const cached = informers.for(resources.clusterCachedResources)
@@ -67,6 +78,7 @@ function changesOf(
     { informer: informers.for(resources.crds), keys: inCluster },
     { informer: informers.for(resources.apiBindings), keys: inCluster },
     { informer: followed, keys: inCluster },
+    ...(copies === undefined ? [] : [{ informer: copies, keys: inCluster }]),
   ]
 }
 
@@ -107,12 +119,13 @@ interface Publication {
 }
 
 async function report(
-  deps: KcpControllerDeps,
+  deps: CachedResourceDeps,
   followed: FollowedResources,
   { cluster, name, published }: Publication,
 ): Promise<void> {
-  const { client, informers } = deps
+  const { client, informers, copies } = deps
   const target = clusterScoped(cluster, name)
+  const { group, version, names } = published
   const source = sourceOf(deps, cluster, published)
   followed.follow(source)
   const secrets = informers.for(resources.secrets)
@@ -120,14 +133,16 @@ async function report(
     const { hash, condition } = identityState(secrets, cluster, current)
     const states = [condition, ...(condition.status === 'True' ? publishing(published) : [])]
     const isReady = states.every(({ status }) => status === 'True')
-    const count = isReady ? countOf(deps, cluster, source, current) : 0
+    const local = isReady ? countOf(deps, cluster, source, current) : 0
+    const copied = { group, version, resource: names.plural, identity: hash ?? '' }
+    const cache = copies === undefined ? local : copies.countOf(cluster, copied)
     return {
       ...current,
       status: {
         ...current.status,
         ...(hash && { identityHash: hash }),
         phase: isReady ? 'Ready' : 'Initializing',
-        resourceCounts: { cache: count, local: count },
+        resourceCounts: { cache, local },
         conditions: setConditions(current.status?.conditions, states),
       },
     }

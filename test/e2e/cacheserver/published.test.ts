@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { isDeepStrictEqual } from 'node:util'
 import type { KeyPair } from '../../../cmd/certificates/certificates.ts'
 import type { KubeObject } from '../../../framework/index.ts'
 import type { Client } from '../../support/client.ts'
@@ -122,13 +123,30 @@ describe('published objects in a cache server', function () {
     await become(['north'])
   })
 
-  it('are written again when the cache server has lost them', async () => {
+  const counted = (counts: { readonly cache: number; readonly local: number }): Promise<unknown> =>
+    eventually(
+      () =>
+        provider.kubectl([
+          'get',
+          'clustercachedresource',
+          'regions',
+          '-o',
+          'jsonpath={.status.resourceCounts}',
+        ]),
+      text => isDeepStrictEqual(JSON.parse(text), counts),
+    )
+
+  it('are written again when the cache server has lost them, and are counted when they are there', async () => {
+    await counted({ cache: 1, local: 1 })
     const { port } = new URL(server.url)
     await server.stop()
     cache.close()
+    await apply(provider.kubectl, region('late', selected))
+    await counted({ cache: 1, local: 2 })
     server = await startCacheServer(folder, authority, ['--store', 'memory:', '--secure-port', port])
     cache = await server.client('CN=reader, O=system:masters')
-    await become(['north'])
+    await become(['late', 'north'])
+    await counted({ cache: 2, local: 2 })
   })
 
   it('are those of a changed selector', async () => {
