@@ -43,6 +43,12 @@ describe('watches of a shard', () => {
     await assert.rejects(begin(false).outcome, { code: 403 })
   })
 
+  it('end when the shard has lost what the client has seen', async () => {
+    const causes = [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }]
+    shard.failure = new StatusError(504, 'Timeout', 'Too large resource version: 9, current: 1', { causes })
+    await assert.rejects(begin(false).outcome, { code: 504 })
+  })
+
   it('begin when the shard is unreachable or the resource is not bound, and wait', async () => {
     shard.failure = serviceUnavailable('away')
     assert.equal(await begin(false).outcome, 'begun')

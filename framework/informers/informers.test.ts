@@ -4,6 +4,7 @@ import type { Informer } from '../contract/informer.ts'
 import type { ItemEvent } from '../contract/item.ts'
 import { silent } from '../contract/log.ts'
 import { loopbackContext } from '../contract/loopback.ts'
+import { StatusError } from '../meta/errors.ts'
 import { createInformers } from './informers.ts'
 
 const resource = { group: 'example.com', version: 'v1', resource: 'widgets' }
@@ -112,6 +113,17 @@ describe('informers', () => {
     await until(() => told.length === 3)
     assert.deepEqual(told.sort(), ['ADDED root/new -', 'ADDED root/old -', 'DELETED root/old red'])
     assert.ok(shard.lists > 1)
+  })
+
+  it('list again when the server has lost what they have seen', async () => {
+    await until(() => shard.watchers === 1)
+    await remove('root', 'old')
+    await until(() => informer.list().length === 0)
+    const causes = [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }]
+    shard.breakWatches(
+      new StatusError(504, 'Timeout', 'Too large resource version: 9, current: 1', { causes }),
+    )
+    await until(() => shard.lists === 2)
   })
 
   it('do not suffer from a handler that throws', async () => {

@@ -5,6 +5,7 @@ import type { Item } from '../contract/item.ts'
 import type { Logger } from '../contract/log.ts'
 import { loopbackContext } from '../contract/loopback.ts'
 import { StatusError } from '../meta/errors.ts'
+import { isVersionTooLarge } from '../meta/versiontoolarge.ts'
 import { createLocalCopy, type LocalCopy } from './localcopy.ts'
 
 /** Informers over one backend. They retry after all failures and stop when `signal` aborts. */
@@ -51,7 +52,7 @@ const pauses = { first: 100, longest: 30_000 }
 /** After a 404: no event reports that the definition of the kind was created. */
 const pausesUntilServed = { first: 100, longest: 2_000 }
 
-/** Lists and watches; continues the watch after its last event, and lists again if that revision has expired. */
+/** Lists and watches; continues the watch after its last event, and lists again if that revision has expired, or the server does not have it. */
 async function keepUp(source: Source, copy: LocalCopy, isSynced: () => void): Promise<void> {
   const { log, signal } = source
   let position: string | undefined
@@ -68,9 +69,10 @@ async function keepUp(source: Source, copy: LocalCopy, isSynced: () => void): Pr
       }
     } catch (error) {
       isServed = !hasCode(error, 404)
-      if (!isServed || hasCode(error, 410)) position = undefined
-      if (!hasCode(error, 410) && !signal.aborted)
-        log.warn({ error: String(error) }, 'informer failed, retrying')
+      // A server that has not reached the revision may have lost what came before it.
+      const isExpired = hasCode(error, 410) || isVersionTooLarge(error)
+      if (!isServed || isExpired) position = undefined
+      if (!isExpired && !signal.aborted) log.warn({ error: String(error) }, 'informer failed, retrying')
     }
     // Also after a watch that ended without an error: the backend may end all of them at once.
     await (isServed ? backoff : untilServed).pause(signal)

@@ -2,6 +2,7 @@ import { Backoff } from '../../framework/async/backoff.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
 import type { ItemWatch, WatchQuery } from '../../framework/contract/storage.ts'
 import { StatusError } from '../../framework/meta/errors.ts'
+import { isVersionTooLarge } from '../../framework/meta/versiontoolarge.ts'
 import { failureOf } from '../../framework/net/failure.ts'
 import { collectionOf, selectorsOf, targetOf } from '../connection/target.ts'
 import { isUnbound } from '../reading/listing.ts'
@@ -43,10 +44,10 @@ export class Progress {
 
 /**
  * Errors after which a watch is tried again: the shard is unreachable or overloaded, or the resource is not bound
- * yet.
+ * yet. Not when the shard has not reached the position: it may have lost what came before it.
  */
 export function isRetriable(source: Source, error: unknown): boolean {
-  if (!(error instanceof StatusError)) return false
+  if (!(error instanceof StatusError) || isVersionTooLarge(error)) return false
   return error.code === 429 || error.code >= 500 || isUnbound(source, error)
 }
 

@@ -1,5 +1,5 @@
 import type { EventType, ItemEvent } from '../../framework/contract/item.ts'
-import { expired, StatusError } from '../../framework/meta/errors.ts'
+import { expired, type Status, StatusError } from '../../framework/meta/errors.ts'
 import type { ClusterScope } from '../../framework/meta/object.ts'
 import { sentItem } from '../reading/item.ts'
 import { memberRange } from '../reading/scanner.ts'
@@ -63,13 +63,8 @@ function frameOf(line: Buffer): { readonly type: string; readonly object: Buffer
   }
 }
 
-interface Failure {
-  readonly code?: number
-  readonly reason?: string
-  readonly message?: string
-}
-
 function errorOf(object: Buffer): StatusError {
-  const { code = 500, reason = '', message = 'the watch failed' } = JSON.parse(object.toString()) as Failure
-  return code === 410 ? expired(message) : new StatusError(code, reason, message)
+  const status = JSON.parse(object.toString()) as Partial<Status>
+  const { code = 500, reason = '', message = 'the watch failed', details } = status
+  return code === 410 ? expired(message) : new StatusError(code, reason, message, details)
 }
