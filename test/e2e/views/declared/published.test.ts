@@ -22,6 +22,16 @@ const view = (source: object, more: object = {}): KubeObject => ({
   },
 })
 
+/** An export whose storage is the View with this uid. */
+function exportOf(uid: string): KubeObject {
+  const [apiExport] = virtualExport(uid, {})
+  const text = JSON.stringify(apiExport)
+    .replace('"cache.kcp.io"', '"views.oriel.dev"')
+    .replace('"ClusterCachedResourceEndpointSlice"', '"View"')
+    .replace('"name":"regions"}}}', '"name":"public"}}}')
+  return JSON.parse(text) as KubeObject
+}
+
 const path = '/apis/example.com/v1/regions'
 
 describe('an export whose resource is a View', function () {
@@ -35,12 +45,7 @@ describe('an export whose resource is a View', function () {
     await apply(provider, region('east', { public: 'yes' }), region('west'))
     await scene.view(view({ cluster: '.' }))
     const uid = await provider(['get', 'view', 'public', '-o', 'jsonpath={.metadata.uid}'])
-    const [apiExport] = virtualExport(uid, {})
-    const text = JSON.stringify(apiExport)
-      .replace('"cache.kcp.io"', '"views.oriel.dev"')
-      .replace('"ClusterCachedResourceEndpointSlice"', '"View"')
-      .replace('"name":"regions"}}}', '"name":"public"}}}')
-    await apply(provider, JSON.parse(text) as KubeObject)
+    await apply(provider, exportOf(uid))
     const tenant = { path: 'root:provider', cluster: '', kubectl: provider }
     await bind(scene.consumers.red, bindingOf(tenant, 'example.com', []))
   })
@@ -75,6 +80,30 @@ describe('an export whose resource is a View', function () {
     await provider(['label', 'region', 'west', 'public-'])
     await watcher.next(({ type, object }) => type === 'DELETED' && object.metadata?.name === 'west')
     watcher.stop()
+  })
+
+  it('ends watches of consumers when the View changes or is removed', async () => {
+    const { provider } = scene
+    const config = userAt(scene.oriel, `${scene.oriel.url}/clusters/root:red`, 'ada-token')
+    const isExpired = ({ type, object }: { type: string; object: object }) =>
+      type === 'ERROR' && (object as { code?: number }).code === 410
+    const changed = await watch(config, path)
+    await changed.next(({ object }) => object.metadata?.name === 'east')
+    await scene.view(view({ cluster: '.' }, { hide: [] }))
+    await changed.next(isExpired)
+    const removed = await watch(config, path)
+    await removed.next(({ object }) => object.metadata?.name === 'east')
+    await provider(['delete', 'view', 'public'])
+    await removed.next(isExpired)
+    await scene.view(view({ cluster: '.' }))
+    const { stderr } = await scene.consumers.red.kubectl.try(['get', 'regions'])
+    assert.match(stderr, /contact APIExport owner/, 'another View of the same name')
+    const uid = await provider(['get', 'view', 'public', '-o', 'jsonpath={.metadata.uid}'])
+    await apply(provider, exportOf(uid))
+    await eventually(
+      () => scene.consumers.red.kubectl.try(['get', 'regions']),
+      ({ code }) => code === 0,
+    )
   })
 
   it('is refused with what the provider has to change', async () => {
