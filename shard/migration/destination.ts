@@ -30,6 +30,7 @@ import {
   movesFor,
   rawCluster,
   transferAll,
+  valuesOf,
 } from './rawcluster.ts'
 import { peerNamed } from './shards.ts'
 import { annotationOf, clusterOf, keyInAnnotation, type MigrationStep, report, tryAgain } from './step.ts'
@@ -127,7 +128,7 @@ function withCompleteness(object: LogicalCluster, isComplete: boolean): LogicalC
 async function takeOver(step: MigrationStep, entriesCopied: number): Promise<number | undefined> {
   const { deps } = step
   const raw = await rawCluster(deps.content, clusterOf(step))
-  if (raw === undefined) throw new Error('the dump had no LogicalCluster')
+  if (raw === undefined || (await countOfWaiting(step)) + 1 !== entriesCopied) return copyAll(step)
   const assigned = await assignWorkspace(deps, raw.object, deps.shard.name).catch((error: Error) => error)
   if (assigned instanceof Error) return refused(step, assigned)
   await deps.content.transfer([changeOf(clusterOf(step), raw, withCompleteness(raw.object, true))])
@@ -138,6 +139,18 @@ async function takeOver(step: MigrationStep, entriesCopied: number): Promise<num
     conditions: [isTrue('DataCopied')],
   })
   return undefined
+}
+
+/** Some of the pages are on another shard: `spec.destinationShard` was changed meanwhile. */
+async function copyAll(step: MigrationStep): Promise<undefined> {
+  await report(step, { entriesCopied: 0, dumpContinue: '' })
+}
+
+async function countOfWaiting({ deps: { content }, key }: Waiting): Promise<number> {
+  const prefix = waitingPrefix(key)
+  let count = 0
+  for await (const values of valuesOf(content.values, [prefix, endOf(prefix)])) count += values.length
+  return count
 }
 
 /** The last phase (kcp `reconcileDestinationFinalize`). */

@@ -12,7 +12,6 @@ import { copyOf, isSharedOf } from '../peers/copying.ts'
 import type { StoreChange, StoredValue } from '../store/store.ts'
 import {
   annotated,
-  batch,
   changeOf,
   isIncoming,
   keyOfCluster,
@@ -21,6 +20,7 @@ import {
   rangeOf,
   rawCluster,
   transferAll,
+  valuesOf,
 } from './rawcluster.ts'
 import { unfitDestination } from './reach.ts'
 import { annotationOf, clusterOf, destinationOf, type MigrationStep, report, tryAgain } from './step.ts'
@@ -123,22 +123,6 @@ async function hasLateWrites(step: MigrationStep, raw: RawCluster): Promise<bool
 async function copyAgain(step: MigrationStep, raw: RawCluster): Promise<undefined> {
   await step.deps.content.transfer([changeOf(clusterOf(step), raw, raw.object)])
   await report(step, { phase: 'Migrating', dumpContinue: '', entriesCopied: 0 })
-}
-
-type Values = MigrationStep['deps']['content']['values']
-
-/** The values of a range, a batch at a time. */
-async function* valuesOf(
-  values: Values,
-  [from, to]: readonly [string, string],
-): AsyncGenerator<readonly StoredValue[], void> {
-  for (let next = from; ; ) {
-    const found = await values(next, to, batch)
-    const last = found.at(-1)
-    if (last === undefined) return
-    yield found
-    next = `${last.key}\0`
-  }
 }
 
 interface Departure {

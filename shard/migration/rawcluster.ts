@@ -8,7 +8,7 @@ import { resources } from '../../kcp/resources.ts'
 import type { ClusterContent } from '../bindings/content.ts'
 import { decodeStored, encodeStored, registryPrefix, storageKey } from '../cache/codec.ts'
 import { storedResourceOf } from '../manifests/apply.ts'
-import type { StoreChange } from '../store/store.ts'
+import type { StoreChange, StoredValue } from '../store/store.ts'
 
 /** A LogicalCluster as it is stored: without the labels that reads add. */
 export interface RawCluster {
@@ -107,4 +107,18 @@ export async function transferAll(
     bytes += size
   }
   if (next.length > 0) await content.transfer(next)
+}
+
+/** The values of a range, a batch at a time. */
+export async function* valuesOf(
+  values: ClusterContent['values'],
+  [from, to]: readonly [string, string],
+): AsyncGenerator<readonly StoredValue[], void> {
+  for (let next = from; ; ) {
+    const found = await values(next, to, batch)
+    const last = found.at(-1)
+    if (last === undefined) return
+    yield found
+    next = `${last.key}\0`
+  }
 }

@@ -6,10 +6,10 @@ import { StatusError, serviceUnavailable } from '../../framework/meta/errors.ts'
 import { incomingAnnotation, migratingAnnotation } from '../../kcp/annotations.ts'
 import { findCondition } from '../../kcp/conditions.ts'
 import { shardCluster } from '../../kcp/logicalclusters.ts'
-import type { MigrationStatus } from '../../kcp/migration.ts'
+import { entriesAnnotation, entriesFormat, type MigrationStatus } from '../../kcp/migration.ts'
 import { resources } from '../../kcp/resources.ts'
 import { bootstrap } from '../bootstrap/bootstrap.ts'
-import { encodeStored } from '../cache/codec.ts'
+import { encodeStored, registryPrefix, storageKey } from '../cache/codec.ts'
 import type { KcpControllerDeps } from '../controllers/host.ts'
 import { kcpParts } from '../kcp.ts'
 import { openMemoryStore } from '../store/memory.ts'
@@ -89,6 +89,29 @@ describe('the steps of a migration', () => {
   it('ask no shard about what is no name of a logical cluster', async () => {
     await reportMissing(step('root:org/../x', {}, { get: () => assert.fail('asked') }))
     assert.equal(originReady()?.reason, 'LogicalClusterNotFound')
+  })
+
+  it('copy everything again when the destination was changed after some pages', async () => {
+    const metadata = { name: 'cluster' }
+    const home = encodeStored({ apiVersion: 'core.kcp.io/v1alpha1', kind: 'LogicalCluster', metadata })
+    const entry = (key: string, value: Buffer) => ({
+      key: key.slice(registryPrefix.length),
+      value: value.toString('base64'),
+    })
+    const place = { group: '', resource: 'configmaps', segment: '-' }
+    const other = storageKey(place, { cluster: 'changed', namespace: 'default', name: 'late' })
+    const annotations = { [entriesAnnotation]: entriesFormat }
+    const page = {
+      metadata: { annotations, resourceVersion: '9' },
+      status: { entries: [entry(keyOfCluster('changed'), home), entry(other, home)] },
+    }
+    const alpha = { post: async <T>() => page as T }
+    const status = { phase: 'Migrating', originShard: 'alpha' } as const
+    await copyPage(step('changed', { ...status, entriesCopied: 500, dumpContinue: 'changed/b' }, alpha))
+    assert.deepEqual([written[0]?.phase, written[0]?.entriesCopied], ['Migrating', 0])
+    assert.equal(written[0]?.dumpContinue, '')
+    await copyPage(step('changed', { ...status, entriesCopied: 0, dumpContinue: '' }, alpha))
+    assert.deepEqual([written[1]?.phase, written[1]?.entriesCopied], ['OriginCleanup', 2])
   })
 
   it('keep what was copied until the origin has sent it again', async () => {

@@ -11,6 +11,7 @@ import {
 } from './exports.ts'
 import { fieldTypes } from './fieldtypes.ts'
 import { logicalClusterAdmission } from './logicalcluster.ts'
+import { migrationAdmission } from './migration.ts'
 import type { ExportRules } from './permission.ts'
 import { type QuotaAdmissionDeps, quotaAdmission } from './quota.ts'
 import { pathAnnotationAdmission, reservedDefinitions } from './reserved.ts'
@@ -47,6 +48,7 @@ export const kcpAdmission = ({
   apiBindingAdmission({ directory, authorizer }),
   endpointSliceAdmission({ directory, authorizer }),
   reservedDefinitions,
+  migrationAdmission,
   pathAnnotationAdmission(directory),
   authenticationConfigurationWarnings,
   quotaAdmission({ directory, cache, limits, disk }),

@@ -80,6 +80,9 @@ describe('a migration that does not get on', function () {
     assert.deepEqual([closed.status, closed.headers['retry-after']], [503, '1'])
     const resumed = await scene.client(`/clusters/${path}/api/v1/configmaps?resourceVersion=5`)
     assert.equal(resumed.status, 410)
+    const patch = JSON.stringify({ spec: { destinationShard: 'gamma' } })
+    const args = ['patch', 'logicalclustermigration', 'waiting', '--type=merge', '-p', patch]
+    assert.match((await scene.through('root').try(args)).stderr, /spec is immutable/)
     await scene.through('root')(['delete', 'logicalclustermigration', 'waiting', '--timeout=60s'])
     await eventually(
       () => kubectl.try(['create', '-f', '-'], JSON.stringify(configMap('after'))),
