@@ -69,8 +69,10 @@ export function followInactive(cache: WatchCache, ends: WatchEnds): Inactive {
       const about = { group: coreGroup, resource: 'logicalclusters', name: cluster }
       return forbidden(about, 'logical cluster is marked inactive')
     },
-    refusalToAll: (cluster, request, query) =>
-      isElsewhere(known, cluster) ? movingRefusal(request, query) : undefined,
+    refusalToAll(cluster, request, query) {
+      if (hasLeft(known, cluster)) return refusalOf(request, query)
+      return known.partial.has(cluster) ? movingRefusal(request, query) : undefined
+    },
     isPartial: cluster => known.partial.has(cluster),
     refusalOfWrites: cluster => (known.moving.has(cluster) ? beingMigrated() : undefined),
   }
@@ -94,10 +96,9 @@ function follow(known: Known, { type, item: { cluster, meta } }: WatchCacheEvent
   if (isNew || isMoving) ends.endAll(cluster)
 }
 
-function isElsewhere({ partial, left }: Known, cluster: ClusterScope): boolean {
-  if (partial.size === 0 && left.size === 0) return false
-  return partial.has(cluster) || performance.now() < (left.get(cluster) ?? 0)
-}
+/** Other shards are refused, too: they would take it for deleted. */
+const hasLeft = ({ left }: Known, cluster: ClusterScope): boolean =>
+  left.size > 0 && performance.now() < (left.get(cluster) ?? 0)
 
 /** `annotations`: those of an own logical cluster; undefined when it is gone, or a copy. */
 function followPartial(
@@ -122,12 +123,16 @@ function setMember(clusters: Set<ClusterName>, cluster: ClusterName, isMember: b
  * Clients that resume list again: the revisions of the other shard are not those of this one. Other shards read on, and get
  * the stored entries.
  */
-function movingRefusal({ info, user }: RefusableRequest, query: URLSearchParams): StatusError | undefined {
-  if (info.path === dumpsPath || user.groups.includes(externalLogicalClusterAdmin)) return undefined
-  if (resumed(info, query) !== undefined)
-    return expired('logical cluster is being migrated to another shard; relist required')
-  return beingMigrated()
+function movingRefusal(request: RefusableRequest, query: URLSearchParams): StatusError | undefined {
+  const { info, user } = request
+  const isShard = info.path === dumpsPath || user.groups.includes(externalLogicalClusterAdmin)
+  return isShard ? undefined : refusalOf(request, query)
 }
+
+const refusalOf = ({ info }: RefusableRequest, query: URLSearchParams): StatusError =>
+  resumed(info, query) === undefined
+    ? beingMigrated()
+    : expired('logical cluster is being migrated to another shard; relist required')
 
 /** The resourceVersion of a list or watch that continues from what a client has; undefined for others. */
 function resumed(info: RequestInfo, query: URLSearchParams): number | undefined {
