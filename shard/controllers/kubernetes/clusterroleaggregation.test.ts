@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { type TestShard, testShard, until } from '../../testing/shard.ts'
+import { aggregationController } from './clusterroleaggregation.ts'
 
 const ref = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterroles' }
 const rule = (verb: string) => ({ verbs: [verb], apiGroups: ['g.io'], resources: ['widgets'] })
@@ -101,6 +102,34 @@ describe('aggregated cluster roles', () => {
     await eventually('all', 'list')
     await Promise.all(shard.controllers.map(controller => controller.idle()))
     assert.deepEqual(verbsOf('all'), ['list'])
+  })
+
+  it('do not wait for one whose update fails', async () => {
+    const other = await testShard()
+    await other.addCluster('c1')
+    for (const name of ['bad', 'good']) {
+      const object = aggregate(name, { matchLabels: { to: 'x' } })
+      await other.client.create(ref, key(name), object)
+    }
+    let failures = 0
+    const update: typeof other.client.update = (resource, place, change) => {
+      if (place.name !== 'bad') return other.client.update(resource, place, change)
+      failures++
+      return Promise.reject(new Error('it cannot be updated'))
+    }
+    const stop = new AbortController()
+    const controller = aggregationController({ ...other, client: { ...other.client, update } })
+    const run = controller.run(stop.signal)
+    const rulesOf = (name: string) =>
+      (other.informers.for(ref).get('c1', '', name)?.object.rules ?? []) as readonly object[]
+    await controller.idle()
+    await other.client.create(ref, key('a'), role('a', { to: 'x' }, 'get'))
+    await until(() => (rulesOf('good').length > 0 ? true : undefined))
+    await until(() => (failures > 2 ? true : undefined))
+    assert.deepEqual(rulesOf('bad'), [])
+    stop.abort()
+    await run
+    await other.stop()
   })
 
   it('take time in proportion to the number of rules', async () => {

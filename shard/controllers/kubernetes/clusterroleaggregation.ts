@@ -39,7 +39,7 @@ export function aggregationController({ client, informers, log }: AggregationDep
     const changed = aggregating.takeChanges(cluster)
     try {
       const names = await inTurns(aggregating.selecting(cluster, changed), new Pace())
-      for (const name of names) await aggregate(cluster, name)
+      await forEach(names, name => aggregate(cluster, name))
     } catch (error) {
       aggregating.giveBack(cluster, changed)
       throw error
@@ -55,6 +55,13 @@ export function aggregationController({ client, informers, log }: AggregationDep
     { name: 'clusterrole-aggregation', reconcile, sources: [{ informer: roles, keys }] },
     log,
   )
+}
+
+/** One after another, also those after a failure; throws the first one. */
+async function forEach(names: readonly string[], act: (name: string) => Promise<void>): Promise<void> {
+  const failures: unknown[] = []
+  for (const name of names) await act(name).catch((error: unknown) => failures.push(error))
+  if (failures.length > 0) throw failures[0]
 }
 
 /** The rules that the role gets, in steps; undefined: it has them, or they are larger than an object may be. */
