@@ -1,7 +1,7 @@
 import { bodyOf } from '../framework/async/awaitable.ts'
 import type { ClientSide, Forwarding } from '../framework/contract/upstream.ts'
 import { expired, notAcceptable, serviceUnavailable } from '../framework/meta/errors.ts'
-import type { OutgoingResponse } from '../framework/net/client.ts'
+import { type OutgoingResponse, shardError } from '../framework/net/client.ts'
 import { failureOf } from '../framework/net/failure.ts'
 import type { Incoming } from '../framework/request/incoming.ts'
 import { parseRequestInfo, type RequestInfo } from '../framework/request/requestinfo.ts'
@@ -154,7 +154,7 @@ const unreachable = ({ name }: ShardAddress, error: unknown): Error =>
   serviceUnavailable(`the shard ${name} cannot be asked: ${failureOf(error).message}`, 1)
 
 async function refusalOf(shard: ShardAddress, { statusCode, body }: OutgoingResponse): Promise<Error> {
-  const text = await body.text()
+  const text = await shardError(body)
   if (statusCode === 401)
     return unreachable(shard, statusError(502, 'it rejects the credentials of this proxy'))
   const error = statusError(statusCode, text)

@@ -2,7 +2,7 @@ import type { ResourceRef } from '../framework/contract/backend.ts'
 import type { PeerClient } from '../framework/contract/peer.ts'
 import type { ResourceStorage } from '../framework/contract/storage.ts'
 import { notServed } from '../framework/meta/errors.ts'
-import { createClient, type OutgoingResponse } from '../framework/net/client.ts'
+import { createClient, type OutgoingResponse, shardBytes, shardError } from '../framework/net/client.ts'
 import { failureOf } from '../framework/net/failure.ts'
 import { authorizationOf, type ServerAccess, tlsOf } from '../framework/net/serveraccess.ts'
 import { asPublished, prefixOf } from '../remote/cacheserver.ts'
@@ -31,7 +31,7 @@ export function createShardClient(access: ServerAccess): PeerClient {
       }),
     )
   const json = async <T>(path: string, wanted: Wanted): Promise<T> =>
-    (await (await ask(path, wanted)).body.json()) as T
+    JSON.parse((await shardBytes((await ask(path, wanted)).body)).toString()) as T
   return {
     storage: resource => readOnly(resource, ask),
     published: (resource, shard) => asPublished(survivingReads(resource, below(prefixOf(shard), ask))),
@@ -65,7 +65,7 @@ async function answered(asked: Promise<OutgoingResponse>): Promise<OutgoingRespo
     throw failureOf(error)
   }
   if (response.statusCode < 300) return response
-  throw statusError(response.statusCode, await response.body.text())
+  throw statusError(response.statusCode, await shardError(response.body))
 }
 
 const refuse = () => Promise.reject(notServed())

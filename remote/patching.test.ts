@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import type { Change, ResourceStorage, SentPatch } from '../framework/contract/storage.ts'
 import { viewOf } from '../framework/lens/view.ts'
 import { StatusError } from '../framework/meta/errors.ts'
@@ -27,7 +28,7 @@ function oneObject(losses = 0) {
     return {
       statusCode: 200,
       headers: {},
-      body: { arrayBuffer: async () => bytes },
+      body: Readable.from([bytes]),
     } as unknown as ShardAnswer
   }
   const connection = { ask: answer, send: answer } as unknown as ShardConnection

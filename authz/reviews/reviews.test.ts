@@ -4,6 +4,7 @@ import { detailsFromSources } from '../explain/decisiondetails.ts'
 import { createExplainer } from '../explain/explanation.ts'
 import {
   clusterBinding,
+  clusterRole,
   contextOf,
   createFixture,
   type Fixture,
@@ -125,6 +126,28 @@ describe('reviews', () => {
     it(`refuse ${what}`, async () => {
       await assert.rejects(ask(plural, spec, { by: loopback, namespace: 'ns2' }), { code: 422, message })
     })
+
+  it('list a large number of rules between the turns of others', async () => {
+    const rules = Array.from({ length: 20_000 }, (_, i) => ({
+      verbs: ['get', 'list'],
+      apiGroups: ['example.com'],
+      resources: [`r${i}`],
+    }))
+    fixture.put('ws', clusterBinding('many', userNamed('alice')))
+    fixture.put('ws', clusterRole('many', ...rules))
+    let turns = 0
+    let isOver = false
+    const count = (): void => {
+      turns++
+      if (!isOver) setImmediate(count)
+    }
+    setImmediate(count)
+    const status = await ask('selfsubjectrulesreviews', { namespace: 'default' })
+    isOver = true
+    const { resourceRules } = status as { resourceRules: readonly object[] }
+    assert.deepEqual(resourceRules.slice(-20_000), rules)
+    assert.ok(turns >= 3, `${turns} turns`)
+  })
 
   it('list the rules of a member exactly', async () => {
     const plain = await ask('selfsubjectrulesreviews', { namespace: 'default' }, { by: user('bob') })

@@ -1,3 +1,4 @@
+import { pacedMap } from '../../framework/async/awaitable.ts'
 import type { Action, Authorizer } from '../../framework/contract/authorizer.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
 import { type Item, itemOf } from '../../framework/contract/item.ts'
@@ -11,11 +12,12 @@ import type { PolicyRule } from '../rbac/policyrule.ts'
 import { type RbacSource, record, text } from '../rbac/rbacsource.ts'
 import { rulesOf } from '../rbac/ruleslist.ts'
 import { explainAnnotation, explanationAnnotation, viewAnnotation } from './annotations.ts'
+import { withLargeStatus } from './largestatus.ts'
 import { selectorsIn } from './reviewselectors.ts'
 import { checkReview, checkSubject } from './reviewspec.ts'
 
-/** Evaluates one review: returns the object with its `status`. */
-type Answer = (ctx: RequestContext, object: KubeObject) => Promise<KubeObject>
+/** Evaluates one review: returns the object with its `status`, possibly as an item. */
+type Answer = (ctx: RequestContext, object: KubeObject) => Promise<KubeObject | Item>
 
 /**
  * Storages of review resources, by `<plural>.<group>`: `create` stores nothing and returns the object with its status
@@ -86,7 +88,10 @@ function review(name: string, answer: Answer): ResourceStorage {
     watch: (): ItemWatch => refuse('watch'),
     update: async () => refuse('update'),
     delete: async () => refuse('delete'),
-    create: async (ctx, _key, object): Promise<Item> => itemOf(await answer(ctx, object), ctx.cluster),
+    create: async (ctx, _key, object): Promise<Item> => {
+      const answered = await answer(ctx, object)
+      return 'bytes' in answered ? (answered as Item) : itemOf(answered as KubeObject, ctx.cluster)
+    },
   }
 }
 
@@ -195,15 +200,17 @@ const rulesAnswer =
     const namespace = text(record(object.spec).namespace)
     if (namespace === '') throw badRequest('no namespace on request')
     const rules = rulesOf(rbac, ctx.actAs, ctx.cluster, namespace)
+    const status = {
+      resourceRules: await pacedMap(rules, rule =>
+        rule.resources?.length ? printResourceRule(rule) : undefined,
+      ),
+      nonResourceRules: await pacedMap(rules, rule =>
+        rule.nonResourceURLs?.length ? printPathRule(rule) : undefined,
+      ),
+      incomplete: false,
+    }
     // Kubernetes also returns no spec here.
-    return withStatus(
-      { ...object, spec: {} },
-      {
-        resourceRules: rules.filter(rule => rule.resources?.length).map(printResourceRule),
-        nonResourceRules: rules.filter(rule => rule.nonResourceURLs?.length).map(printPathRule),
-        incomplete: false,
-      },
-    )
+    return withLargeStatus({ ...object, spec: {} }, status, ctx.cluster)
   }
 
 const printResourceRule = ({ verbs, apiGroups = [], resources = [], resourceNames = [] }: PolicyRule) => ({

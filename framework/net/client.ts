@@ -2,7 +2,7 @@ import type { LookupFunction } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
 import type { Agent, Dispatcher } from 'undici'
 import { unlessAborted } from '../async/awaitable.ts'
-import { isStaleConnection } from './failure.ts'
+import { badGateway, failureOf, isStaleConnection } from './failure.ts'
 import type { HeaderMap } from './headers.ts'
 import { lookupOnce } from './lookups.ts'
 
@@ -180,16 +180,39 @@ export async function fetchOnce(
   }
 }
 
-async function textIn(body: OutgoingResponse['body'], most: number): Promise<string> {
+const textIn = async (body: OutgoingResponse['body'], most: number): Promise<string> =>
+  (await bytesIn(body, most)).toString()
+
+const tooLarge = (): Error => new Error('the response is too large')
+
+/** The whole body. Rejects if it has more than `most` bytes, or ends early. */
+async function bytesIn(
+  body: OutgoingResponse['body'],
+  most: number,
+  refusal: () => Error = tooLarge,
+): Promise<Buffer> {
   const chunks: Buffer[] = []
   let length = 0
   for await (const chunk of body as AsyncIterable<Buffer>) {
     length += chunk.length
-    if (length > most) throw new Error('the response is too large')
+    if (length > most) throw refusal()
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks).toString()
+  return Buffer.concat(chunks)
 }
+
+/** Bytes of a document or an object of a shard, and of an error. */
+const [mostOfShard, mostOfError] = [64 * 1024 * 1024, 4 * 1024 * 1024]
+
+/** The whole body of a shard, which is not streamed to a client. Throws 502, also for one that is too large. */
+export const shardBytes = (body: OutgoingResponse['body'], most = mostOfShard): Promise<Buffer> =>
+  bytesIn(body, most, () => badGateway('its response is too large')).catch((error: unknown) => {
+    throw failureOf(error)
+  })
+
+/** The text of an error of a shard. Throws what `shardBytes` throws. */
+export const shardError = async (body: OutgoingResponse['body']): Promise<string> =>
+  (await shardBytes(body, mostOfError)).toString()
 
 /** The first bytes of a body, at most `most`. */
 export async function headOf(body: OutgoingResponse['body'], most: number): Promise<string> {

@@ -27,14 +27,15 @@ export interface AuthenticationScope {
 /** The user of a request. Throws 401 for invalid credentials (rules.md 9.2); the reason is logged and not sent. */
 export const userOf = (
   authenticator: Authenticator,
-  { incoming, record }: Exchange,
+  { incoming, record, measured }: Pick<Exchange, 'incoming' | 'record' | 'measured'>,
   { cluster, path }: AuthenticationScope = incoming,
 ): Awaitable<UserInfo> =>
   attempt(
     () => {
       if (incoming.badCertificate) throw unauthorized('client certificate signed by an unknown authority')
       const found = authenticator.authenticate(incoming.credentials, cluster)
-      return after(found, user => user ?? unknown(authenticator, path))
+      const known = (user: UserInfo | undefined): UserInfo => user ?? unknown(authenticator, path)
+      return found instanceof Promise ? found.finally(() => measured.works()).then(known) : known(found)
     },
     error => {
       if (error instanceof StatusError && error.code === 401)

@@ -160,9 +160,9 @@ function answerSeated(
     exchange.lifetime.hold(seat)
     if (!readingVerbs.has(exchange.target.info.verb)) readWithoutSeat(exchange, seat)
   }
-  if (isLongRunning(exchange.target.info)) pipeline.reviews.follow(exchange)
   const { forwarding } = exchange.target.workspace.plugin ?? {}
   if (forwarding !== undefined) return isolated(pipeline, exchange, forwarding)
+  if (isLongRunning(exchange.target.info)) pipeline.reviews.follow(exchange)
   const admission = step(pipeline, 'authorize', () => admitted(pipeline, exchange))
   return after(admission, authorized =>
     step(pipeline, exchange.target.info.verb, () => dispatch(pipeline, authorized)),

@@ -1,3 +1,4 @@
+import { shardBytes } from '../../framework/net/client.ts'
 import type { Answer } from '../../framework/request/response.ts'
 import { askAll, type ShardPart } from './part.ts'
 
@@ -6,7 +7,7 @@ export async function documentOf(parts: readonly ShardPart[]): Promise<Answer> {
   // The hash is that of the document of one shard.
   const answers = await askAll(parts, part => part.ask({ hash: undefined }))
   const found = answers.filter(answer => answer !== undefined)
-  const bodies = await Promise.all(found.map(async ({ body }) => Buffer.from(await body.bytes())))
+  const bodies = await Promise.all(found.map(({ body }) => shardBytes(body)))
   const contentType = String(found[0]?.headers['content-type'] ?? 'application/json')
   const isJson = contentType.startsWith('application/json')
   const body =

@@ -6,6 +6,7 @@ import {
   type HttpClient,
   mostHeadOfShard,
   type OutgoingResponse,
+  shardError,
 } from '../../framework/net/client.ts'
 import { badGateway, failureOf } from '../../framework/net/failure.ts'
 import type { HeaderMap } from '../../framework/net/headers.ts'
@@ -75,7 +76,7 @@ export function connectShard(access: ServerAccess, log: Logger, headersTimeout =
     async ask(request) {
       const answer = await send(request)
       if (answer.statusCode < 300) return answer
-      throw statusError(answer.statusCode, await textOf(answer))
+      throw statusError(answer.statusCode, await shardError(answer.body))
     },
     use(next) {
       const before = current
@@ -103,13 +104,8 @@ const sent = ({ client, origin }: Open, request: ShardRequest): Promise<ShardAns
 
 const common: HeaderMap = { accept: 'application/json', 'user-agent': 'oriel-virtual-workspaces' }
 
-export async function textOf(answer: ShardAnswer): Promise<string> {
-  try {
-    return await answer.body.text()
-  } catch (error) {
-    throw failureOf(error)
-  }
-}
+/** The text of a review. Throws 502 where it is incomplete or too large. */
+export const textOf = ({ body }: ShardAnswer): Promise<string> => shardError(body)
 
 /** The Status in an error response; other bodies become its message. */
 export function statusError(code: number, text: string): StatusError {

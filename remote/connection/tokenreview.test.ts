@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import type { ShardAnswer, ShardConnection } from './connection.ts'
 import { tokenReviews } from './tokenreview.ts'
 
 const answered = (status: object): ShardAnswer =>
-  ({ statusCode: 201, headers: {}, body: { text: async () => JSON.stringify({ status }) } }) as never
+  ({ statusCode: 201, headers: {}, body: Readable.from([Buffer.from(JSON.stringify({ status }))]) }) as never
 
 /** A reader whose shard answers with this status; undefined: it does not answer. */
 function reviewer(status: object | undefined) {

@@ -3,6 +3,7 @@ import type { Item } from '../../framework/contract/item.ts'
 import type { WriteOptions } from '../../framework/contract/storage.ts'
 import { StatusError } from '../../framework/meta/errors.ts'
 import type { ObjectKey } from '../../framework/meta/object.ts'
+import { shardBytes } from '../../framework/net/client.ts'
 import { failureOf } from '../../framework/net/failure.ts'
 import type { ShardRequest } from '../connection/connection.ts'
 import { passWarnings } from '../connection/connection.ts'
@@ -18,8 +19,9 @@ export async function itemFor(
 ): Promise<Item> {
   const answer = await source.ask(ctx, request)
   passWarnings(ctx, answer)
+  const bytes = await shardBytes(answer.body)
   try {
-    return sentItem(onOneLine(Buffer.from(await answer.body.arrayBuffer())), key.cluster)
+    return sentItem(onOneLine(bytes), key.cluster)
   } catch (error) {
     throw failureOf(error)
   }

@@ -229,8 +229,10 @@ function* piecesOf(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += 16_384) yield bytes.subarray(at, at + 16_384)
 }
 
-const answerOf = (object: Widget): ShardAnswer =>
-  ({ statusCode: 200, headers: {}, body: new Response(JSON.stringify(object)) }) as unknown as ShardAnswer
+const answerOf = (object: Widget): ShardAnswer => {
+  const body = Readable.from([Buffer.from(JSON.stringify(object))])
+  return { statusCode: 200, headers: {}, body } as unknown as ShardAnswer
+}
 
 const selects = (query: URLSearchParams, { metadata }: Widget): boolean =>
   matchesLabels(parseLabelSelector(query.get('labelSelector') ?? ''), metadata.labels)

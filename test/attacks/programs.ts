@@ -97,7 +97,7 @@ export async function inOneProcess(): Promise<Scene> {
   const directory = await temporaryDirectory('attacks')
   const shard = await startOriel({
     directory,
-    args: ['--store', 'memory:', ...limits, ...(await userFile(directory))],
+    args: ['--store', 'memory:', '--webhook-allow', '127.0.0.1', ...limits, ...(await userFile(directory))],
   })
   const revoke = await twoWorkspaces(shard)
   const ca = await readText(join(directory, 'ca.crt'))

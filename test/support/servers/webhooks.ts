@@ -7,7 +7,7 @@ import { issueAuthority, issueServing } from '../../../cmd/certificates/certific
 export type Said = object | number | 'silence'
 
 /** The responses to reviews, by path. */
-export type Answers<R> = Readonly<Record<string, (review: R) => Said>>
+export type Answers<R> = Readonly<Record<string, (review: R) => Said | Promise<Said>>>
 
 export interface Webhooks {
   readonly url: string
@@ -30,7 +30,8 @@ export async function serveWebhooks<R extends AnyReview>(answers: Answers<R>): P
     const chunks: Buffer[] = []
     for await (const chunk of incoming) chunks.push(chunk)
     const review = JSON.parse(Buffer.concat(chunks).toString()) as R
-    const said = answers[new URL(incoming.url ?? '', 'https://x').pathname]?.(review) ?? 404
+    const answer = answers[new URL(incoming.url ?? '', 'https://x').pathname]
+    const said = (await answer?.(review)) ?? 404
     if (said === 'silence') return
     outgoing.statusCode = typeof said === 'number' ? said : 200
     const response = typeof said === 'number' ? undefined : { uid: review.request.uid, ...said }

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createShardClient } from './shardclient.ts'
+
+/** Writes until the connection is closed. */
+function endless(response: ServerResponse): void {
+  const chunk = Buffer.alloc(256 * 1024, ' ')
+  const more = (): void => {
+    while (!response.destroyed && response.write(chunk));
+  }
+  response.on('drain', more)
+  more()
+}
+
+describe('a shard whose response has no end', () => {
+  let server: Server
+  let url = ''
+  let status = 200
+  const open = new Set<ServerResponse>()
+
+  before(async () => {
+    server = createServer((_, response) => {
+      open.add(response.on('close', () => open.delete(response)))
+      response.writeHead(status)
+      endless(response)
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
+  after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+
+  for (const [what, code] of [
+    ['document', 200],
+    ['error', 500],
+    ['refusal', 410],
+  ] as const)
+    it(`is refused: ${what}`, async () => {
+      status = code
+      const client = createShardClient({ server: url })
+      const { signal } = new AbortController()
+      await assert.rejects(client.get('/clusters/root/x', signal), /too large/)
+      await client.close()
+    })
+})
