@@ -7,6 +7,7 @@ import { groupResource } from '../../framework/meta/object.ts'
 import { coreGroup } from '../../kcp/apigroups.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
 import type { ClusterApis } from './clusters.ts'
+import { partialStateOf } from './moved.ts'
 import type { ResourcesOf, ServedDefinition } from './served.ts'
 import { unionStorage } from './union.ts'
 
@@ -21,15 +22,17 @@ export interface WildcardOptions {
 }
 
 /**
- * Without the copies of other shards: a front proxy of kcp takes every logical cluster in this list for one of the shard. Controllers
- * and views read informers, which have the copies.
+ * Without the copies of other shards, and without logical clusters that leave: a front proxy of kcp takes every logical cluster in this
+ * list for one of the shard, also for each change, and forgets its path when the shard that changed it last removes it. Controllers and
+ * views read informers, which have the copies.
  */
 const ownClusters = (resource: ApiResource): ApiResource =>
   resource.group === coreGroup && resource.names.plural === 'logicalclusters'
     ? {
         ...resource,
         storage: viewOf(resource.storage, () => ({
-          matches: ({ annotations }) => !isCopied({ annotations }),
+          matches: ({ annotations }) =>
+            !isCopied({ annotations }) && partialStateOf(annotations) !== 'leaving',
         })),
       }
     : resource
