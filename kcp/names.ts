@@ -34,8 +34,9 @@ export const homeClusterName = (user: string): string => paddedBase36(hash224(us
  * `pkg/server/home_workspaces.go`).
  */
 export function resolveHome(path: string): string {
-  const [first, user, ...rest] = path.split(':')
-  return first === 'user' && user ? [homeClusterName(user), ...rest].join(':') : path
+  if (!path.startsWith('user:')) return path
+  const [, user, ...rest] = path.split(':')
+  return user ? [homeClusterName(user), ...rest].join(':') : path
 }
 
 /** The value of the deprecated annotation `internal.tenancy.kcp.io/shard`. */

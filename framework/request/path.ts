@@ -126,6 +126,6 @@ export const isClusterPath = (text: string): boolean => clusterPath.test(text)
 
 /** Whether a text is a cluster name: without a colon, or of a system cluster such as `system:admin`. */
 export const isClusterName = (text: string): boolean =>
-  isClusterPath(text) && (!text.includes(':') || text.startsWith('system:'))
+  (!text.includes(':') || text.startsWith('system:')) && isClusterPath(text)
 
 const isScope = (text: string): boolean => text === '*' || isClusterName(text)

@@ -5,15 +5,9 @@ import type { ClusterPlace, Place } from '../contract/workspacetree.ts'
 import { badRequest, notFound } from '../meta/errors.ts'
 import type { ClusterName, ClusterScope } from '../meta/object.ts'
 import type { Incoming } from '../request/incoming.ts'
-import {
-  isClusterName,
-  isClusterPath,
-  overlaps,
-  type Params,
-  pathPattern,
-  type ViewPath,
-} from '../request/path.ts'
+import { isClusterName, isClusterPath, overlaps, type Params, type ViewPath } from '../request/path.ts'
 import { type KubernetesUrl, parseRequestInfo, type RequestInfo } from '../request/requestinfo.ts'
+import { decodeSegment } from '../request/segments.ts'
 import { clusterNameKey, isServiceAccount, type UserInfo } from '../request/user.ts'
 
 /** Finds the view of a URL and parses the rest. Throws a 4xx `StatusError` for malformed URLs. */
@@ -202,15 +196,17 @@ export interface MountedTarget {
   readonly rest: string
 }
 
-const plain = pathPattern('')
-/** A path of several workspaces; the colon may be encoded. */
-const workspacePath = /^\/clusters\/[^/]*[:%]/
+/** A path of several workspaces, whose colon may be encoded, and what follows it. */
+const workspacePath = /^\/clusters\/([^/]*[:%][^/]*)(.*)$/s
 
 /** The mounted workspace that a URL names; undefined for logical clusters of this server. */
 export function mountedTarget(backend: Backend, { path }: Incoming): MountedTarget | undefined {
-  const found = workspacePath.test(path) ? plain.parse(path) : undefined
-  if (found === undefined || isClusterName(found.cluster) || !isClusterPath(found.cluster)) return undefined
-  const place = backend.place?.(found.cluster)
+  const found = workspacePath.exec(path)
+  if (found === null) return undefined
+  const [, written = '', rest = ''] = found
+  const cluster = decodeSegment(written) ?? ''
+  if (isClusterName(cluster) || !isClusterPath(cluster)) return undefined
+  const place = backend.place?.(cluster)
   if (place === undefined || place.kind === 'cluster') return undefined
-  return { place, path: found.cluster, rest: found.rest === '/' ? '' : found.rest }
+  return { place, path: cluster, rest: rest === '/' ? '' : rest }
 }
