@@ -1,4 +1,5 @@
 import type { KubeObject } from '../framework/meta/object.ts'
+import { movedAnnotation } from './annotations.ts'
 import type { Condition } from './conditions.ts'
 
 // The kinds of migration.kcp.io (kcp `sdk/apis/migration/v1alpha1`).
@@ -51,3 +52,15 @@ export const dumpsPath = '/apis/migration.kcp.io/v1alpha1/logicalclusterdumps'
 export const entriesAnnotation = 'internal.oriel.dev/entries'
 /** The format of the entries of this version of Oriel: `shard/cache/codec.ts`. */
 export const entriesFormat = '1'
+
+type Annotations = Readonly<Record<string, string>>
+
+/** The numbers in the annotation of a LogicalCluster that has moved. */
+export const movedNumbers = (annotations: Annotations): readonly number[] =>
+  (annotations[movedAnnotation] ?? '').split(',').map(Number)
+
+/** How often a logical cluster has moved: of two shards that both seem to have it, the one with more moves has it now. */
+export function movesIn(annotations: Annotations): number {
+  const [here = 0, , moves = 1] = movedNumbers(annotations)
+  return here > 0 ? moves : 0
+}

@@ -1,16 +1,19 @@
 import { retry } from '../framework/async/backoff.ts'
 import type { Backend, ResourceRef } from '../framework/contract/backend.ts'
 import type { Informer } from '../framework/contract/informer.ts'
-import { type ItemEvent, isCopied } from '../framework/contract/item.ts'
+import { type ItemEvent, isCopied, originAnnotation } from '../framework/contract/item.ts'
 import type { Logger } from '../framework/contract/log.ts'
 import type { PeerClient } from '../framework/contract/peer.ts'
 import { createWorkspaceTree, type Place } from '../framework/contract/workspacetree.ts'
 import { createInformers } from '../framework/informers/informers.ts'
 import { StatusError } from '../framework/meta/errors.ts'
 import type { ClusterName, KubeObject } from '../framework/meta/object.ts'
+import { leavingAnnotation } from '../kcp/annotations.ts'
 import { coreGroup, tenancyGroup } from '../kcp/apigroups.ts'
+import { movesIn } from '../kcp/migration.ts'
 import { resolveHome } from '../kcp/names.ts'
 import { resources, shardsExport } from '../kcp/resources.ts'
+import { Owners } from './owners.ts'
 
 /** A shard and its URL. */
 export interface ShardAddress {
@@ -141,9 +144,8 @@ class Index implements ShardIndex {
   /** The identity hash of the workspaces of `root`. */
   readonly #identity: string
   readonly #shards = new Map<string, Followed>()
-  readonly #clusters = new Map<ClusterName, ShardAddress>()
-  /** The shards with a logical cluster that another shard has too: one of them has it when it is gone from the other. */
-  readonly #alsoOn = new Map<ClusterName, Map<ShardAddress, Informer>>()
+  readonly #owners = new Owners<ShardAddress>()
+  readonly #workspaces = new Map<ShardAddress, Informer>()
   /** By shard. */
   readonly #externalUrls = new Map<string, string>()
   readonly #tree
@@ -156,9 +158,9 @@ class Index implements ShardIndex {
   }
 
   find(path: string): Location | undefined {
-    const place = this.#tree.place(resolveHome(path), cluster => this.#clusters.has(cluster))
+    const place = this.#tree.place(resolveHome(path), cluster => this.#owners.of(cluster) !== undefined)
     if (place?.kind !== 'cluster') return place
-    const shard = this.#clusters.get(place.cluster)
+    const shard = this.#owners.of(place.cluster)
     return shard && { kind: 'shard', shard, cluster: place.cluster }
   }
 
@@ -167,7 +169,7 @@ class Index implements ShardIndex {
   }
 
   shardOf(cluster: ClusterName): ShardAddress | undefined {
-    return this.#clusters.get(cluster)
+    return this.#owners.of(cluster)
   }
 
   shardAt(url: string): ShardAddress | undefined {
@@ -189,7 +191,7 @@ class Index implements ShardIndex {
 
   sizes(): ReadonlyMap<string, number> {
     const sizes = new Map([...this.#shards.keys()].map(name => [name, 0]))
-    for (const { name } of this.#clusters.values()) sizes.set(name, (sizes.get(name) ?? 0) + 1)
+    for (const [, { name }] of this.#owners.all()) sizes.set(name, (sizes.get(name) ?? 0) + 1)
     return sizes
   }
 
@@ -241,54 +243,44 @@ class Index implements ShardIndex {
     const clusters = informerOf(client, resources.logicalClusters, until)
     const workspaces = informerOf(client, bound(tenancyGroup, 'workspaces', identity), until)
     // A workspace belongs to the shard of its parent: a shard that was started standalone has another `root`.
-    clusters.onEvent(event => this.#applyCluster(shard, event, workspaces))
+    this.#workspaces.set(shard, workspaces)
+    clusters.onEvent(event => this.#applyCluster(shard, event))
     workspaces.onEvent(event => this.#applyWorkspace(shard, event))
     await Promise.all([clusters.synced, workspaces.synced])
   }
 
-  #applyCluster(shard: ShardAddress, { type, item }: ItemEvent, workspaces: Informer): void {
-    const { cluster, name } = item.key
+  #applyCluster(shard: ShardAddress, { type, item: { key, meta } }: ItemEvent): void {
+    const { cluster, name } = key
     if (name !== 'cluster') return
-    const owner = this.#clusters.get(cluster)
-    // A logical cluster that has moved leaves a copy.
-    if (type === 'DELETED' || isCopied(item.meta)) this.#remove(cluster, shard)
-    else if (owner === undefined || isRootOf(cluster, shard)) this.#assign(cluster, shard, workspaces)
-    else if (owner !== shard && cluster !== 'root')
-      this.#alsoOn.set(cluster, new Map(this.#alsoOn.get(cluster)).set(shard, workspaces))
+    const destination = meta.annotations[originAnnotation] ?? meta.annotations[leavingAnnotation] ?? ''
+    this.#changeOwner(cluster, () => {
+      // A logical cluster that has moved leaves a copy, which lists do not have.
+      if (type !== 'DELETED' && !isCopied(meta)) this.#owners.add(cluster, shard, movesIn(meta.annotations))
+      else this.#owners.remove(cluster, shard, this.#shards.get(destination)?.address)
+    })
   }
 
-  #assign(cluster: ClusterName, shard: ShardAddress, workspaces: Informer): void {
-    if (this.#clusters.get(cluster) === shard) return
-    this.#clusters.set(cluster, shard)
-    for (const workspace of workspaces.list(cluster))
-      this.#applyWorkspace(shard, { type: 'ADDED', item: workspace })
-  }
-
-  #remove(cluster: ClusterName, shard: ShardAddress): void {
-    const others = this.#alsoOn.get(cluster)
-    others?.delete(shard)
-    if (others?.size === 0) this.#alsoOn.delete(cluster)
-    if (this.#clusters.get(cluster) !== shard) return
-    this.#clusters.delete(cluster)
-    const [next] = others ?? []
-    if (next === undefined) return
-    others?.delete(next[0])
-    this.#tree.forget(new Set([cluster]))
-    this.#assign(cluster, ...next)
+  /** Shows the workspaces of the shard that has the logical cluster then. */
+  #changeOwner(cluster: ClusterName, change: () => void): void {
+    const before = this.#owners.of(cluster)
+    change()
+    const owner = this.#owners.of(cluster)
+    if (owner === before || owner === undefined) return
+    if (before !== undefined) this.#tree.forget(new Set([cluster]))
+    for (const workspace of this.#workspaces.get(owner)?.list(cluster) ?? [])
+      this.#applyWorkspace(owner, { type: 'ADDED', item: workspace })
   }
 
   #applyWorkspace(shard: ShardAddress, { type, item }: ItemEvent): void {
-    if (this.#clusters.get(item.key.cluster) !== shard) return
+    if (this.#owners.of(item.key.cluster) !== shard) return
     this.#tree.setWorkspace(item.key.cluster, item.key.name, type === 'DELETED' ? undefined : item.object)
   }
 
   #forget(shard: ShardAddress): void {
-    const clusters = [...this.#clusters].flatMap(([cluster, owner]) => (owner === shard ? [cluster] : []))
+    const clusters = [...this.#owners.all()].flatMap(([cluster, owner]) => (owner === shard ? [cluster] : []))
     this.#tree.forget(new Set(clusters))
-    for (const cluster of [...clusters, ...this.#alsoOn.keys()]) this.#remove(cluster, shard)
+    this.#workspaces.delete(shard)
+    for (const cluster of [...clusters, ...this.#owners.shared()])
+      this.#changeOwner(cluster, () => this.#owners.remove(cluster, shard))
   }
 }
-
-/** Only the shard `root` has the logical cluster `root` of the tree. */
-const isRootOf = (cluster: ClusterName, { name }: ShardAddress): boolean =>
-  cluster === 'root' && name === 'root'

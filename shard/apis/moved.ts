@@ -1,6 +1,7 @@
 import type { ObjectMeta } from '../../framework/contract/item.ts'
 import { type StatusError, serviceUnavailable } from '../../framework/meta/errors.ts'
-import { incomingAnnotation, leavingAnnotation, movedAnnotation } from '../../kcp/annotations.ts'
+import { incomingAnnotation, leavingAnnotation } from '../../kcp/annotations.ts'
+import { movedNumbers, movesIn } from '../../kcp/migration.ts'
 
 /** When a logical cluster came from another shard: the revision here, and the last one there. */
 export interface Arrival {
@@ -8,18 +9,9 @@ export interface Arrival {
   readonly there: number
 }
 
-const numbersIn = (annotations: ObjectMeta['annotations']): readonly number[] =>
-  (annotations[movedAnnotation] ?? '').split(',').map(Number)
-
 export function arrivalIn(annotations: ObjectMeta['annotations']): Arrival | undefined {
-  const [here = Number.NaN, there = Number.NaN] = numbersIn(annotations)
+  const [here = Number.NaN, there = Number.NaN] = movedNumbers(annotations)
   return here > 0 && there > 0 ? { here, there } : undefined
-}
-
-/** How often a logical cluster has moved: of two shards that both seem to have it, the one with more moves has it now. */
-export function movesIn(annotations: ObjectMeta['annotations']): number {
-  const [here = 0, , moves = 1] = numbersIn(annotations)
-  return here > 0 ? moves : 0
 }
 
 /** The value of the annotation after one more move. */
