@@ -114,17 +114,20 @@ async function run(context: Context, signal: AbortSignal): Promise<void> {
 function subscribed(context: Context, resource: ResourceRef): readonly (() => void)[] {
   const { deps, queue, seen } = context
   const { informers, shard, tenancy } = deps
-  return [
-    informers.for(resource).onEvent(event => noted(context, shard.name, event)),
-    informers.for(resources.logicalClusters).onEvent(({ type, item }) => {
-      for (const key of keysIn(item)) queue.add(key)
-      if (type !== 'ADDED') return
-      for (const [key, { cluster }] of seen) if (cluster === item.key.cluster) queue.add(key)
-    }),
-    informers.for(tenancy.shards).onEvent(() => {
-      for (const key of seen.keys()) queue.add(key)
-    }),
-  ]
+  const clusters = informers.for(resources.logicalClusters)
+  const known = informers.for(resource).onEvent(event => noted(context, shard.name, event))
+  let isKnown = true
+  const arrived = clusters.onEvent(({ type, item }) => {
+    for (const key of keysIn(item)) queue.add(key)
+    // Those that are there were asked about when the migration was seen.
+    if (isKnown || type !== 'ADDED') return
+    for (const [key, { cluster }] of seen) if (cluster === item.key.cluster) queue.add(key)
+  })
+  isKnown = false
+  const joined = informers.for(tenancy.shards).onEvent(() => {
+    for (const key of seen.keys()) queue.add(key)
+  })
+  return [known, arrived, joined]
 }
 
 /** Milliseconds. */
