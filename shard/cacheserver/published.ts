@@ -5,9 +5,10 @@ import { cacheGroup } from '../../kcp/apigroups.ts'
 import type { ClusterCachedResource } from '../../kcp/cache.ts'
 import type { KindDefinition } from '../../openapi/definitions/definition.ts'
 import type { CachedItem } from '../cache/item.ts'
+import type { ResourceCache } from '../cache/resource.ts'
 import { copiedVersion } from './kinds.ts'
 import { partsOf, type ShardParams } from './place.ts'
-import type { CopyStore } from './storage.ts'
+import { type CopyStore, metadataStorage } from './storage.ts'
 
 /** The objects that a ClusterCachedResource publishes: their kind, and the identity that separates them from others of this name. */
 interface Published {
@@ -17,44 +18,84 @@ interface Published {
 }
 
 type Resource = ApiResource<ShardParams>
-type Wanted = (published: Published) => boolean
+type ResourcesOf = (kind: KindDefinition, segment: string) => readonly Resource[]
 
 /**
  * Serves the published resources besides some others, as long as there is the copy of a ClusterCachedResource: as
- * `<resource>:<identity>`, and by their name alone in its logical cluster (kcp `pkg/cache/server/crd_lister.go`).
+ * `<resource>:<identity>`, by their name alone in its logical cluster, and their metadata by their name over all logical clusters
+ * (kcp `pkg/cache/server/crd_lister.go`).
  */
 export function withPublished(
-  { cache }: CopyStore,
+  store: CopyStore,
   apis: ApiSet<ShardParams>,
-  resourcesOf: (kind: KindDefinition, segment: string) => readonly Resource[],
+  resourcesOf: ResourcesOf,
 ): (cluster: ClusterScope) => ApiSet<ShardParams> {
-  const publishing = cache.resource(cacheGroup, 'clustercachedresources', '-')
-  const made = new Map<string, Resource | undefined>()
-  publishing.subscribe(() => made.clear(), { replay: false })
-  const served = (published: Published): Resource | undefined => {
+  const published = new PublishedResources(store, resourcesOf)
+  return cluster => ({
+    ...apis,
+    get resources() {
+      return apiSetOf([...apis.resources, ...published.in(cluster)]).resources
+    },
+    find(group, version, plural) {
+      const name = `${group}/${version}/${plural}`
+      if (plural.includes(':')) return published.identified(name)
+      return apis.find(group, version, plural) ?? published.named(name, cluster)
+    },
+    ...(cluster === '*' && { findMetadata: published.metadata }),
+  })
+}
+
+class PublishedResources {
+  readonly #store: CopyStore
+  readonly #publishing: ResourceCache
+  readonly #resourcesOf: ResourcesOf
+  /** By their name with identity. */
+  readonly #made = new Map<string, Resource | undefined>()
+
+  constructor(store: CopyStore, resourcesOf: ResourcesOf) {
+    this.#store = store
+    this.#resourcesOf = resourcesOf
+    this.#publishing = store.cache.resource(cacheGroup, 'clustercachedresources', '-')
+    this.#publishing.subscribe(() => this.#made.clear(), { replay: false })
+  }
+
+  in(cluster: ClusterScope): readonly Resource[] {
+    const own = this.#all().filter(each => each.cluster === cluster)
+    return own.flatMap(each => this.#served(each) ?? [])
+  }
+
+  identified(name: string): Resource | undefined {
+    return this.#made.get(name) ?? this.#first(each => identified(each) === name)
+  }
+
+  named(name: string, cluster: ClusterScope): Resource | undefined {
+    return this.#first(each => each.cluster === cluster && nameOf(each) === name)
+  }
+
+  readonly metadata = (group: string, version: string, plural: string): Resource | undefined => {
+    const isOf = ({ definition: { names, group: its } }: Published) =>
+      names.plural === plural && its === group
+    const resource = this.#first(isOf)
+    if (resource === undefined) return undefined
+    const { kind } = resource.names
+    const storage = metadataStorage(this.#store, { group, version, resource: plural, kind })
+    return { ...resource, version, verbs: ['list', 'watch'], storage, subresources: [], selectableFields: {} }
+  }
+
+  #all(): readonly Published[] {
+    return [...this.#publishing.items()].flatMap(item => publishedBy(item) ?? [])
+  }
+
+  #first(isWanted: (published: Published) => boolean): Resource | undefined {
+    const found = this.#all().find(isWanted)
+    return found && this.#served(found)
+  }
+
+  #served(published: Published): Resource | undefined {
     const name = identified(published)
-    if (!made.has(name)) made.set(name, resourcesOf(published.definition, published.identity)[0])
-    return made.get(name)
-  }
-  const all = (): readonly Published[] => [...publishing.items()].flatMap(item => publishedBy(item) ?? [])
-  const first = (isWanted: Wanted): Resource | undefined => {
-    const found = all().find(isWanted)
-    return found && served(found)
-  }
-  return cluster => {
-    const inCluster: Wanted = published => published.cluster === cluster
-    return {
-      ...apis,
-      get resources() {
-        const own = all().filter(inCluster)
-        return apiSetOf([...apis.resources, ...own.flatMap(each => served(each) ?? [])]).resources
-      },
-      find(group, version, plural) {
-        const name = `${group}/${version}/${plural}`
-        if (plural.includes(':')) return made.get(name) ?? first(each => identified(each) === name)
-        return apis.find(group, version, plural) ?? first(each => inCluster(each) && nameOf(each) === name)
-      },
-    }
+    const { definition, identity } = published
+    if (!this.#made.has(name)) this.#made.set(name, this.#resourcesOf(definition, identity)[0])
+    return this.#made.get(name)
   }
 }
 

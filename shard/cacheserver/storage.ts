@@ -6,6 +6,7 @@ import { viewOf } from '../../framework/lens/view.ts'
 import { type About, notFound } from '../../framework/meta/errors.ts'
 import { apiVersionOf } from '../../framework/meta/object.ts'
 import type { KindDefinition } from '../../openapi/definitions/definition.ts'
+import { type UnionOf, unionStorage } from '../apis/union.ts'
 import type { ResourceCache } from '../cache/resource.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
 import { openObjectStore } from '../registry/registry.ts'
@@ -45,6 +46,10 @@ export function copyStorage(
     return inPlaces(viewOf(all, ctx => lensOf(ctx, other)))
   }
 }
+
+/** The metadata of the copies of a kind, whatever their identities: lists and watches. */
+export const metadataStorage = ({ cache }: CopyStore, of: UnionOf): CopyStorage =>
+  inPlaces(viewOf<PlacedContext['params']>(unionStorage(cache, of), ctx => lensOf(ctx, undefined)))
 
 /** A storage whose logical clusters are places. */
 type PlacedStorage = ResourceStorage<PlacedContext['params']>

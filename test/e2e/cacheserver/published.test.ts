@@ -93,6 +93,24 @@ describe('published objects in a cache server', function () {
       assert.equal(await listed(named(elsewhere)), 404)
   })
 
+  it('are read as metadata over all logical clusters without the identity, which a shard of kcp does before it writes any', async () => {
+    const path = at('', '*', '*').replace(resource, 'regions')
+    const accept = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
+    const { status, json } = await cache(path, { headers: { accept } })
+    assert.equal(status, 200)
+    const { kind, items } = json<{ kind: string; items: readonly KubeObject[] }>()
+    assert.deepEqual(
+      [kind, items.map(({ metadata }) => metadata.name)],
+      ['PartialObjectMetadataList', ['north']],
+    )
+    assert.equal(items[0]?.metadata.annotations?.['kcp.io/cluster'], provider.cluster)
+    const watch = await cache.watch(`${path}?watch=true`, {
+      headers: { accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1' },
+    })
+    assert.equal((await watch.next())?.object.metadata.name, 'north')
+    watch.leave()
+  })
+
   it('are in the discovery of their logical cluster only', async () => {
     const resourcesIn = async (cluster: string): Promise<readonly string[] | number> => {
       const path = `/services/cache/shards/root/clusters/${cluster}/apis/example.com/v1`
