@@ -26,7 +26,7 @@ const thing = (name: string, apiVersion: string, fields: number): KubeObject => 
 
 describe('conversion by a webhook', () => {
   it('of large objects gives other requests their turns', async () => {
-    const items = Array.from({ length: 6 }, (_, i) => itemOf(thing(`t${i}`, 'example.com/v1', 1), 'c'))
+    const items = Array.from({ length: 16 }, (_, i) => itemOf(thing(`t${i}`, 'example.com/v1', 1), 'c'))
     const { present } = webhookConversion(served, async (objects, apiVersion) =>
       objects.map(({ metadata }) => thing(metadata.name ?? '', apiVersion, 20_000)),
     )
@@ -43,7 +43,7 @@ describe('conversion by a webhook', () => {
     })
     assert.deepEqual(
       shown.map(({ object }) => object.apiVersion),
-      Array(6).fill('example.com/v2'),
+      Array(16).fill('example.com/v2'),
     )
     assert.ok(turns >= 4, `${turns} turns`)
   })
