@@ -51,8 +51,9 @@ else
       const [a, b] = await Promise.all([startOriel({ args }), startOriel({ args })])
       servers = [a, b]
       clients = [await clientOf(configAt(a, a.url)), await clientOf(configAt(b, b.url))]
+      // A controller writes it, and watches from a version before it would begin with it.
       await eventually(
-        () => clients[0]('/clusters/root/api/v1/namespaces/default'),
+        () => clients[0](`${path}/kube-root-ca.crt`),
         ({ status }) => status === 200,
       )
       version = (await clients[0](path)).json().metadata.resourceVersion ?? ''
