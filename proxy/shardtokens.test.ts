@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { reviewsAFewOfEachSource } from '../framework/authn/testing/unknowntokens.ts'
 import type { PeerClient } from '../framework/contract/peer.ts'
 import { StatusError } from '../framework/meta/errors.ts'
 import type { ShardAddress } from './shardindex.ts'
@@ -76,14 +77,6 @@ describe('tokens that shards authenticate', () => {
   it('that are unknown are reviewed a few at a time for each source', async () => {
     const read = reader()
     answer = () => new Promise(() => undefined)
-    const send = (token: string, source: string): void =>
-      void Promise.resolve(read(token, { source })).catch(() => undefined)
-    for (let i = 0; i < 500; i++) send(`t${i}`, 'a')
-    await new Promise(resolve => setImmediate(resolve))
-    const some = asked.length
-    assert.ok(some < 100, `${some} reviews`)
-    send('other', 'b')
-    await new Promise(resolve => setImmediate(resolve))
-    assert.equal(asked.length, some + 1)
+    await reviewsAFewOfEachSource(read, asked)
   })
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
+import { reviewsAFewOfEachSource } from '../../framework/authn/testing/unknowntokens.ts'
 import type { ShardAnswer, ShardConnection } from './connection.ts'
 import { tokenReviews } from './tokenreview.ts'
 
@@ -29,14 +30,6 @@ describe('tokens that the shard reviews', () => {
 
   it('that are unknown are reviewed a few at a time for each source', async () => {
     const { asked, read } = reviewer(undefined)
-    const send = (token: string, source: string): void =>
-      void Promise.resolve(read(token, { source })).catch(() => undefined)
-    for (let i = 0; i < 500; i++) send(`t${i}`, 'a')
-    await new Promise(resolve => setImmediate(resolve))
-    const some = asked.length
-    assert.ok(some < 100, `${some} reviews`)
-    send('other', 'b')
-    await new Promise(resolve => setImmediate(resolve))
-    assert.equal(asked.length, some + 1)
+    await reviewsAFewOfEachSource(read, asked)
   })
 })
