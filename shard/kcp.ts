@@ -1,5 +1,5 @@
 import type { ReviewElsewhere } from '../framework/authn/index.ts'
-import type { PeerClient } from '../framework/contract/peer.ts'
+import type { CacheServer, PeerClient } from '../framework/contract/peer.ts'
 import type { Outbound } from '../framework/contract/upstream.ts'
 import type { OtherShards } from '../framework/contract/workspace.ts'
 import type { ClusterName } from '../framework/meta/object.ts'
@@ -56,8 +56,7 @@ export interface KcpOptions {
   readonly sharding?: Sharding
   /** Why requests for mounts are not sent to a URL; undefined when they are. */
   readonly mountRefusal?: Outbound['refusalOf']
-  /** A cache server for copies of the objects of this shard, below the path of this shard. */
-  readonly cacheServer?: PeerClient
+  readonly cacheServer?: CacheServer
   /** No limit when absent. */
   readonly quota?: QuotaLimits
   /** The disk of the store; absent: there is always room. */
@@ -66,7 +65,7 @@ export interface KcpOptions {
 
 interface KcpParts
   extends Required<Pick<ShardOptions, 'decorate' | 'admission' | 'controllers' | 'computed'>>,
-    Pick<ShardOptions, 'peers'> {
+    Pick<ShardOptions, 'peers' | 'cacheServer'> {
   otherShards(host: Pick<ShardHost, 'informers'>): OtherShards
   /** The review of tokens of service accounts of other shards. */
   otherTokens(host: Pick<ShardHost, 'informers'>): (cluster: ClusterName) => ReviewElsewhere | undefined
@@ -86,6 +85,7 @@ export function kcpParts(options: KcpOptions): KcpParts {
     })
   return {
     ...(options.sharding && { peers }),
+    ...(options.cacheServer && { cacheServer: options.cacheServer }),
     otherShards: host => otherShards(host, peers),
     otherTokens: host => otherTokens(host, peers),
     decorate: claimsDecorator,
@@ -115,7 +115,7 @@ interface Parts extends KcpOptions {
 /** kcp's controllers; the ones of plain Kubernetes are not among them. */
 function kcpControllers(host: ShardHost, parts: Parts): readonly Controller[] {
   const { backend, client, content, informers, log } = host
-  const { sharding, shard, cacheServer, ...given } = parts
+  const { sharding, shard, cacheServer: caching, ...given } = parts
   const deps: KcpControllerDeps = {
     ...{ client, content, informers, log, shard },
     ...given,
@@ -125,6 +125,7 @@ function kcpControllers(host: ShardHost, parts: Parts): readonly Controller[] {
     place: path => backend.place?.(path),
   }
   const migrations = migrationController(deps)
+  const cacheServer = caching?.own
   const copied = cacheServer && { cacheServer, published: new PublishedCopies({ ...deps, cacheServer }) }
   return [
     ...(sharding === undefined

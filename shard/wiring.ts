@@ -77,7 +77,8 @@ export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBa
   const inactive = followInactive(cache, ends)
   const { refusalOfWrites } = inactive
   const addresses = options.webhookAddresses ?? createAddressPolicy({ allow: [] })
-  const shared = sharedCache(informers, ref => backend.storage(ref), options.peers ?? new Map())
+  const originOf = (name: string) => options.cacheServer ?? options.peers?.get(name)
+  const shared = sharedCache(informers, ref => backend.storage(ref), originOf)
   const wiring: Wiring = {
     cacheOf: ({ group, resource, segment }) => cache.resource(group, resource, segment),
     storeOf: place => openObjectStore(options.store, cache, { ...place, refusalOfWrites }),

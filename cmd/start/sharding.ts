@@ -1,5 +1,5 @@
 import type { Logger } from '../../framework/contract/log.ts'
-import type { PeerClient } from '../../framework/contract/peer.ts'
+import type { CacheServer } from '../../framework/contract/peer.ts'
 import type { ServerAccess } from '../../framework/net/serveraccess.ts'
 import {
   bootstrap,
@@ -20,8 +20,8 @@ export interface PreparedSharding {
   readonly addresses: ShardAddresses
   /** Absent in an installation with one shard. */
   readonly sharding?: Sharding
-  /** The cache server of --cache-kubeconfig, below the path of this shard. */
-  readonly cacheServer?: PeerClient
+  /** The cache server of --cache-kubeconfig. */
+  readonly cacheServer?: CacheServer
 }
 
 const rootShard = 'root'
@@ -69,7 +69,8 @@ async function cacheServerOf({
   const { createShardClient } = await import('../../proxy/shardclient.ts')
   const access = await readServerAccess('--cache-kubeconfig', file)
   const server = `${access.server}/services/cache/shards/${shardName}`
-  return { cacheServer: createShardClient({ ...access, server }) }
+  const { published } = createShardClient(access)
+  return { cacheServer: { published, own: createShardClient({ ...access, server }) } }
 }
 
 const rootAddress = async (file: string) => ({

@@ -4,6 +4,7 @@ import type { Authorizer } from '../../framework/contract/authorizer.ts'
 import type { Backend, ResourceRef } from '../../framework/contract/backend.ts'
 import type { Informers } from '../../framework/contract/informer.ts'
 import type { Logger } from '../../framework/contract/log.ts'
+import type { PublishedObjects } from '../../framework/contract/peer.ts'
 import type { SharedCache } from '../../framework/contract/sharedcache.ts'
 import type { ResourceStorage } from '../../framework/contract/storage.ts'
 import type { Outbound } from '../../framework/contract/upstream.ts'
@@ -69,6 +70,8 @@ export interface ShardOptions {
   readonly viewed?: ViewedResources
   /** The other shards of the tree; absent: none. */
   readonly peers?: Peers
+  /** Has the published objects of the other shards; absent: those shards have them. */
+  readonly cacheServer?: PublishedObjects
   /** Called with the number of loaded objects while the shard opens. */
   readonly loading?: (objects: number) => void
   /** Milliseconds that events of `v1` are kept after their last change; 0: for ever; default: an hour. */

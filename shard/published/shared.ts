@@ -1,7 +1,7 @@
 import type { Backend, ResourceRef } from '../../framework/contract/backend.ts'
 import type { Informers } from '../../framework/contract/informer.ts'
 import { type ObjectMeta, originAnnotation } from '../../framework/contract/item.ts'
-import type { PeerClient } from '../../framework/contract/peer.ts'
+import type { PublishedObjects } from '../../framework/contract/peer.ts'
 import type { SharedCache } from '../../framework/contract/sharedcache.ts'
 import type { ResourceStorage, WatchQuery } from '../../framework/contract/storage.ts'
 import type { Lens } from '../../framework/lens/lens.ts'
@@ -14,17 +14,17 @@ import { resources } from '../../kcp/resources.ts'
 import { requirementsOf } from '../../kcp/selector.ts'
 import { followSelections, type PublishedSelection } from './selections.ts'
 
-/** The other shards by name. */
-type Origins = ReadonlyMap<string, PeerClient>
+/** The server that has the published objects of another shard; undefined while it is not known. */
+export type OriginOf = (shard: string) => PublishedObjects | undefined
 
 /**
- * The shared cache of shards of Oriel: published objects are not copied. They are the stored objects that the
- * ClusterCachedResource selects; those of another shard are read from it.
+ * The shared cache of a shard: its published objects are the stored objects that the ClusterCachedResource selects; those of
+ * another shard are read from their origin.
  */
 export function sharedCache(
   informers: Informers,
   storage: Backend['storage'],
-  origins: Origins,
+  originOf: OriginOf,
 ): SharedCache {
   const selections = followSelections(informers.for(resources.clusterCachedResources))
   return {
@@ -42,7 +42,7 @@ export function sharedCache(
           selections.in(identity, meta.cluster).some(each => isOfResource(each) && isSelected(each, meta)),
       }))
       const there = (shard: string): ResourceStorage =>
-        originOf(origins, shard).published({ ...resource, identity }, shard)
+        known(originOf, shard).published({ ...resource, identity }, shard)
       return publishedStorage(resource, cluster => {
         if (cluster === '*') return { ...selections.all(identity), storage: everywhere }
         const selection = find(cluster)
@@ -56,8 +56,8 @@ export function sharedCache(
   }
 }
 
-function originOf(origins: Origins, shard: string): PeerClient {
-  const origin = origins.get(shard)
+function known(originOf: OriginOf, shard: string): PublishedObjects {
+  const origin = originOf(shard)
   if (origin !== undefined) return origin
   throw serviceUnavailable(`the shard ${JSON.stringify(shard)} of the published objects is not known`)
 }
