@@ -46,6 +46,8 @@ export interface Lifetime {
   /** Leaves `holding` when the response is complete, also after an early end. */
   hold(holding: Holding): void
   readonly holding: Holding | undefined
+  /** Calls `handler` when the response is complete, also after an early end; at once if it is complete. */
+  onOver(handler: () => void): void
   /** The response is complete: nothing ends the request early any more. */
   dispose(): void
 }
@@ -62,7 +64,7 @@ class RequestLifetime implements Lifetime {
   #controller: AbortController | undefined
   #timer: NodeJS.Timeout | undefined
   #handlers: ((answer: StatusError) => void)[] | undefined
-  #followed: (() => void)[] | undefined
+  #releases: (() => void)[] | undefined
   holding: Holding | undefined
 
   constructor(milliseconds: number | undefined) {
@@ -96,7 +98,13 @@ class RequestLifetime implements Lifetime {
   }
 
   follow(signal: AbortSignal, ending: Ending): void {
-    this.#followed = [...(this.#followed ?? []), onAbort(signal, () => this.end(ending))]
+    this.onOver(onAbort(signal, () => this.end(ending)))
+  }
+
+  onOver(handler: () => void): void {
+    if (this.isOver) handler()
+    else if (this.#releases === undefined) this.#releases = [handler]
+    else this.#releases.push(handler)
   }
 
   limit(milliseconds: number | undefined): void {
@@ -118,7 +126,7 @@ class RequestLifetime implements Lifetime {
   dispose(): void {
     this.isOver = true
     if (this.#timer !== undefined) clearTimeout(this.#timer)
-    if (this.#followed !== undefined) for (const unfollow of this.#followed) unfollow()
+    if (this.#releases !== undefined) for (const release of this.#releases) release()
     this.holding?.leave()
   }
 }

@@ -46,10 +46,18 @@ describe('reviews of open watches', () => {
     assert.ok(watches.every(({ lifetime }) => lifetime.ended === undefined))
   })
 
-  it('forget those that are complete', async () => {
-    const [over, open] = [watchOf('over', () => true), watchOf('open', () => true)]
-    over.lifetime.dispose()
+  it('leave out those that have ended', async () => {
+    const [ended, open] = [watchOf('ended', () => true), watchOf('open', () => true)]
+    ended.lifetime.end('client gone')
     let rounds = 0
-    assert.ok(!(await reviewed([over, open], () => ++rounds > 3)).includes('over'))
+    assert.ok(!(await reviewed([ended, open], () => ++rounds > 3)).includes('ended'))
+  })
+
+  it('forget those that are complete at once, because a client can open and close many', () => {
+    const reviews = new WatchReviews<Watch>(() => true)
+    const watches = Array.from({ length: 3 }, (_, i) => watchOf(`${i}`, () => true))
+    for (const watch of watches) reviews.follow(watch)
+    for (const { lifetime } of watches) lifetime.dispose()
+    assert.equal(reviews.size, 0)
   })
 })

@@ -5,7 +5,7 @@ import { StatusError } from '../meta/errors.ts'
 
 /** An open watch, or another long-running request. */
 export interface ReviewedWatch {
-  readonly lifetime: Pick<Lifetime, 'isOver' | 'ended' | 'end'>
+  readonly lifetime: Pick<Lifetime, 'ended' | 'end' | 'onOver'>
 }
 
 /** Reviews at a time. */
@@ -32,8 +32,14 @@ export class WatchReviews<T extends ReviewedWatch = ReviewedWatch> {
     this.#shortest = interval
   }
 
+  /** The open watches. */
+  get size(): number {
+    return this.#watches.size
+  }
+
   follow(watch: T): void {
     this.#watches.add(watch)
+    watch.lifetime.onOver(() => this.#watches.delete(watch))
     if (!this.#isPlanned) this.#plan(this.#shortest)
   }
 
@@ -54,8 +60,8 @@ export class WatchReviews<T extends ReviewedWatch = ReviewedWatch> {
   async #reviewSome(watches: Iterable<T>): Promise<void> {
     const pace = new Pace()
     for (const watch of watches) {
-      if (watch.lifetime.isOver || watch.lifetime.ended !== undefined) this.#watches.delete(watch)
-      else if (!(await this.#mayGoOn(watch))) watch.lifetime.end('replaced')
+      const isOpen = watch.lifetime.ended === undefined
+      if (isOpen && !(await this.#mayGoOn(watch))) watch.lifetime.end('replaced')
       await pace.due()
     }
   }
