@@ -3,6 +3,7 @@ import { initialEvents } from '../framework/cache/following.ts'
 import type { RequestContext } from '../framework/contract/context.ts'
 import type { ItemWatch, WatchQuery } from '../framework/contract/storage.ts'
 import { expired, StatusError } from '../framework/meta/errors.ts'
+import { ResponseTooLarge } from '../framework/net/failure.ts'
 import { bookmark } from '../framework/responses/bookmark.ts'
 import type { Copies, SelectedCopy } from './copy/copies.ts'
 import type { Copy } from './copy/copy.ts'
@@ -154,7 +155,7 @@ async function* sentState(client: Client): ItemWatch {
     client.needsEndBookmark = false
   } catch (error) {
     // After a part of the initial events a client could not tell which objects of a new list it has.
-    if (isBegun && !ctx.signal.aborted)
+    if (isBegun && !ctx.signal.aborted && !(error instanceof ResponseTooLarge))
       throw expired('the connection to the shard was lost while initial events were sent')
     throw error
   } finally {

@@ -5,6 +5,15 @@ import { AddressRefused } from './addresspolicy.ts'
 export const badGateway = (why: string): StatusError =>
   new StatusError(502, 'BadGateway', `error trying to reach the server behind this endpoint: ${why}`)
 
+/** Status 502 for a response that is longer than this server reads: another attempt would get the same one. */
+export class ResponseTooLarge extends StatusError {
+  /** `what` of the response has more than `most` bytes. */
+  constructor(what: string, most: number) {
+    const { code, reason, message } = badGateway(`${what} in its response has more than ${most} bytes`)
+    super(code, reason, message)
+  }
+}
+
 /** Status 503 for a URL that the address policy refuses. */
 export const refusedUrl = (why: string): StatusError =>
   serviceUnavailable(`the URL of the endpoint is refused: ${why}`)

@@ -2,6 +2,7 @@ import type { OutgoingResponse } from '../../framework/net/client.ts'
 import { badGateway, failureOf } from '../../framework/net/failure.ts'
 import { pieces } from '../../remote/reading/listing.ts'
 import { DepthScanner } from '../../remote/reading/scanner.ts'
+import { mostAround, mostOfElement, Unfinished } from '../../remote/reading/unfinished.ts'
 import type { QueryColumn } from './columns.ts'
 
 /** What a list or Table has besides its elements. */
@@ -16,7 +17,7 @@ export interface ListDocument {
 /** Elements in the order of the list, as they were sent. */
 export type Elements = AsyncGenerator<readonly Buffer[], ListDocument>
 
-/** The elements of a response, as they arrive. Throws 502 for a response that is not a list. */
+/** The elements of a response, as they arrive. Throws 502 for a response that is not a list, or too large. */
 export async function* elementsOf({ body }: Pick<OutgoingResponse, 'body'>): Elements {
   const reader = new ElementsReader()
   try {
@@ -31,7 +32,6 @@ export async function* elementsOf({ body }: Pick<OutgoingResponse, 'body'>): Ele
 }
 
 const openingBracket = 0x5b
-const none = Buffer.alloc(0)
 const key = /"(?:items|rows)":$/
 /** Bytes that have the key of the elements. */
 const keyLength = 8
@@ -40,13 +40,14 @@ const keyLength = 8
 export class ElementsReader {
   readonly #scanner = new DepthScanner()
   /** The document without its elements. */
-  readonly #around: Buffer[] = []
-  #rest: Buffer = none
+  readonly #around = new Unfinished('what a list has besides its elements', mostAround)
+  /** The beginning of an incomplete element. */
+  readonly #rest = new Unfinished('an element', mostOfElement)
   #phase: 'before' | 'elements' | 'behind' = 'before'
 
-  /** The elements that are complete with this piece. */
+  /** The elements that are complete with this piece. Throws `ResponseTooLarge`. */
   push(piece: Buffer): readonly Buffer[] {
-    if (this.#phase === 'elements') return this.#read(Buffer.concat([this.#rest, piece]), this.#rest.length)
+    if (this.#phase === 'elements') return this.#read(piece)
     const start = this.#phase === 'before' ? this.#start(piece) : undefined
     if (start === undefined) {
       this.#around.push(piece)
@@ -54,43 +55,38 @@ export class ElementsReader {
     }
     this.#around.push(piece.subarray(0, start))
     this.#phase = 'elements'
-    return this.#read(piece.subarray(start), 0)
+    return this.#read(piece.subarray(start))
   }
 
   /** Throws `SyntaxError` when the bytes were not a complete list. */
   finish(): ListDocument {
-    return JSON.parse(Buffer.concat([...this.#around, this.#rest]).toString()) as ListDocument
+    return JSON.parse(this.#around.take(this.#rest.take()).toString()) as ListDocument
   }
 
   /** The index of the first element. */
   #start(piece: Buffer): number | undefined {
-    const before = Buffer.concat(this.#around)
+    const before = this.#around.take()
+    this.#around.push(before)
     for (let at = this.#scanner.nextBracket(piece, 0); at >= 0; ) {
       const isArray = this.#scanner.depth === 2 && piece[at] === openingBracket
-      if (isArray && key.test(endOf(Buffer.concat([before, piece.subarray(0, at)])))) return at + 1
+      if (isArray && key.test(endOf(before) + endOf(piece.subarray(0, at)))) return at + 1
       at = this.#scanner.nextBracket(piece, at + 1)
     }
     return undefined
   }
 
-  /** `scanned`: the number of bytes that the scanner has read already. */
-  #read(bytes: Buffer, scanned: number): readonly Buffer[] {
-    const found: Buffer[] = []
-    let end = 0
-    for (let at = this.#scanner.nextBracket(bytes, scanned); at >= 0; ) {
-      if (this.#scanner.depth < 2) {
-        this.#phase = 'behind'
-        this.#rest = none
-        this.#around.push(bytes.subarray(at))
-        return found
-      }
-      if (this.#scanner.depth === 2) {
-        found.push(bytes.subarray(end + (bytes[end] === comma ? 1 : 0), at + 1))
-        end = at + 1
-      }
-      at = this.#scanner.nextBracket(bytes, at + 1)
+  #read(piece: Buffer): readonly Buffer[] {
+    const { ends, close } = this.#scanner.elementsIn(piece)
+    const found = ends.map((end, i) => {
+      const element = this.#rest.take(piece.subarray(ends[i - 1] ?? 0, end))
+      return element[0] === comma ? element.subarray(1) : element
+    })
+    if (close === undefined) this.#rest.push(piece.subarray(ends.at(-1) ?? 0))
+    else {
+      this.#rest.take()
+      this.#phase = 'behind'
+      this.#around.push(piece.subarray(close))
     }
-    this.#rest = bytes.subarray(end)
     return found
   }
 }

@@ -1,5 +1,7 @@
 import { initialEventsEnd } from '../../framework/contract/item.ts'
+import type { StatusError } from '../../framework/meta/errors.ts'
 import { metadataIn } from '../../remote/reading/item.ts'
+import { mostOfElement, Unfinished } from '../../remote/reading/unfinished.ts'
 import type { QueryColumn } from './columns.ts'
 
 /** One event of a watch in JSON: a line without its end. */
@@ -10,14 +12,13 @@ export interface Frame {
 
 const newline = 0x0a
 
-/** The events of a response, as they arrive. */
+/** The events of a response, as they arrive. Throws `ResponseTooLarge`. */
 export async function* framesOf(body: AsyncIterable<Buffer>): AsyncGenerator<Frame, void> {
-  let rest: Buffer[] = []
+  const rest = new Unfinished('an event', mostOfElement)
   for await (const piece of body) {
     let start = 0
     for (let end = piece.indexOf(newline); end >= 0; end = piece.indexOf(newline, start)) {
-      const line = Buffer.concat([...rest, piece.subarray(start, end)])
-      rest = []
+      const line = rest.take(piece.subarray(start, end))
       start = end + 1
       if (line.length > 0) yield { type: typeOf(line), line }
     }
@@ -68,6 +69,10 @@ function rowObject({ object }: Row, resourceVersion: string): Row['object'] {
   if (object?.metadata === undefined) return object
   return { ...object, metadata: { ...object.metadata, resourceVersion } }
 }
+
+/** The event of an error, with the end of its line. */
+export const errorLine = ({ status }: StatusError): Buffer =>
+  Buffer.from(`${JSON.stringify({ type: 'ERROR', object: status })}\n`)
 
 /** The columns of a Table; undefined where an event has none. */
 export function columnsIn({ line }: Frame): readonly QueryColumn[] | undefined {

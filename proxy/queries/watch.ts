@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ResponseTooLarge } from '../../framework/net/failure.ts'
 import { isTrue } from '../../framework/request/requestinfo.ts'
 import type { QueryColumn } from './columns.ts'
 import {
   bookmarkAt,
   columnsIn,
+  errorLine,
   type Frame,
   framesOf,
   isEndOfInitialEvents,
@@ -86,8 +88,9 @@ class MergedWatch {
         if (line !== undefined) yield Buffer.concat([line, newline])
         if (value.type === 'ERROR') return
       }
-    } catch {
-      // The connection to a shard was lost: the client watches again, and gets the error.
+    } catch (error) {
+      // Otherwise the connection to a shard was lost: the client watches again, and gets the error.
+      if (error instanceof ResponseTooLarge) yield errorLine(error)
     }
   }
 

@@ -3,6 +3,7 @@ import type { ItemBatch, ListMeta } from '../../framework/contract/storage.ts'
 import type { ClusterScope } from '../../framework/meta/object.ts'
 import { sentItem } from './item.ts'
 import { DepthScanner } from './scanner.ts'
+import { mostAround, mostOfElement, Unfinished } from './unfinished.ts'
 
 /** The metadata of a list. */
 export interface ListHead {
@@ -19,7 +20,6 @@ interface Document extends Partial<ListHead> {
 
 const openingBracket = 0x5b
 const comma = 0x2c
-const none = Buffer.alloc(0)
 const bare = Buffer.from('{"metadata":')
 
 /** The range of an item in a piece. */
@@ -55,9 +55,9 @@ export class ListReader {
   readonly #cluster: ClusterScope
   readonly #scanner = new DepthScanner()
   /** The bytes before and after the items. */
-  readonly #envelope: Buffer[] = []
+  readonly #envelope = new Unfinished('what a list has besides its items', mostAround)
   /** The beginning of an incomplete item. */
-  #rest: Buffer = none
+  readonly #rest = new Unfinished('an item', mostOfElement)
   #phase: 'before' | 'elements' | 'behind' = 'before'
   /**
    * `apiVersion` and `kind` of the items when the items do not have them: Kubernetes omits them in lists of its own
@@ -69,23 +69,24 @@ export class ListReader {
     this.#cluster = cluster
   }
 
-  /** The items that are complete with this piece. */
+  /** The items that are complete with this piece. Throws `ResponseTooLarge`. */
   push(piece: Buffer): ItemBatch | undefined {
     if (this.#phase === 'behind') {
       this.#envelope.push(piece)
       return undefined
     }
-    if (this.#phase === 'elements')
-      return this.#elements(Buffer.concat([this.#rest, piece]), this.#rest.length)
+    if (this.#phase === 'elements') return this.#elements(piece)
     const start = this.#findElements(piece)
     if (start === undefined) return undefined
-    this.#type = typeIn(Buffer.concat(this.#envelope))
-    return this.#elements(piece.subarray(start), 0)
+    const head = this.#envelope.take()
+    this.#type = typeIn(head)
+    this.#envelope.push(head)
+    return this.#elements(piece.subarray(start))
   }
 
   /** Call at the end. Throws `SyntaxError` when the bytes were not a complete list. */
   finish(): ListHead {
-    const document = JSON.parse(Buffer.concat([...this.#envelope, this.#rest]).toString()) as Document
+    const document = JSON.parse(this.#envelope.take(this.#rest.take()).toString()) as Document
     return { kind: document.kind ?? '', metadata: document.metadata ?? {} }
   }
 
@@ -104,33 +105,34 @@ export class ListReader {
     return at + 1
   }
 
-  /** `scanned`: the number of bytes that the scanner has read already. */
-  #elements(bytes: Buffer, scanned: number): ItemBatch | undefined {
-    const spans: Span[] = []
-    let end = 0
-    for (let at = this.#scanner.nextBracket(bytes, scanned); at >= 0; ) {
-      if (this.#scanner.depth === 2) {
-        spans.push({ from: startOf(bytes, end), to: at + 1 })
-        end = at + 1
-      } else if (this.#scanner.depth < 2) {
-        this.#phase = 'behind'
-        this.#envelope.push(bytes.subarray(at))
-        return this.#batch(bytes, spans)
-      }
-      at = this.#scanner.nextBracket(bytes, at + 1)
+  #elements(piece: Buffer): ItemBatch | undefined {
+    const { ends, close } = this.#scanner.elementsIn(piece)
+    const before = this.#rest.length
+    const last = ends.at(-1)
+    const bytes = last === undefined ? undefined : this.#rest.take(piece.subarray(0, last))
+    if (close === undefined) this.#rest.push(piece.subarray(last ?? 0))
+    else {
+      this.#rest.take()
+      this.#phase = 'behind'
+      this.#envelope.push(piece.subarray(close))
     }
-    this.#rest = bytes.subarray(end)
-    return this.#batch(bytes, spans)
+    return bytes && this.#batch(bytes, spansIn(bytes, ends, before))
   }
 
-  #batch(bytes: Buffer, spans: readonly Span[]): ItemBatch | undefined {
-    if (this.#phase === 'behind') this.#rest = none
-    if (spans.length === 0) return undefined
+  #batch(bytes: Buffer, spans: readonly Span[]): ItemBatch {
     const type = this.#type
     if (type === undefined || !spans.some(({ from }) => isBare(bytes, from)))
       return new Run(bytes, spans, this.#cluster)
     return spans.map(({ from, to }) => sentItem(typed(bytes.subarray(from, to), type), this.#cluster))
   }
+}
+
+/** `ends`: of the items, in a piece that begins behind so many bytes. */
+function spansIn(bytes: Buffer, ends: readonly number[], before: number): readonly Span[] {
+  return ends.map((end, i) => {
+    const behind = i === 0 ? 0 : (ends[i - 1] ?? 0) + before
+    return { from: startOf(bytes, behind), to: end + before }
+  })
 }
 
 /** The index after whitespace and the comma between items. */

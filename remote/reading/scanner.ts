@@ -51,11 +51,29 @@ export function memberRange(
   return undefined
 }
 
+/** The elements of the array of a list that end in a piece. */
+export interface ElementEnds {
+  /** The indexes behind them. */
+  readonly ends: readonly number[]
+  /** The index of the bracket that closes the array. */
+  readonly close: number | undefined
+}
+
 /** Tracks the nesting depth of JSON that arrives in pieces; brackets in strings do not count. */
 export class DepthScanner {
   depth = 0
   #inString = false
   #escaped = false
+
+  /** The elements at depth 2 that end in the next piece; it begins in the array of a list. */
+  elementsIn(piece: Buffer): ElementEnds {
+    const ends: number[] = []
+    for (let at = this.nextBracket(piece, 0); at >= 0; at = this.nextBracket(piece, at + 1)) {
+      if (this.depth < 2) return { ends, close: at }
+      if (this.depth === 2) ends.push(at + 1)
+    }
+    return { ends, close: undefined }
+  }
 
   /** The index of the next bracket at or after `from`, which `depth` then includes; -1 when this piece has none. */
   nextBracket(json: Buffer, from: number): number {

@@ -3,7 +3,7 @@ import type { RequestContext } from '../../framework/contract/context.ts'
 import type { ItemWatch, WatchQuery } from '../../framework/contract/storage.ts'
 import { StatusError } from '../../framework/meta/errors.ts'
 import { isVersionTooLarge } from '../../framework/meta/versiontoolarge.ts'
-import { failureOf } from '../../framework/net/failure.ts'
+import { failureOf, ResponseTooLarge } from '../../framework/net/failure.ts'
 import { collectionOf, selectorsOf, targetOf } from '../connection/target.ts'
 import { isUnbound } from '../reading/listing.ts'
 import type { Source } from '../reading/source.ts'
@@ -44,10 +44,12 @@ export class Progress {
 
 /**
  * Errors after which a watch is tried again: the shard is unreachable or overloaded, or the resource is not bound
- * yet. Not when the shard has not reached the position: it may have lost what came before it.
+ * yet. Not when the shard has not reached the position: it may have lost what came before it; nor when an event is too
+ * large, which the next attempt would get again.
  */
 export function isRetriable(source: Source, error: unknown): boolean {
   if (!(error instanceof StatusError) || isVersionTooLarge(error)) return false
+  if (error instanceof ResponseTooLarge) return false
   return error.code === 429 || error.code >= 500 || isUnbound(source, error)
 }
 

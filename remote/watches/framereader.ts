@@ -3,6 +3,7 @@ import { expired, type Status, StatusError } from '../../framework/meta/errors.t
 import type { ClusterScope } from '../../framework/meta/object.ts'
 import { sentItem } from '../reading/item.ts'
 import { memberRange } from '../reading/scanner.ts'
+import { mostOfElement, Unfinished } from '../reading/unfinished.ts'
 
 const newline = 0x0a
 const none = Buffer.alloc(0)
@@ -10,22 +11,21 @@ const none = Buffer.alloc(0)
 /** Parses a watch as it arrives: one line is one event. Objects are not decoded. */
 export class FrameReader {
   readonly #cluster: ClusterScope
-  readonly #pieces: Buffer[] = []
+  readonly #rest = new Unfinished('an event', mostOfElement)
 
   constructor(cluster: ClusterScope) {
     this.#cluster = cluster
   }
 
-  /** The events that are complete with this piece, up to the first error event. */
+  /** The events that are complete with this piece, up to the first error event. Throws `ResponseTooLarge`. */
   push(piece: Buffer): FrameBatch {
     const end = piece.lastIndexOf(newline)
     if (end < 0) {
-      this.#pieces.push(piece)
+      this.#rest.push(piece)
       return { events: [] }
     }
-    const lines = Buffer.concat([...this.#pieces, piece.subarray(0, end + 1)])
-    this.#pieces.length = 0
-    this.#pieces.push(piece.subarray(end + 1))
+    const lines = this.#rest.take(piece.subarray(0, end + 1))
+    this.#rest.push(piece.subarray(end + 1))
     return eventsIn(lines, this.#cluster)
   }
 }
