@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { KeyPair } from '../../../cmd/certificates/certificates.ts'
 import { clientOf } from '../../support/client.ts'
 import { eventually, kubectlFor } from '../../support/oriel.ts'
 import { publish, region, virtualExport } from '../../support/published.ts'
@@ -17,6 +18,8 @@ const regionsPath = '/apis/example.com/v1/regions'
 
 describe('two shards with a cache server', function () {
   this.timeout(180_000)
+  let folder: string
+  let authority: KeyPair
   let server: CacheServer
   let shards: Shards
   let provider: Tenant
@@ -24,8 +27,8 @@ describe('two shards with a cache server', function () {
   let identity: string
 
   before(async () => {
-    const folder = await temporaryDirectory('cacheacrossshards')
-    const authority = await writeClientAuthority(folder)
+    folder = await temporaryDirectory('cacheacrossshards')
+    authority = await writeClientAuthority(folder)
     server = await startCacheServer(folder, authority)
     const file = await writeCacheKubeconfig(folder, authority, server)
     shards = await startShards(folder, ['--cache-kubeconfig', file])
@@ -90,5 +93,16 @@ describe('two shards with a cache server', function () {
     await shards.beta.stop()
     await become(['north'])
     await shards.restartBeta()
+  })
+
+  it('refuses reads while the cache server is down, and goes on after it', async () => {
+    const { port } = new URL(server.url)
+    await server.stop()
+    const client = await clientOf(configAt(shards.root, at(), 'shard-base'))
+    const { status, json } = await client(regionsPath)
+    client.close()
+    assert.deepEqual([status, json<{ reason: string }>().reason], [502, 'BadGateway'])
+    server = await startCacheServer(folder, authority, ['--secure-port', port])
+    await become(['north'])
   })
 })
