@@ -19,6 +19,8 @@ export const shardHashAnnotation = 'internal.tenancy.kcp.io/shard'
 export const chosenClusterAnnotation = 'internal.tenancy.kcp.io/cluster'
 /** On a LogicalCluster that moves to another shard: `<logical cluster>:<name>` of its LogicalClusterMigration. */
 export const migratingAnnotation = 'internal.kcp.io/migrating'
+/** The prefix of annotations with which shards of Oriel mark logical clusters that move: no other program has them. */
+export const ownAnnotationPrefix = 'internal.oriel.dev/'
 /** On the same, where it moves to: the name of the shard that it comes from. */
 export const incomingAnnotation = 'internal.oriel.dev/incoming'
 /** On the same, where it comes from, once its objects are being removed there: the name of the shard that has them. */

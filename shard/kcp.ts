@@ -119,6 +119,7 @@ function kcpControllers(host: ShardHost, parts: Parts): readonly Controller[] {
   const deps: KcpControllerDeps = {
     ...{ client, content, informers, log, shard },
     ...given,
+    ...(sharding?.connectViews && { connectViews: sharding.connectViews }),
     sources: bindingSources(informers),
     locks: createLocks(),
     apis: cluster => backend.apis(cluster),

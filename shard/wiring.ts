@@ -16,15 +16,10 @@ import { createWatchEnds } from './apis/ends.ts'
 import { followDefinitions, followWorkspaces } from './apis/follow.ts'
 import { followInactive, type Inactive } from './apis/inactive.ts'
 import { type Computed, resourceMaker, type Wiring } from './apis/resources.ts'
-import {
-  builtinSegment,
-  builtinServed,
-  customSegment,
-  type ResourcesOf,
-  systemServed,
-} from './apis/served.ts'
+import { builtinServed, type ResourcesOf, systemServed } from './apis/served.ts'
 import { versioning } from './apis/versions.ts'
 import { shardBackend } from './backend.ts'
+import { builtinSegment, customSegment } from './cache/segments.ts'
 import type { WatchCache } from './cache/watchcache.ts'
 import type { ShardOptions } from './controllers/host.ts'
 import { conversionWebhook } from './conversion/webhook.ts'

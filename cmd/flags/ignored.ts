@@ -141,8 +141,6 @@ export const ignoredByStart: Reasons = {
   'enable-bootstrap-token-auth': 'bootstrap tokens are not supported',
   'enable-leader-election': 'the servers of one etcd always elect the one that runs controllers',
   'enable-logs-handler': 'there is no /logs',
-  'external-logical-cluster-admin-kubeconfig':
-    'requests to other shards use --logical-cluster-admin-kubeconfig',
   'goaway-chance': 'connections are not closed at random',
   'leader-election-name': 'the servers of one etcd always elect the one that runs controllers',
   'leader-election-namespace': 'the servers of one etcd always elect the one that runs controllers',

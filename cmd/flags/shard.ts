@@ -8,6 +8,7 @@ export interface ShardFlags {
   readonly shardVirtualWorkspaceUrl?: string
   readonly rootShardKubeconfigFile?: string
   readonly logicalClusterAdminKubeconfig?: string
+  readonly externalLogicalClusterAdminKubeconfig?: string
   readonly shardClientCertFile?: string
   readonly shardClientKeyFile?: string
   readonly cacheKubeconfig?: string
@@ -36,6 +37,10 @@ export const addShardFlags = (command: Command): Command =>
     .option(
       '--logical-cluster-admin-kubeconfig <path>',
       'kubeconfig with the credentials for requests to other shards',
+    )
+    .option(
+      '--external-logical-cluster-admin-kubeconfig <path>',
+      'kubeconfig with the credentials for logical clusters that move here from shards of kcp',
     )
     .option(
       '--shard-client-cert-file <path>',

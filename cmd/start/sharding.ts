@@ -49,6 +49,7 @@ export async function prepareSharding(flags: ShardFlags, url: string): Promise<P
   if (file === undefined) return { addresses, ...cache }
   const { createShardClient } = await import('../../proxy/shardclient.ts')
   const credentials = await peerCredentials(flags, file)
+  const admin = await viewCredentials(flags)
   const root = rootFile === undefined ? undefined : await rootAddress(rootFile)
   return {
     addresses,
@@ -56,6 +57,7 @@ export async function prepareSharding(flags: ShardFlags, url: string): Promise<P
     sharding: {
       own: addresses,
       connect: baseURL => createShardClient({ ...credentials, server: baseURL }),
+      ...(admin && { connectViews: url => createShardClient({ ...admin, server: url }) }),
       ...(root && { root }),
     },
   }
@@ -89,6 +91,15 @@ async function peerCredentials(flags: ShardFlags, file: string): Promise<Omit<Se
   const [cert, key] = pair
   const { ca, insecure } = access
   return { cert, key, ...(ca !== undefined && { ca }), ...(insecure && { insecure }) }
+}
+
+/** The credentials for requests to the views of other shards. */
+async function viewCredentials({
+  externalLogicalClusterAdminKubeconfig: file,
+}: ShardFlags): Promise<ServerAccess | undefined> {
+  return file === undefined
+    ? undefined
+    : readServerAccess('--external-logical-cluster-admin-kubeconfig', file)
 }
 
 export interface StoreSetup {

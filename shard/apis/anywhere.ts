@@ -11,10 +11,11 @@ import {
   groupResource,
 } from '../../framework/meta/object.ts'
 import type { ResourceCache } from '../cache/resource.ts'
+import { customSegment } from '../cache/segments.ts'
 import { asStored, readsOf, refuseWrites, shapeOf } from '../registry/storage.ts'
 import { convertedEvents, convertedList, type Present, selectedAsShown } from './convertedreads.ts'
 import { servedKind } from './resources.ts'
-import { customSegment, type ServedDefinition } from './served.ts'
+import type { ServedDefinition } from './served.ts'
 import { isStoredAs, type Versions } from './versions.ts'
 
 export interface AnywhereOptions {

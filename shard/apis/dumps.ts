@@ -14,11 +14,11 @@ import {
 } from '../../kcp/migration.ts'
 import { externalLogicalClusterAdmin } from '../../kcp/users.ts'
 import { registryPrefix, storageKey } from '../cache/codec.ts'
+import { builtinSegment, customSegment } from '../cache/segments.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
 import type { Most } from '../store/medium.ts'
 import { intact, type Store, type StoredValue } from '../store/store.ts'
 import type { Inactive } from './inactive.ts'
-import { builtinSegment, customSegment } from './served.ts'
 
 export interface DumpSource {
   readonly store: Store

@@ -5,9 +5,9 @@ import { apisGroup, coreGroup, tenancyGroup } from '../../kcp/apigroups.ts'
 import type { APIExport } from '../../kcp/apis.ts'
 import { boundCRDsCluster, logicalClusterName } from '../../kcp/logicalclusters.ts'
 import type { WatchCacheEvent } from '../cache/item.ts'
+import { builtinSegment, customSegment } from '../cache/segments.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
 import type { ClusterApis } from './clusters.ts'
-import { builtinSegment, customSegment } from './served.ts'
 
 const replay = { replay: true } as const
 

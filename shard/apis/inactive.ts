@@ -8,10 +8,10 @@ import { coreGroup } from '../../kcp/apigroups.ts'
 import { dumpsPath } from '../../kcp/migration.ts'
 import { externalLogicalClusterAdmin } from '../../kcp/users.ts'
 import type { WatchCacheEvent } from '../cache/item.ts'
+import { customSegment } from '../cache/segments.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
 import type { WatchEnds } from './ends.ts'
 import { type Arrival, arrivalIn, beingMigrated, partialStateOf } from './moved.ts'
-import { customSegment } from './served.ts'
 
 /**
  * Logical clusters with the annotation `core.kcp.io/inactive`, and those that move to another shard

@@ -4,17 +4,10 @@ import type { BoundAPIResource } from '../../kcp/apis.ts'
 import type { KindDefinition } from '../../openapi/definitions/definition.ts'
 import { omittingEmpty } from '../../openapi/definitions/kubernetes/kind.ts'
 import { definitionOf } from '../../openapi/resource.ts'
+import { builtinSegment, customSegment } from '../cache/segments.ts'
 import { asCrd, cleanupFinalizer } from '../registry/crd.ts'
 import { customStrategy, kindStrategyOf, pathNamedStrategy } from '../registry/reststrategy.ts'
 import type { KindStrategy } from '../registry/strategy.ts'
-
-/** The storage segments of resources that are not bound. */
-export const builtinSegment = '-'
-export const customSegment = 'customresources'
-
-/** Whether a segment is the identity of an export, with objects of bound resources. */
-export const isIdentity = (segment: string): boolean =>
-  segment !== builtinSegment && segment !== customSegment
 
 /** One resource as some logical clusters serve it: a definition, and the segment of its objects. */
 export interface ServedDefinition {

@@ -20,7 +20,7 @@ import type { WatchCache } from '../cache/watchcache.ts'
 import type { ViewedResources } from '../published/viewed.ts'
 import type { Store } from '../store/store.ts'
 import type { ClusterDirectory } from '../tenancy/directory.ts'
-import type { Peers } from '../tenancy/peer.ts'
+import type { ConnectPeer, Peers } from '../tenancy/peer.ts'
 import type { Bindings } from './bindingworld.ts'
 import type { ControllerClient } from './client.ts'
 import type { Controller } from './controller.ts'
@@ -122,6 +122,11 @@ export interface KcpControllerDeps extends Bindings {
   readonly shard: ShardIdentity
   /** The other shards of the tree. */
   readonly peers: Peers
+  /**
+   * Connects to the views of a shard as a member of `system:kcp:external-logical-cluster-admin`, to whom alone a shard of kcp gives the
+   * entries of a logical cluster; absent: like all other requests.
+   */
+  readonly connectViews?: ConnectPeer
   /** The resources of a logical cluster; undefined when it does not exist. */
   readonly apis: (cluster: ClusterName) => ApiSet | undefined
   /** Resolves a path of workspaces from the objects of this shard. */

@@ -5,6 +5,7 @@ import { type Item, type ItemEvent, isCopied } from '../../framework/contract/it
 import { silent } from '../../framework/contract/log.ts'
 import type { PeerClient } from '../../framework/contract/peer.ts'
 import { createInformers } from '../../framework/informers/informers.ts'
+import { StatusError } from '../../framework/meta/errors.ts'
 import { incomingAnnotation, migratingAnnotation, migrationFinalizer } from '../../kcp/annotations.ts'
 import { migrationGroup } from '../../kcp/apigroups.ts'
 import type { APIExport } from '../../kcp/apis.ts'
@@ -30,6 +31,7 @@ import {
   keyInAnnotation,
   type MigrationStep,
   report,
+  tryAgain,
 } from './step.ts'
 
 export interface MigrationController extends Controller {
@@ -212,8 +214,7 @@ async function advance(step: MigrationStep): Promise<number | undefined> {
   if (phase === 'OriginCleanup') return isOrigin ? cleanUp(step) : undefined
   if (phase === 'DestinationFinalize') return isDestination ? finalize(step) : undefined
   if (phase === 'Failed') await undo(step, isOrigin, isDestination)
-  if (phase === 'Failed' ? isOrigin : isDestination) await release(step)
-  return undefined
+  return isOrigin || isDestination ? release(step) : undefined
 }
 
 /** Whether this shard is the origin: it says so in its first step, and has the logical cluster before. */
@@ -240,8 +241,14 @@ async function undo(step: MigrationStep, isOrigin: boolean, isDestination: boole
   if (isOrigin) await reopen(step, clusterOf(step))
 }
 
-async function release({ home, key, migration }: MigrationStep): Promise<void> {
+/** After its part of the work: a shard of kcp does not remove the finalizer. */
+async function release({ home, key, migration }: MigrationStep): Promise<number | undefined> {
   const { finalizers = [] } = migration.metadata
-  if (!finalizers.includes(migrationFinalizer)) return
-  await home.write(migration, key, { finalizers: finalizers.filter(each => each !== migrationFinalizer) })
+  if (!finalizers.includes(migrationFinalizer)) return undefined
+  const change = { finalizers: finalizers.filter(each => each !== migrationFinalizer) }
+  const written = await home.write(migration, key, change).catch((error: Error) => error)
+  if (!(written instanceof Error)) return undefined
+  // The other shard may have been first.
+  if (written instanceof StatusError && written.code === 409) return tryAgain
+  throw written
 }

@@ -1,25 +1,25 @@
+import { StatusError } from '../../framework/meta/errors.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
 import { decodeObject } from '../../framework/wire/encode.ts'
 import {
   incomingAnnotation,
   migratingAnnotation,
+  migrationFinalizer,
   movedAnnotation,
   shardAnnotation,
 } from '../../kcp/annotations.ts'
+import type { APIBinding } from '../../kcp/apis.ts'
 import { findCondition, isFalse, isTrue } from '../../kcp/conditions.ts'
 import type { LogicalCluster } from '../../kcp/core.ts'
-import { boundCRDsCluster } from '../../kcp/logicalclusters.ts'
-import {
-  type DumpEntry,
-  dumpsPath,
-  entriesAnnotation,
-  entriesFormat,
-  type LogicalClusterDump,
-} from '../../kcp/migration.ts'
+import { resources } from '../../kcp/resources.ts'
 import { movedText } from '../apis/moved.ts'
 import type { ClusterContent } from '../bindings/content.ts'
-import { decodeStored, encodeStored, parseStorageKey, registryPrefix } from '../cache/codec.ts'
+import { decodeStored, encodeStored, registryPrefix } from '../cache/codec.ts'
+import type { StoredEntry } from '../entries/fromkcp.ts'
+import { storedResourceOf } from '../manifests/apply.ts'
 import type { StoreChange, StoredValue } from '../store/store.ts'
+import { boundCopies } from './boundcopies.ts'
+import { requestedPage } from './page.ts'
 import {
   annotated,
   batch,
@@ -32,34 +32,65 @@ import {
   transferAll,
   valuesOf,
 } from './rawcluster.ts'
-import { peerNamed } from './shards.ts'
-import { annotationOf, clusterOf, keyInAnnotation, type MigrationStep, report, tryAgain } from './step.ts'
+import {
+  annotationOf,
+  clusterOf,
+  keyInAnnotation,
+  type MigrationProgress,
+  type MigrationStep,
+  report,
+  tryAgain,
+} from './step.ts'
 import { assignWorkspace } from './workspace.ts'
-
-/** Milliseconds for a page of entries. */
-const longest = 30_000
 
 /**
  * Copies one page of entries from the origin (kcp `reconcileMigrating`). They wait beside the objects of the shard, where no
  * request and no controller sees them; only the LogicalCluster is stored at once, closed, so that requests wait here, too.
  */
 export async function copyPage(step: MigrationStep): Promise<number | undefined> {
+  if (!isHeld(step)) return hold(step)
   const { dumpContinue = '', entriesCopied = 0 } = step.migration.status ?? {}
-  const page = await requested(step, dumpContinue).catch((error: Error) => error)
+  const page = await requestedPage(step, dumpContinue).catch((error: Error) => error)
   if (page instanceof Error) return refused(step, page)
   // Not before: if the origin has removed its objects, these are the only ones.
   if (dumpContinue === '') await beginAgain(step)
-  const { entries = [], continue: next = '' } = page.status ?? {}
-  const last = Number(page.metadata.resourceVersion)
-  const changes = entries.map(entry => changeFor(step, entry, last))
-  await transferAll(
-    step.deps.content,
-    changes.map(change => [change]),
+  await keep(step, page.entries, page.last)
+  const copied = entriesCopied + page.entries.length
+  if (page.next !== '') return void (await report(step, { entriesCopied: copied, dumpContinue: page.next }))
+  if (!page.isOfKcp) return takeOver(step, copied)
+  const definitions = await definitionsFor(step).catch((error: Error) => error)
+  if (definitions instanceof Error) return refused(step, definitions)
+  await keep(step, definitions, page.last)
+  return takeOver(step, copied + definitions.length)
+}
+
+/** The finalizer of the origin; a shard of kcp sets none. What is being deleted gets no new one. */
+const isHeld = ({ migration: { metadata } }: MigrationStep): boolean =>
+  metadata.deletionTimestamp !== undefined || (metadata.finalizers ?? []).includes(migrationFinalizer)
+
+async function hold({ home, key, migration }: MigrationStep): Promise<undefined> {
+  const { finalizers = [] } = migration.metadata
+  await home.write(migration, key, { finalizers: [...finalizers, migrationFinalizer] })
+}
+
+const keep = (
+  { deps, ...step }: MigrationStep,
+  entries: readonly StoredEntry[],
+  last: number,
+): Promise<void> =>
+  transferAll(
+    deps.content,
+    entries.map(entry => [changeFor({ deps, ...step }, entry, last)]),
   )
-  const copied = entriesCopied + entries.length
-  if (next === '') return takeOver(step, copied)
-  await report(step, { entriesCopied: copied, dumpContinue: next })
-  return undefined
+
+/** What the bindings among the entries of a shard of kcp need. */
+async function definitionsFor(step: MigrationStep): Promise<readonly StoredEntry[]> {
+  const { group, resource, segment } = storedResourceOf(resources.apiBindings)
+  const prefix = `${waitingPrefix(step.key)}${clusterOf(step)}/${group}/${resource}/${segment}/`
+  const bindings: APIBinding[] = []
+  for await (const values of valuesOf(step.deps.content.values, [prefix, endOf(prefix)]))
+    bindings.push(...values.map(({ value }) => decodeObject(decodeStored(value).bytes) as APIBinding))
+  return boundCopies(step, bindings)
 }
 
 async function beginAgain(step: MigrationStep): Promise<void> {
@@ -70,41 +101,32 @@ async function beginAgain(step: MigrationStep): Promise<void> {
   await discardWaiting(step)
 }
 
-async function requested(step: MigrationStep, after: string): Promise<LogicalClusterDump> {
-  const origin = step.migration.status?.originShard ?? ''
-  const peer = peerNamed(step.deps.peers, origin)
-  const dump = {
-    apiVersion: 'migration.kcp.io/v1alpha1',
-    kind: 'LogicalClusterDump',
-    metadata: { annotations: { [entriesAnnotation]: entriesFormat } },
-    spec: { continue: after },
-  }
-  const path = `/services/migratingworkspaces/clusters/${clusterOf(step)}${dumpsPath}`
-  const page = await peer.post<LogicalClusterDump>(path, dump, AbortSignal.timeout(longest))
-  if (page.metadata?.annotations?.[entriesAnnotation] === entriesFormat) return page
-  throw new Error(`shard ${origin} has entries of another format`)
-}
-
 /** Reports why nothing was copied; the page is requested again. */
-async function refused(step: MigrationStep, { message }: Error): Promise<number> {
+async function refused(step: MigrationStep, error: Error): Promise<number | undefined> {
+  const { message } = error
+  if (isAbandoned(step, error)) return void (await report(step, abandoned))
   const state = isFalse('DataCopied', 'Error', 'CopyFailed', message)
   const known = findCondition(step.migration.status?.conditions, 'DataCopied')
   if (known?.message !== message) await report(step, { conditions: [state] })
   return tryAgain
 }
 
+/** A shard of kcp forgets at a restart that a logical cluster moves, and does not end a migration that is deleted. */
+const isAbandoned = ({ migration }: MigrationStep, error: Error): boolean =>
+  migration.metadata.deletionTimestamp !== undefined && error instanceof StatusError && error.code === 404
+
+const abandoned: MigrationProgress = {
+  phase: 'Failed',
+  conditions: [isFalse('DataCopied', 'Error', 'Deleted', 'the migration was deleted')],
+}
+
 const allWaiting = '/migrating/'
 const waitingPrefix = (key: string): string => `${allWaiting}${annotationOf(key)}/`
 
-function changeFor(step: MigrationStep, { key, value }: DumpEntry, last: number): StoreChange {
+function changeFor(step: MigrationStep, { key, value }: StoredEntry, last: number): StoreChange {
   const cluster = clusterOf(step)
-  const place = parseStorageKey(registryPrefix + key)?.key.cluster
-  if (place !== cluster && place !== boundCRDsCluster)
-    throw new Error(`the dump of logical cluster ${cluster} has the entry ${key}`)
-  const bytes = Buffer.from(value, 'base64')
-  if (registryPrefix + key !== keyOfCluster(cluster))
-    return { key: waitingPrefix(step.key) + key, value: bytes }
-  return { key: keyOfCluster(cluster), value: encodeStored(arriving(step, bytes, last)) }
+  if (registryPrefix + key !== keyOfCluster(cluster)) return { key: waitingPrefix(step.key) + key, value }
+  return { key: keyOfCluster(cluster), value: encodeStored(arriving(step, value, last)) }
 }
 
 /** The revision of the origin is kept for the clients that come with it later. */

@@ -3,7 +3,7 @@ import { allow } from '../../framework/contract/authorizer.ts'
 import { silent } from '../../framework/contract/log.ts'
 import type { PeerClient } from '../../framework/contract/peer.ts'
 import { StatusError, serviceUnavailable } from '../../framework/meta/errors.ts'
-import { incomingAnnotation, migratingAnnotation } from '../../kcp/annotations.ts'
+import { incomingAnnotation, migratingAnnotation, migrationFinalizer } from '../../kcp/annotations.ts'
 import { findCondition } from '../../kcp/conditions.ts'
 import { shardCluster } from '../../kcp/logicalclusters.ts'
 import { entriesAnnotation, entriesFormat, type MigrationStatus } from '../../kcp/migration.ts'
@@ -52,7 +52,7 @@ describe('the steps of a migration', () => {
       migration: {
         apiVersion: 'migration.kcp.io/v1alpha1',
         kind: 'LogicalClusterMigration',
-        metadata: { name: 'move' },
+        metadata: { name: 'move', finalizers: [migrationFinalizer] },
         spec: { logicalCluster, destinationShard: 'beta' },
         status,
       },

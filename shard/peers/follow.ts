@@ -19,6 +19,8 @@ export interface Sharding {
   /** The addresses in this shard's Shard object. */
   readonly own: ShardAddresses
   readonly connect: ConnectPeer
+  /** To their views, with other credentials; absent: there are none. */
+  readonly connectViews?: ConnectPeer
   /** The shard with `root`; absent on that shard. */
   readonly root?: PeerAddress
 }

@@ -62,6 +62,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'cache store/etcd store/relayed',
     'registry',
     'conversion',
+    'entries',
     'apis',
     'cacheserver claims manifests',
     'bindings published tenancy',

@@ -8,9 +8,9 @@ import type {
   ObjectKey,
   OwnerReference,
 } from '../../../framework/meta/object.ts'
-import { isIdentity } from '../../apis/served.ts'
 import type { StoredResource } from '../../cache/codec.ts'
 import type { CachedItem, WatchCacheEvent } from '../../cache/item.ts'
+import { isIdentity } from '../../cache/segments.ts'
 
 /** One object of any resource. */
 export interface ObjectPlace extends StoredResource {
