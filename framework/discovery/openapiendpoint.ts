@@ -5,24 +5,24 @@ import type { Answer, VerbRequest } from '../request/response.ts'
 import { parseAccept } from '../responses/negotiation.ts'
 
 /** `/openapi/v2` and the paths below `/openapi/v3` (rules.md 8.16 to 8.22). */
-export function openApiAnswer(
+export async function openApiAnswer(
   documents: OpenApiDocuments,
   apis: ApiSet,
   path: string,
   request: VerbRequest,
-): Answer {
+): Promise<Answer> {
   if (path !== '/openapi/v2' && path !== '/openapi/v3' && !path.startsWith('/openapi/v3/')) throw notServed()
   if (path === '/openapi/v2' && wantsProtobuf(request))
-    return documentWithTag(documents.v2Protobuf(apis), request, protobufType)
+    return documentWithTag(await documents.v2Protobuf(apis), request, protobufType)
   requireJson(request)
-  if (path === '/openapi/v2') return documentWithTag(documents.v2(apis), request)
-  if (path === '/openapi/v3') return index(documents.index(apis))
+  if (path === '/openapi/v2') return documentWithTag(await documents.v2(apis), request)
+  if (path === '/openapi/v3') return index(await documents.index(apis))
   const name = path.slice('/openapi/v3/'.length)
-  const etag = documents.index(apis).get(name)
+  const etag = (await documents.index(apis)).get(name)
   if (etag === undefined) throw notServed()
   const hash = request.query.get('hash') ?? ''
   if (hash !== '' && hash !== etag) return redirect(etag)
-  const document = documents.v3(apis, name)
+  const document = await documents.v3(apis, name)
   if (document === undefined) throw notServed()
   const answer = documentWithTag(document, request)
   return hash === '' ? answer : { ...answer, headers: { ...answer.headers, ...immutable() } }

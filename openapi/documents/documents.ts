@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { type Awaitable, inTurns, Pace } from '../../framework/async/awaitable.ts'
 import type { ApiResource, ApiSet } from '../../framework/contract/apis.ts'
 import type { Document, OpenApiDocuments } from '../../framework/contract/documents.ts'
 import type { VersionInfo } from '../../framework/contract/version.ts'
-import { canonicalJson, formatJson } from '../../framework/json/json.ts'
+import { canonicalText } from '../../framework/json/canonicaltext.ts'
+import { canonicalJson } from '../../framework/json/json.ts'
+import { jsonBytes } from '../../framework/json/jsonbytes.ts'
 import { gnosticDocument } from './gnostic.ts'
-import { groupPath, versionPath } from './schema.ts'
+import { groupPath, type Steps, versionPath } from './schema.ts'
 import { documentV2 } from './v2.ts'
 import {
   type DocumentInfo,
@@ -19,26 +22,33 @@ import {
 /** A part of the documents; `key` identifies its content. */
 interface Part {
   readonly key: string
-  make(): DocumentV3
+  make(): Steps<DocumentV3>
 }
 
 /** The maximum size of cached documents, in bytes. */
 const maxBytes = 128 * 1024 * 1024
+/** Bytes that are hashed at once: that takes a few milliseconds at most. */
+const hashedAtOnce = 1024 * 1024
 
-const json = (document: object): Buffer => Buffer.from(formatJson(document))
-
-function render(document: object, encode: (document: object) => Buffer): Document {
-  const bytes = encode(document)
-  return { bytes, etag: createHash('sha512').update(bytes).digest('hex').toUpperCase() }
+function* render(made: Steps<object>, encode: (document: object) => Steps<Buffer>): Steps<Document> {
+  const bytes = yield* encode(yield* made)
+  const hash = createHash('sha512')
+  for (let at = 0; at < bytes.length; at += hashedAtOnce) {
+    hash.update(bytes.subarray(at, at + hashedAtOnce))
+    yield
+  }
+  return { bytes, etag: hash.digest('hex').toUpperCase() }
 }
 
 /** Computes once per ApiSet. */
-function oncePerSet<V>(make: (apis: ApiSet) => V): (apis: ApiSet) => V {
-  const known = new WeakMap<ApiSet, { readonly value: V }>()
-  return apis => {
-    const entry = known.get(apis) ?? { value: make(apis) }
-    known.set(apis, entry)
-    return entry.value
+function oncePerSet<V>(
+  make: (apis: ApiSet, pace: Pace) => Promise<V>,
+): (apis: ApiSet, pace: Pace) => Promise<V> {
+  const known = new WeakMap<ApiSet, Promise<V>>()
+  return (apis, pace) => {
+    const value = known.get(apis) ?? make(apis, pace)
+    known.set(apis, value)
+    return value
   }
 }
 
@@ -49,28 +59,53 @@ function oncePerSet<V>(make: (apis: ApiSet) => V): (apis: ApiSet) => V {
  */
 export function createOpenApiDocuments(version: Pick<VersionInfo, 'gitVersion'>): OpenApiDocuments {
   const info: DocumentInfo = { title: 'Oriel', version: version.gitVersion }
-  const rendered = new LRUCache<string, Document>({ maxSize: maxBytes, sizeCalculation: d => d.bytes.length })
-
-  function documentFor(key: string, make: () => object, encode = json): Document {
-    const known = rendered.get(key)
-    if (known !== undefined) return known
-    const document = render(make(), encode)
-    rendered.set(key, document)
-    return document
+  const documents = new RenderedDocuments()
+  const parts = oncePerSet((apis, pace) => inTurns(partsOf(info, apis), pace))
+  const rendered = (part: Part, pace: Pace) =>
+    documents.get(part.key, () => render(part.make(), jsonBytes), pace)
+  const index = oncePerSet(async (apis, pace) => {
+    const etags: [string, string][] = []
+    for (const [path, part] of await parts(apis, pace)) etags.push([path, (await rendered(part, pace)).etag])
+    return new Map(etags)
+  })
+  const swagger = async (apis: ApiSet, format: string, encode: (document: object) => Steps<Buffer>) => {
+    const pace = new Pace()
+    const all = await parts(apis, pace)
+    return documents.get(`${format} ${keysOf(all)}`, () => render(swaggerOf(info, all), encode), pace)
   }
-  const parts = oncePerSet(apis => partsOf(info, apis))
-  const index = oncePerSet(
-    apis => new Map([...parts(apis)].map(([path, part]) => [path, documentFor(part.key, part.make).etag])),
-  )
   return {
-    index,
-    v3(apis, path) {
-      const part = parts(apis).get(path)
-      return part === undefined ? undefined : documentFor(part.key, part.make)
+    index: apis => index(apis, new Pace()),
+    async v3(apis, path) {
+      const pace = new Pace()
+      const part = (await parts(apis, pace)).get(path)
+      return part && rendered(part, pace)
     },
-    v2: apis => documentFor(`v2 ${keysOf(parts(apis))}`, () => swagger(info, parts(apis))),
-    v2Protobuf: apis =>
-      documentFor(`v2 protobuf ${keysOf(parts(apis))}`, () => swagger(info, parts(apis)), gnosticDocument),
+    v2: apis => swagger(apis, 'v2', jsonBytes),
+    v2Protobuf: apis => swagger(apis, 'v2 protobuf', gnosticDocument),
+  }
+}
+
+/** Documents by what identifies their content. */
+class RenderedDocuments {
+  readonly #known = new LRUCache<string, Document>({
+    maxSize: maxBytes,
+    sizeCalculation: d => d.bytes.length,
+  })
+  readonly #made = new Map<string, Promise<Document>>()
+
+  get(key: string, steps: () => Steps<Document>, pace: Pace): Awaitable<Document> {
+    return this.#known.get(key) ?? this.#made.get(key) ?? this.#make(key, steps(), pace)
+  }
+
+  #make(key: string, steps: Steps<Document>, pace: Pace): Promise<Document> {
+    const made = inTurns(steps, pace)
+      .then(document => {
+        this.#known.set(key, document)
+        return document
+      })
+      .finally(() => this.#made.delete(key))
+    this.#made.set(key, made)
+    return made
   }
 }
 
@@ -78,25 +113,27 @@ type Parts = ReadonlyMap<string, Part>
 
 const keysOf = (parts: Parts): string => [...parts.values()].map(part => part.key).join(' ')
 
-const swagger = (info: DocumentInfo, parts: Parts): object =>
+const swaggerOf = (info: DocumentInfo, parts: Parts): Steps<object> =>
   documentV2(
     info,
     [...parts.values()].map(part => part.make()),
   )
 
 /** The documents of an ApiSet by path, in the order of paths. */
-function partsOf(info: DocumentInfo, apis: ApiSet): Parts {
+function* partsOf(info: DocumentInfo, apis: ApiSet): Steps<Parts> {
   const versions = byVersion(apis.resources)
   const groups = new Set(apis.resources.map(r => r.group).filter(group => group !== ''))
-  const fixed = (path: string, make: () => DocumentV3): readonly [string, Part] => [path, { key: path, make }]
-  const parts = [
-    fixed('api', () => groupDocument(info, '')),
-    fixed('apis', () => groupsDocument(info)),
-    fixed('version', () => versionInfoDocument(info)),
-    ...[...groups].map(group => fixed(groupPath(group), () => groupDocument(info, group))),
-    ...[...versions].map(([path, resources]) => versionPart(info, path, resources)),
-  ]
-  return new Map(parts.sort(([a], [b]) => (a < b ? -1 : 1)))
+  const parts = new Map<string, Part>()
+  const fixed = (path: string, make: () => Steps<DocumentV3>) => parts.set(path, { key: path, make })
+  fixed('api', () => groupDocument(info, ''))
+  fixed('apis', () => groupsDocument(info))
+  fixed('version', () => versionInfoDocument(info))
+  for (const group of groups) fixed(groupPath(group), () => groupDocument(info, group))
+  for (const [path, resources] of versions) {
+    const key = `${path} ${yield* contentKey(resources)}`
+    parts.set(path, { key, make: () => versionDocument(info, resources) })
+  }
+  return new Map([...parts].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 function byVersion(resources: readonly ApiResource[]): ReadonlyMap<string, readonly ApiResource[]> {
@@ -110,39 +147,37 @@ function byVersion(resources: readonly ApiResource[]): ReadonlyMap<string, reado
   return groups
 }
 
-const versionPart = (
-  info: DocumentInfo,
-  path: string,
-  resources: readonly ApiResource[],
-): readonly [string, Part] => [
-  path,
-  { key: `${path} ${contentKey(resources)}`, make: () => versionDocument(info, resources) },
-]
-
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64')
+
+function* digestSteps(value: unknown): Steps<string> {
+  return digest((yield* canonicalText(value, Number.POSITIVE_INFINITY)) ?? '')
+}
 
 const digests = new WeakMap<object, string>()
 
 /** The hash of an immutable value, computed once per object. */
-function digestOf(value: object): string {
+function* digestOf(value: object): Steps<string> {
   const known = digests.get(value)
   if (known !== undefined) return known
-  const made = digest(canonicalJson(value))
+  const made = yield* digestSteps(value)
   digests.set(value, made)
   return made
 }
 
 /** The hash of a schema. Copies of a schema share `properties`, its largest part. */
-function schemaDigest({ properties, ...rest }: ApiResource['openapi']): string {
-  const inner = typeof properties === 'object' && properties !== null ? digestOf(properties) : ''
-  return digest(`${canonicalJson(rest)} ${inner}`)
+function* schemaDigest({ properties, ...rest }: ApiResource['openapi']): Steps<string> {
+  const inner = typeof properties === 'object' && properties !== null ? yield* digestOf(properties) : ''
+  return digest(`${yield* digestSteps(rest)} ${inner}`)
 }
 
 /** A hash of everything that rendering reads: equal for resources with equal documents. */
-export const contentKey = (resources: readonly ApiResource[]): string =>
-  digest(canonicalJson(resources.map(readParts)))
+function* contentKey(resources: readonly ApiResource[]): Steps<string> {
+  const parts: object[] = []
+  for (const resource of resources) parts.push(yield* readParts(resource))
+  return digest(canonicalJson(parts))
+}
 
-const readParts = (resource: ApiResource): object => {
+function* readParts(resource: ApiResource): Steps<object> {
   const { group, version, names, namespaced, verbs, custom, deleteReturnsObject } = resource
   return {
     group,
@@ -154,6 +189,6 @@ const readParts = (resource: ApiResource): object => {
     deleteReturnsObject: deleteReturnsObject === true,
     fields: Object.keys(resource.selectableFields ?? {}),
     subresources: resource.subresources.map(sub => [sub.name, sub.group, sub.version, sub.kind, sub.verbs]),
-    schema: schemaDigest(resource.openapi),
+    schema: yield* schemaDigest(resource.openapi),
   }
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { atOnce } from '../../framework/json/json.ts'
 import { wireFields } from '../../framework/wire/protobuf/wire.ts'
 import { gnosticDocument } from './gnostic.ts'
 
@@ -38,7 +39,7 @@ describe('Swagger as protobuf', () => {
       },
     },
   }
-  const document = gnosticDocument(swagger)
+  const document = atOnce(gnosticDocument(swagger))
   const patch = content(document, 8, 2, 2, 8)
   const widget = content(document, 9, 1, 2)
 

@@ -1,4 +1,5 @@
-import { formatJson } from '../../framework/json/json.ts'
+import { formatJson, Work } from '../../framework/json/json.ts'
+import type { Steps } from './schema.ts'
 
 // Swagger 2.0 documents in protobuf, as `openapi.v2.Document` of gnostic, the only format that some clients accept
 // (rules.md 8.17). Tables map members to fields; other members are left out.
@@ -6,8 +7,16 @@ import { formatJson } from '../../framework/json/json.ts'
 /** Encodes the content of a field, without its tag. */
 interface Type {
   readonly wire: 0 | 1 | 2
-  write(value: unknown): Buffer
+  write(value: unknown, work: Work): Steps<Buffer>
 }
+
+const plain = (wire: Type['wire'], write: (value: unknown) => Buffer): Type => ({
+  wire,
+  *write(value, work) {
+    if (work.isStepDone()) yield
+    return write(value)
+  },
+})
 
 /** Members by name: the field's number, its type, and whether it repeats. */
 type Fields = Readonly<Record<string, readonly [number: number, type: Type, repeated?: 'repeated']>>
@@ -21,40 +30,37 @@ function varint(value: number): Buffer {
   return Buffer.from([...bytes, rest])
 }
 
-function field(number: number, type: Type, value: unknown): readonly Buffer[] {
-  const content = type.write(value)
+function* field(number: number, type: Type, value: unknown, work: Work): Steps<readonly Buffer[]> {
+  const content = yield* type.write(value, work)
   const tag = varint(number * 8 + type.wire)
   return type.wire === 2 ? [tag, varint(content.length), content] : [tag, content]
 }
 
-const string: Type = { wire: 2, write: value => Buffer.from(String(value)) }
-const boolean: Type = { wire: 0, write: value => varint(value === true ? 1 : 0) }
+const string = plain(2, value => Buffer.from(String(value)))
+const boolean = plain(0, value => varint(value === true ? 1 : 0))
 /** For lengths, which are small and not negative. */
-const int64: Type = { wire: 0, write: value => varint(Math.max(0, Number(value))) }
-const double: Type = {
-  wire: 1,
-  write: value => {
-    const bytes = Buffer.alloc(8)
-    bytes.writeDoubleLE(Number(value))
-    return bytes
-  },
-}
+const int64 = plain(0, value => varint(Math.max(0, Number(value))))
+const double = plain(1, value => {
+  const bytes = Buffer.alloc(8)
+  bytes.writeDoubleLE(Number(value))
+  return bytes
+})
 
 /** `fields` is a function because tables refer to each other. */
 const message = (fields: () => Fields, prepare: (value: unknown) => Members = asMembers): Type => ({
   wire: 2,
-  write: value => encodeFields(fields(), prepare(value)),
+  write: (value, work) => encodeFields(fields(), prepare(value), work),
 })
 
 const asMembers = (value: unknown): Members => value as Members
 
-function encodeFields(fields: Fields, members: Members): Buffer {
+function* encodeFields(fields: Fields, members: Members, work: Work): Steps<Buffer> {
   const parts: Buffer[] = []
   for (const [name, value] of Object.entries(members)) {
     const [number, type, repeated] = fields[name] ?? []
     if (value === undefined || number === undefined || type === undefined) continue
     for (const one of repeated ? (value as readonly unknown[]) : [value])
-      parts.push(...field(number, type, one))
+      parts.push(...(yield* field(number, type, one, work)))
   }
   return Buffer.concat(parts)
 }
@@ -203,4 +209,5 @@ const document: Fields = {
 }
 
 /** A Swagger 2.0 document as `openapi.v2.Document`. */
-export const gnosticDocument = (swagger: object): Buffer => encodeFields(document, swagger as Members)
+export const gnosticDocument = (swagger: object): Steps<Buffer> =>
+  encodeFields(document, swagger as Members, new Work())

@@ -1,4 +1,5 @@
 import type { ApiResource, Subresource } from '../../framework/contract/apis.ts'
+import { atOnce, Work } from '../../framework/json/json.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { kindSchema, list, object, typeMeta } from '../definitions/fields.ts'
 import { scaleSchema, tokenRequestSchema } from '../definitions/kubernetes/reviews.ts'
@@ -12,6 +13,7 @@ import {
   meta,
   modelName,
   reference,
+  type Steps,
 } from './schema.ts'
 
 type Properties = Readonly<Record<string, JSONSchemaProps>>
@@ -22,15 +24,16 @@ const objectFields: Properties = {
 }
 
 /** Adds type and metadata to embedded objects, whose schemas leave them out. */
-const withEmbeddedFields = (schema: JSONSchemaProps): JSONSchemaProps => {
-  const mapped = mapChildren(schema, withEmbeddedFields)
+function* withEmbeddedFields(schema: JSONSchemaProps, work: Work): Steps<JSONSchemaProps> {
+  if (work.isStepDone()) yield
+  const mapped = yield* mapChildren(schema, child => withEmbeddedFields(child, work))
   if (schema['x-kubernetes-embedded-resource'] !== true) return mapped
   return { ...mapped, properties: { ...mapped.properties, ...objectFields } }
 }
 
 /** The component of an object: its schema, with type and metadata. */
-function objectComponent(schema: JSONSchemaProps, gvk: GroupVersionKind): Component {
-  const mapped = withEmbeddedFields(schema)
+function* objectComponent(schema: JSONSchemaProps, gvk: GroupVersionKind): Steps<Component> {
+  const mapped = yield* withEmbeddedFields(schema, new Work())
   return {
     ...mapped,
     type: 'object',
@@ -88,7 +91,7 @@ function withoutNullable({ properties = {}, ...schema }: JSONSchemaProps): JSONS
 }
 
 /** The components of a resource: its kind, its list, and the kinds of its subresources. */
-export function componentsOf(resource: ApiResource): Components {
+export function* componentsOf(resource: ApiResource): Steps<Components> {
   const { names, verbs, subresources } = resource
   const gvk = kindOf(resource)
   const { custom, openapi } = resource
@@ -96,9 +99,10 @@ export function componentsOf(resource: ApiResource): Components {
   const lists = verbs.includes('list')
     ? { [modelName(resource, names.listKind)]: listComponent(resource, { ...gvk, kind: names.listKind }) }
     : {}
+  const component = yield* objectComponent(schema, gvk)
   return {
     ...Object.fromEntries(subresources.map(sub => subresourceComponent(resource, sub))),
-    [modelName(resource, names.kind)]: { ...objectComponent(schema, gvk), ...selectableFields(resource) },
+    [modelName(resource, names.kind)]: { ...component, ...selectableFields(resource) },
     ...lists,
   }
 }
@@ -106,5 +110,6 @@ export function componentsOf(resource: ApiResource): Components {
 function subresourceComponent(parent: ApiResource, sub: Subresource): readonly [string, Component] {
   const gvk = subresourceKind(parent, sub)
   const known = subresourceSchemas[`${gvk.group}/${gvk.version} ${gvk.kind}`]
-  return [subresourceModel(parent, sub), objectComponent(known ?? kindSchema(`A ${gvk.kind}.`, {}), gvk)]
+  const schema = known ?? kindSchema(`A ${gvk.kind}.`, {})
+  return [subresourceModel(parent, sub), atOnce(objectComponent(schema, gvk))]
 }

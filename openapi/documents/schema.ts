@@ -1,5 +1,6 @@
 import type { OpenAPIV3 } from 'openapi-types'
 import type { ApiResource } from '../../framework/contract/apis.ts'
+import { Work } from '../../framework/json/json.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 
 /** A reference to a component. */
@@ -31,20 +32,33 @@ export const described = (description: string, model: string): JSONSchemaProps =
   allOf: [reference(model)],
 })
 
+/** Work on a part of a document, in steps: the schemas of tenants are large. */
+export type Steps<T> = Generator<void, T>
+
 /** Replaces each direct child of a schema with the result of `change`. */
-export function mapChildren(
+export function* mapChildren(
   schema: JSONSchemaProps,
-  change: (child: JSONSchemaProps) => JSONSchemaProps,
-): JSONSchemaProps {
+  change: (child: JSONSchemaProps) => Steps<JSONSchemaProps>,
+): Steps<JSONSchemaProps> {
   const { properties, items, additionalProperties } = schema
   return {
     ...schema,
-    ...(properties === undefined ? {} : { properties: mapValues(properties, change) }),
-    ...(items === undefined ? {} : { items: change(items) }),
-    ...(typeof additionalProperties === 'object'
-      ? { additionalProperties: change(additionalProperties) }
-      : {}),
+    ...(properties !== undefined && { properties: yield* mapProperties(properties, change) }),
+    ...(items !== undefined && { items: yield* change(items) }),
+    ...(typeof additionalProperties === 'object' && {
+      additionalProperties: yield* change(additionalProperties),
+    }),
   }
+}
+
+function* mapProperties(
+  properties: Readonly<Record<string, JSONSchemaProps>>,
+  change: (child: JSONSchemaProps) => Steps<JSONSchemaProps>,
+): Steps<Readonly<Record<string, JSONSchemaProps>>> {
+  const changed: [string, JSONSchemaProps][] = []
+  for (const name of Object.keys(properties))
+    changed.push([name, yield* change(properties[name] as JSONSchemaProps)])
+  return Object.fromEntries(changed)
 }
 
 export const mapValues = <A, B>(
@@ -54,14 +68,16 @@ export const mapValues = <A, B>(
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value, key)]))
 
 /** The models that a part of a document references at any depth. */
-export function referencedModels(value: unknown): ReadonlySet<string> {
+export function* referencedModels(value: unknown): Steps<ReadonlySet<string>> {
+  const work = new Work()
   const found = new Set<string>()
   const pending: unknown[] = [value]
   while (pending.length > 0) {
+    if (work.isStepDone()) yield
     const next = pending.pop()
     if (typeof next !== 'object' || next === null) continue
     if ('$ref' in next && typeof next.$ref === 'string') found.add(next.$ref.slice(schemaPrefix.length))
-    pending.push(...Object.values(next))
+    for (const child of Object.values(next)) pending.push(child)
   }
   return found
 }

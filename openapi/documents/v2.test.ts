@@ -7,7 +7,10 @@ import { crds, everything, newDocuments, read, same, setOf, unresolved } from '.
 import type { DocumentV2 } from './v2.ts'
 
 describe('OpenAPI v2', () => {
-  const document = read<DocumentV2>(newDocuments().v2(everything).bytes)
+  let document: DocumentV2
+  before(async () => {
+    document = read<DocumentV2>((await newDocuments().v2(everything)).bytes)
+  })
 
   it('has the paths and definitions of all group versions', () => {
     assert.equal(document.swagger, '2.0')
@@ -70,11 +73,11 @@ describe('OpenAPI v2', () => {
 })
 
 describe('OpenAPI v2 of CRDs of other projects', () => {
-  it('has every kind once', function () {
+  it('has every kind once', async function () {
     const kinds = crds()
     if (kinds.length === 0) skip(this, noForeignCrds)
     const apis = setOf([], kinds)
-    const v2 = read<DocumentV2>(newDocuments().v2(apis).bytes)
+    const v2 = read<DocumentV2>((await newDocuments().v2(apis)).bytes)
     assert.deepEqual(unresolved(v2), [])
     for (const { group, version, names } of apis.resources) {
       const gvk = { group, version, kind: names.kind }

@@ -1,7 +1,15 @@
+import { atOnce, Work } from '../../framework/json/json.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import type { Operation, OperationParameter } from './operations.ts'
 import type { PathItem } from './paths.ts'
-import { type Component, type GroupVersionKind, mapChildren, mapValues, schemaPrefix } from './schema.ts'
+import {
+  type Component,
+  type GroupVersionKind,
+  mapChildren,
+  mapValues,
+  type Steps,
+  schemaPrefix,
+} from './schema.ts'
 import type { DocumentInfo, DocumentV3 } from './v3.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -27,7 +35,8 @@ function referenceOf(schema: JSONSchemaProps): string | undefined {
  * Converts a schema to Swagger 2.0, which has no alternatives and no nulls, and whose clients fail on `properties` of an
  * open object. Constraints that cannot be expressed are left out.
  */
-function schemaV2(schema: JSONSchemaProps): JSONSchemaProps {
+function* schemaV2(schema: JSONSchemaProps, work: Work): Steps<JSONSchemaProps> {
+  if (work.isStepDone()) yield
   const $ref = referenceOf(schema)
   const { allOf, anyOf, oneOf, not, nullable, ...rest } = schema
   if ($ref !== undefined) {
@@ -39,8 +48,12 @@ function schemaV2(schema: JSONSchemaProps): JSONSchemaProps {
   const needed = required.filter(name => properties[name]?.default === undefined)
   const closed = needed.length === required.length ? rest : { ...rest, required: needed }
   const isOpen = nullable === true || schema['x-kubernetes-preserve-unknown-fields'] === true
-  return isOpen ? openSchema(rest, nullable === true) : mapChildren(closed, schemaV2)
+  if (isOpen) return openSchema(rest, nullable === true)
+  return yield* mapChildren(closed, child => schemaV2(child, work))
 }
+
+/** A schema that is small: that of a common field, or a reference. */
+const referenceV2 = (schema: JSONSchemaProps): JSONSchemaProps => atOnce(schemaV2(schema, new Work()))
 
 function openSchema(schema: JSONSchemaProps, isNullable: boolean): JSONSchemaProps {
   const { properties, items, additionalProperties, required, type, ...rest } = schema
@@ -48,14 +61,14 @@ function openSchema(schema: JSONSchemaProps, isNullable: boolean): JSONSchemaPro
 }
 
 /** The schema of an object keeps its type and metadata, even if it has no other properties. */
-function definitionV2(component: Component): Json {
+function* definitionV2(component: Component): Steps<Json> {
   const { properties = {} } = component
-  const converted = schemaV2(component)
+  const converted = yield* schemaV2(component, new Work())
   if (converted.properties !== undefined || component['x-kubernetes-group-version-kind'] === undefined)
     return { ...converted }
   const { apiVersion, kind, metadata } = properties
   const own = Object.entries({ apiVersion, kind, metadata }).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, schemaV2(value)] as const],
+    value === undefined ? [] : [[name, referenceV2(value)] as const],
   )
   return own.length === 0 ? { ...converted } : { ...converted, properties: Object.fromEntries(own) }
 }
@@ -63,7 +76,7 @@ function definitionV2(component: Component): Json {
 const parameterV2 = ({ schema, ...parameter }: OperationParameter): Json => ({ ...parameter, ...schema })
 
 const schemaOf = (content: Readonly<Record<string, { readonly schema: JSONSchemaProps }>>): JSONSchemaProps =>
-  schemaV2(Object.values(content)[0]?.schema ?? {})
+  referenceV2(Object.values(content)[0]?.schema ?? {})
 
 function bodyParameter(body: NonNullable<Operation['requestBody']>): Json {
   const required = body.required === true ? { required: true } : {}
@@ -104,13 +117,17 @@ function mergeKinds(known: Json | undefined, model: Json): Json {
 }
 
 /** Merges OpenAPI 3.0 documents into one Swagger 2.0 document. */
-export function documentV2(info: DocumentInfo, documents: Iterable<DocumentV3>): DocumentV2 {
+export function* documentV2(info: DocumentInfo, documents: Iterable<Steps<DocumentV3>>): Steps<DocumentV2> {
   const paths: Record<string, Json> = {}
   const definitions: Record<string, Json> = {}
-  for (const document of documents) {
-    Object.assign(paths, mapValues(document.paths, pathV2))
+  for (const steps of documents) {
+    const document = yield* steps
+    for (const [path, item] of Object.entries(document.paths)) {
+      paths[path] = pathV2(item)
+      yield
+    }
     for (const [name, component] of Object.entries(document.components.schemas))
-      definitions[name] = mergeKinds(definitions[name], definitionV2(component))
+      definitions[name] = mergeKinds(definitions[name], yield* definitionV2(component))
   }
   return { swagger: '2.0', info, paths, definitions }
 }

@@ -3,8 +3,9 @@ import type { ApiResource } from '../../framework/contract/apis.ts'
 import { componentsOf } from './kinds.ts'
 import { sharedModels } from './models.ts'
 import { plainGet } from './operations.ts'
-import { type Paths, pathsOf } from './paths.ts'
+import { type PathItem, type Paths, pathsOf } from './paths.ts'
 import {
+  type Component,
   type Components,
   groupPath,
   mapValues,
@@ -12,6 +13,7 @@ import {
   operationScope,
   operationTag,
   referencedModels,
+  type Steps,
   versionModel,
   versionPath,
 } from './schema.ts'
@@ -28,16 +30,16 @@ export interface DocumentV3 {
 export type DocumentInfo = DocumentV3['info']
 
 /** Adds the referenced shared models, so that the document is self-contained. */
-function withSharedModels(info: DocumentInfo, paths: Paths, own: Components): DocumentV3 {
+function* withSharedModels(info: DocumentInfo, paths: Paths, own: Components): Steps<DocumentV3> {
   const schemas: Record<string, Components[string]> = { ...own }
-  let missing = [...referencedModels([paths, own])]
+  let missing = [...(yield* referencedModels([paths, own]))]
   while (missing.length > 0) {
     const added = missing.flatMap(name => {
       const model = sharedModels[name]
       return model === undefined || name in schemas ? [] : [[name, model] as const]
     })
     Object.assign(schemas, Object.fromEntries(added))
-    missing = [...referencedModels(added)]
+    missing = [...(yield* referencedModels(added))]
   }
   const sorted = Object.fromEntries(Object.entries(schemas).sort(byKey))
   return { openapi: '3.0.0', info, paths, components: { schemas: sorted } }
@@ -58,7 +60,7 @@ const withDeleteOptions = (document: DocumentV3, group: string, version: string)
 }
 
 /** The document of a group version; `resources` are the resources of that group version. */
-export function versionDocument(info: DocumentInfo, resources: readonly ApiResource[]): DocumentV3 {
+export function* versionDocument(info: DocumentInfo, resources: readonly ApiResource[]): Steps<DocumentV3> {
   const { group, version } = resources[0] ?? { group: '', version: '' }
   const resourceList = {
     get: plainGet(
@@ -68,19 +70,21 @@ export function versionDocument(info: DocumentInfo, resources: readonly ApiResou
       meta('APIResourceList'),
     ),
   }
-  const paths = Object.assign(
-    { [`/${versionPath(group, version)}/`]: resourceList },
-    ...resources.map(pathsOf),
-  )
-  const own = Object.assign({}, ...resources.map(componentsOf))
-  return withDeleteOptions(withSharedModels(info, paths, own), group, version)
+  const paths: Record<string, PathItem> = { [`/${versionPath(group, version)}/`]: resourceList }
+  const own: Record<string, Component> = {}
+  for (const resource of resources) {
+    Object.assign(paths, pathsOf(resource))
+    Object.assign(own, yield* componentsOf(resource))
+    yield
+  }
+  return withDeleteOptions(yield* withSharedModels(info, paths, own), group, version)
 }
 
-const single = (info: DocumentInfo, path: string, get: ReturnType<typeof plainGet>): DocumentV3 =>
+const single = (info: DocumentInfo, path: string, get: ReturnType<typeof plainGet>): Steps<DocumentV3> =>
   withSharedModels(info, { [`/${path}/`]: { get } }, {})
 
 /** `api`: the versions of the core group. `apis/<group>`: the versions of another one. */
-export function groupDocument(info: DocumentInfo, group: string): DocumentV3 {
+export function groupDocument(info: DocumentInfo, group: string): Steps<DocumentV3> {
   const id = `get${operationScope(group, '')}`
   const tag = operationTag(group, '')
   return group === ''
@@ -92,8 +96,8 @@ export function groupDocument(info: DocumentInfo, group: string): DocumentV3 {
     : single(info, groupPath(group), plainGet(tag, `${id}APIGroup`, 'Shows this group.', meta('APIGroup')))
 }
 
-export const groupsDocument = (info: DocumentInfo): DocumentV3 =>
+export const groupsDocument = (info: DocumentInfo): Steps<DocumentV3> =>
   single(info, 'apis', plainGet('apis', 'getAPIGroups', 'Lists the groups.', meta('APIGroupList')))
 
-export const versionInfoDocument = (info: DocumentInfo): DocumentV3 =>
+export const versionInfoDocument = (info: DocumentInfo): Steps<DocumentV3> =>
   single(info, 'version', plainGet('version', 'getVersion', 'Shows the version of the server.', versionModel))
