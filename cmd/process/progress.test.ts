@@ -20,9 +20,9 @@ function screen(isTTY: boolean) {
 describe('progress', () => {
   it('shows a spinner and the text of the work, and clears the line at the end', async () => {
     const { out, written, shows } = screen(true)
-    const work = async (say: (text: string) => void): Promise<number> => {
+    const work = async (say: (text: () => string) => void): Promise<number> => {
       const shown = shows('Starting: 2,000 objects')
-      say('Starting: 2,000 objects')
+      say(() => 'Starting: 2,000 objects')
       await shown
       return 7
     }
@@ -41,7 +41,7 @@ describe('progress', () => {
   })
   it('writes nothing without a terminal', async () => {
     const { out, written } = screen(false)
-    await withProgress('Starting', async say => say('more'), out)
+    await withProgress('Starting', async say => say(() => assert.fail('no text is shown')), out)
     assert.deepEqual(written, [])
   })
 })

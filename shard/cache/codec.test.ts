@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import type { KubeObject } from '../../framework/meta/object.ts'
 import { labelsOf, metadataOf, resourceVersionOf } from '../../framework/wire/encode.ts'
-import { atRevision, decodeStored, encodeStored, parseStorageKey, storageKey } from './codec.ts'
+import { atRevision, decodeStored, encodeStored, KeyParser, parseStorageKey, storageKey } from './codec.ts'
 import { Builder } from './item.ts'
 import { configMaps, keyOf, objectOf } from './testing/fixture.ts'
 
@@ -61,6 +62,40 @@ describe('stored objects', () => {
         }
   })
 
+  it('tell whether they can be terminating without being decoded', () => {
+    const builder = new Builder()
+    const times = [
+      '2026-11-24T02:45:00Z',
+      '2026-11-24T02:45:00.123Z',
+      '2026-11-24T02:45:00+00:00',
+      null,
+      undefined,
+    ]
+    const ends = [
+      {},
+      { deletionTimestamp: 'now' },
+      { deletionTimestamp: 'now', deletionGracePeriodSeconds: 3 },
+    ]
+    for (const creationTimestamp of times)
+      for (const end of ends)
+        for (const more of [{}, { labels: { a: '"deletion' } }, { finalizers: ['x'] }]) {
+          const metadata = {
+            name: 'x',
+            ...more,
+            ...end,
+            ...(creationTimestamp !== undefined && { creationTimestamp }),
+          }
+          const value = encodeStored({ apiVersion: 'v1', kind: 'K', metadata } as KubeObject)
+          const item = builder.build(configMaps, {
+            key: keyOf('r/d/x'),
+            stored: { key: 'k', value, modified: 7, created: 7 },
+          })
+          const isTerminating = 'deletionTimestamp' in end
+          const isKnown = creationTimestamp === times[0]
+          assert.equal(item.mayBeTerminating, isTerminating || !isKnown, JSON.stringify(metadata))
+        }
+  })
+
   it('of an unknown format are refused', () => {
     assert.throws(() => decodeStored(Buffer.from('{}')), /unknown format 123/)
   })
@@ -88,5 +123,27 @@ describe('storage keys', () => {
       '/registry/a/core/r/-/n/',
     ])
       assert.equal(parseStorageKey(key), undefined)
+  })
+
+  it('in order are read like single ones, with the same strings of namespaces', () => {
+    const keys = [
+      'a/n1/x',
+      'a/n1/y',
+      'a/n2/',
+      'a/n2/x',
+      'a/n2/x/y',
+      'a/n3/z',
+      'b/n3/z',
+      'b/n3/',
+      'b//z',
+    ].flatMap(id => ['core/r', 'g/r'].map(resource => `/registry/${id.replace('/', `/${resource}/-/`)}`))
+    const parser = new KeyParser(({ resource }) => resource)
+    const all = [...keys.sort(), '/other/a/core/r/-/n/x', '', ...keys]
+    assert.deepEqual(
+      all.map(key => parser.parse(key)),
+      all.map(parseStorageKey),
+    )
+    const [one, two] = ['x', 'y'].map(name => parser.parse(`/registry/a/core/r/-/n/${name}`))
+    assert.equal(one?.resource, two?.resource)
   })
 })

@@ -169,3 +169,53 @@ export function parseStorageKey(stored: string): ParsedKey | undefined {
     key: { cluster, namespace, name },
   }
 }
+
+/** An object of a resource. */
+interface Found<R> {
+  readonly resource: R
+  readonly key: ObjectKey
+}
+
+/**
+ * Parses keys in their order, and finds their resources: those of one namespace have the same beginning, which is looked at
+ * once, and the same strings.
+ */
+export class KeyParser<R> {
+  readonly #resourceOf: (parsed: ParsedKey) => R
+  readonly #texts = new Map<string, string>()
+  #beginning = ''
+  #last: Found<R> | undefined
+
+  constructor(resourceOf: (parsed: ParsedKey) => R) {
+    this.#resourceOf = resourceOf
+  }
+
+  /** undefined for keys that are not of objects. */
+  parse(stored: string): Found<R> | undefined {
+    const end = stored.lastIndexOf('/') + 1
+    if (this.#last === undefined || end !== this.#beginning.length || !stored.startsWith(this.#beginning))
+      return this.#begin(stored, end)
+    if (end === stored.length) return undefined
+    const { resource, key } = this.#last
+    return { resource, key: { ...key, name: stored.slice(end) } }
+  }
+
+  #begin(stored: string, end: number): Found<R> | undefined {
+    const parsed = parseStorageKey(stored)
+    if (parsed === undefined) return undefined
+    const { cluster, namespace, name } = parsed.key
+    this.#beginning = stored.slice(0, end)
+    this.#last = {
+      resource: this.#resourceOf(parsed),
+      key: { cluster: this.#shared(cluster), namespace: this.#shared(namespace), name },
+    }
+    return this.#last
+  }
+
+  /** The first of equal strings. */
+  #shared(text: string): string {
+    const known = this.#texts.get(text)
+    if (known === undefined) this.#texts.set(text, text)
+    return known ?? text
+  }
+}

@@ -17,6 +17,11 @@ import { Arena, atRevision, type EncodedSlice, type StoredResource, shapeIn } fr
 /** The length of a UUID. */
 const uidLength = 36
 const uidKey = '"uid":"'
+const createdKey = '"creationTimestamp":"'
+const createdEnd = 'Z",'
+/** The end of a creationTimestamp without a fraction of a second. */
+const createdLength = `${createdKey}2006-01-02T15:04:05${createdEnd}`.length
+const deletionKey = '"deletion'
 const onlyCluster = `"annotations":{"${clusterAnnotation}":""},`
 
 /** The state of an item besides its bytes. */
@@ -92,6 +97,17 @@ export class CachedItem extends SlabItem {
     const tail = this.text(this.#end - uidKey.length - uidLength - 3, this.#end)
     if (tail.startsWith(`,${uidKey}`, 1) && tail.endsWith('"')) return tail.startsWith(']')
     return this.object.metadata.ownerReferences !== undefined
+  }
+
+  /**
+   * Whether the metadata can have a deletionTimestamp, without decoding: in canonical metadata it or the grace period is
+   * behind the creationTimestamp.
+   */
+  get mayBeTerminating(): boolean {
+    const head = this.text(this.#rest, this.#rest + createdLength + deletionKey.length)
+    const isKnown =
+      head.startsWith(createdKey) && head.startsWith(createdEnd, createdLength - createdEnd.length)
+    return !isKnown || head.startsWith(deletionKey, createdLength)
   }
 
   /** Decoded on first use, and again after the result was garbage-collected. */

@@ -6,7 +6,7 @@ import { CacheEvent, Ring, type RingBounds } from '../../framework/cache/ring.ts
 import type { ServedKind } from '../../framework/cache/selection.ts'
 import type { ItemList, ItemWatch, ListQuery } from '../../framework/contract/storage.ts'
 import { internalError } from '../../framework/meta/errors.ts'
-import type { ClusterScope, ObjectKey } from '../../framework/meta/object.ts'
+import { type ClusterScope, groupResource, type ObjectKey } from '../../framework/meta/object.ts'
 import type { StoredValue } from '../store/store.ts'
 import { Arena, type StoredResource } from './codec.ts'
 import type { Builder, CachedItem, Loaded } from './item.ts'
@@ -46,6 +46,8 @@ const scopeRange = (cluster: ClusterScope) => idsUnder(cluster === '*' ? '' : `$
 /** All objects of one resource in memory, in list order, and its newest changes. */
 export class ResourceCache implements ListSource {
   readonly resource: StoredResource
+  /** The plural with its group: `widgets.example.com`. */
+  readonly name: string
   readonly ring: Ring<CachedItem>
   /** The shapes of all objects since the start, deleted ones included. */
   readonly shapes = new Set<number>()
@@ -60,6 +62,7 @@ export class ResourceCache implements ListSource {
 
   constructor(resource: StoredResource, context: CacheContext) {
     this.resource = resource
+    this.name = groupResource(resource.group, resource.resource)
     this.#context = context
     this.ring = new Ring<CachedItem>(context.floor, context.bounds, context.histories)
   }
@@ -168,7 +171,10 @@ export class ResourceCache implements ListSource {
     return () => this.#handlers.delete(handler)
   }
 
-  /** Adds one stored value of before the ring begins. Call `loaded` after the last one. */
+  /**
+   * Adds one stored value of before the ring begins; equal texts of the keys should be one string. Call `loaded` after the
+   * last one.
+   */
   load(key: ObjectKey, stored: StoredValue): void {
     if (stored.damaged) this.#isolate(key, stored)
     else {
@@ -192,8 +198,7 @@ export class ResourceCache implements ListSource {
     const loading = this.#loading.splice(0)
     this.#loadingBytes = 0
     const arena = Arena.for(loading.map(({ stored }) => stored))
-    for (const { key, stored } of loading)
-      this.#items.load(this.#build({ key: this.#shareTexts(key), stored }, arena))
+    for (const each of loading) this.#items.load(this.#build(each, arena))
     this.#items.settle()
   }
 

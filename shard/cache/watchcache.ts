@@ -6,7 +6,7 @@ import { defaultRing, type Ring, type RingBounds } from '../../framework/cache/r
 import type { Logger } from '../../framework/contract/log.ts'
 import type { ClusterScope } from '../../framework/meta/object.ts'
 import { Compacted, type Store, type StoredValue, type StoreEvent } from '../store/store.ts'
-import { type ParsedKey, parseStorageKey, registryEnd, registryPrefix } from './codec.ts'
+import { KeyParser, type ParsedKey, parseStorageKey, registryEnd, registryPrefix } from './codec.ts'
 import { Builder, type Decorator, type WatchCacheEvent } from './item.ts'
 import { type AppliedRevision, type CacheContext, type CacheHandler, ResourceCache } from './resource.ts'
 
@@ -98,7 +98,9 @@ class LiveCache implements WatchCache, CacheContext {
     this.waitTimeout = options.waitTimeout ?? 3_000
     this.floor = store.compacted
     this.progress = new RevisionProgress(store.compacted)
-    this.#aging = setInterval(() => this.#age(), 60_000).unref()
+    this.#aging = setInterval(() => {
+      for (const resource of this.#resources.values()) resource.age()
+    }, 60_000).unref()
   }
 
   get revision(): number {
@@ -175,11 +177,12 @@ class LiveCache implements WatchCache, CacheContext {
     const log = this.#store.watch('', this.floor, this.closed)
     const first = log.next()
     first.catch(() => undefined)
+    const keys = new KeyParser(parsed => this.#resourceOf(parsed))
     let objects = 0
     for await (const values of this.#store.range(registryPrefix, registryEnd, { revision: this.floor })) {
       for (const value of values) {
-        const parsed = parseStorageKey(value.key)
-        if (parsed !== undefined) this.#resourceOf(parsed).load(parsed.key, value)
+        const found = keys.parse(value.key)
+        found?.resource.load(found.key, value)
       }
       objects += values.length
       this.#options.loading?.(objects)
@@ -212,10 +215,6 @@ class LiveCache implements WatchCache, CacheContext {
     }
     this.progress.advance(events.at(-1)?.revision ?? this.revision)
     this.#wake()
-  }
-
-  #age(): void {
-    for (const resource of this.#resources.values()) resource.age()
   }
 
   #wake(): void {

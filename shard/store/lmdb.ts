@@ -132,8 +132,8 @@ class LmdbMedium implements Medium {
   }
 
   scan(from: string, to: string, most: Most): readonly StoredValue[] {
-    return this.#reading(({ current }) =>
-      upTo(current.getRange({ start: from, end: to, limit: most.count }), most, lengthOf).map(
+    return this.#reading(({ ranges }) =>
+      upTo(ranges.getRange({ start: from, end: to, limit: most.count }), most, lengthOf).map(
         ({ key, value }) => decodeValue(key, value),
       ),
     )

@@ -41,6 +41,8 @@ export interface Tables {
   readonly root: RootDatabase<Buffer, string>
   /** Current values by key. */
   readonly current: Database<Buffer, string>
+  /** The same, for reading ranges only. */
+  readonly ranges: Database<Buffer, string>
   /** Commits by revision. */
   readonly log: Database<Buffer, number>
   /** Format, owner, last transaction, and where the log begins. */
@@ -74,13 +76,20 @@ export async function openTables(directory: string, mode: 'read' | 'write'): Pro
   }
 }
 
+/** Copies small values to the pool of Node: the client of LMDB would allocate memory for each. */
+const pooled = {
+  decode: (bytes: Buffer, length: number): Buffer => Buffer.from(bytes.subarray(0, length)),
+}
+
 function tablesOf(directory: string, root: RootDatabase<Buffer, string>): Tables {
   const names = [...root.getKeys()]
   if (names.length > 0 && !names.includes('meta')) throw foreign(directory, `it has the tables ${names}`)
   const options = { encoding: 'binary', cache: false } as const
+  const ranged = { ...options, encoder: pooled }
   return {
     root,
     current: root.openDB<Buffer, string>('current', options),
+    ranges: root.openDB<Buffer, string>('current', ranged),
     log: root.openDB<Buffer, number>('log', options),
     meta: root.openDB<Buffer, string>('meta', { ...options, useVersions: true }),
   }

@@ -209,10 +209,9 @@ class Usage {
   }
 
   #count(
-    { resource: { group, resource } }: ResourceCache,
+    { name }: ResourceCache,
     { type, item, previous }: Pick<WatchCacheEvent, 'type' | 'item' | 'previous'>,
   ): void {
-    const name = groupResource(group, resource)
     const used = this.#clusters.get(item.cluster) ?? new ClusterUsage()
     const by = type === 'ADDED' ? 1 : type === 'DELETED' ? -1 : 0
     const bytes = (type === 'DELETED' ? 0 : item.length) - (previous?.length ?? 0)

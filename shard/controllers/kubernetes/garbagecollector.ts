@@ -58,6 +58,7 @@ export function garbageCollector(deps: GarbageCollectorDeps): Controller {
     },
   })
   const handle = (resource: StoredResource, event: CacheEvent<CachedItem>): void => {
+    if (isOfNoInterest(event)) return
     ownership.apply(resource, event)
     for (const key of affected({ ownership, held, changed }, resource, event)) queue.add(key)
   }
@@ -74,20 +75,14 @@ export function garbageCollector(deps: GarbageCollectorDeps): Controller {
   }
 }
 
-const [deletionMark, foregroundMark, orphanMark] = [
-  Buffer.from('"deletionTimestamp":'),
-  Buffer.from(`"${foreground}"`),
-  Buffer.from(`"${orphan}"`),
-] as const
+/** Terminating with a finalizer of the garbage collector. */
+const isHeldByCollector = (item: CachedItem): boolean =>
+  item.mayBeTerminating &&
+  (isTerminatingWith(item.object, foreground) || isTerminatingWith(item.object, orphan))
 
-/** Terminating with a finalizer of the garbage collector; reads only the bytes of the metadata. */
-function isHeldByCollector(item: CachedItem): boolean {
-  const { rest, end } = item.offsets
-  const metadata = item.bytes.subarray(rest, end)
-  return (
-    metadata.includes(deletionMark) && (metadata.includes(foregroundMark) || metadata.includes(orphanMark))
-  )
-}
+/** A new object that has no owners and is not one that waits for its dependents, as most. */
+const isOfNoInterest = ({ type, item }: CacheEvent<CachedItem>): boolean =>
+  type === 'ADDED' && !item.mayHaveOwners && !item.mayBeTerminating
 
 const uidKey = (cluster: string, uid: string): string => `${cluster}|${uid}`
 
@@ -105,17 +100,15 @@ function affected(
   if (isHeld) held.set(uidKey(item.cluster, item.meta.uid), own())
   else if (previous !== undefined && isHeldByCollector(previous))
     held.delete(uidKey(item.cluster, item.meta.uid))
-  const owners = ownersOf(type === 'DELETED' ? item : (previous ?? item))
-  const waiting = owners.flatMap(({ uid }) => held.get(uidKey(item.cluster, uid)) ?? [])
+  const owners = ownersOf(item)
+  const before = type === 'DELETED' || previous === undefined ? owners : ownersOf(previous)
+  const waiting = before.flatMap(({ uid }) => held.get(uidKey(item.cluster, uid)) ?? [])
   if (type === 'DELETED')
     return ownership.isEmpty ? waiting : [...waiting, ...ownership.dependentsOf(item.cluster, item.meta.uid)]
-  if (isReferring(item, previous)) changed.add(own())
-  return isHeld || ownersOf(item).length > 0 ? [own(), ...waiting] : waiting
+  const isNew = previous === undefined || !sameJson(owners, before)
+  if (owners.length > 0 && isNew) changed.add(own())
+  return isHeld || owners.length > 0 ? [own(), ...waiting] : waiting
 }
-
-/** Whether the references of an object are new. */
-const isReferring = (item: CachedItem, previous: CachedItem | undefined): boolean =>
-  ownersOf(item).length > 0 && (previous === undefined || !sameJson(ownersOf(item), ownersOf(previous)))
 
 /** The dependencies of one step. */
 interface Collection {
