@@ -25,6 +25,13 @@ export const ownAnnotationPrefix = 'internal.oriel.dev/'
 export const incomingAnnotation = 'internal.oriel.dev/incoming'
 /** On the same, where it comes from, once its objects are being removed there: the name of the shard that has them. */
 export const leavingAnnotation = 'internal.oriel.dev/leaving'
+/**
+ * On the same, where it comes from, if it moves to a shard of kcp: one of `dumpStates`. That shard does not remove again what it has
+ * copied.
+ */
+export const dumpAnnotation = 'internal.oriel.dev/dump'
+/** Whether the shard of kcp has asked for entries, and whether it gets any: a migration ends before its switch only without. */
+export const dumpStates = { awaited: 'awaited', begun: 'begun', refused: 'refused' } as const
 /** On a LogicalCluster that has moved: the revision of its arrival here, the last one of the shard before, and how often it moved, `12,345,1`. */
 export const movedAnnotation = 'internal.oriel.dev/moved'
 export const inactiveAnnotation = 'core.kcp.io/inactive'

@@ -32,7 +32,7 @@ import { workspaceController } from './controllers/workspaces/workspace.ts'
 import { workspaceTypeController } from './controllers/workspaces/workspacetype.ts'
 import { homeWorkspace } from './homes.ts'
 import { migrationController } from './migration/controller.ts'
-import { cacheServerController } from './peers/cacheserver.ts'
+import { type CacheServerDeps, cacheServerController } from './peers/cacheserver.ts'
 import { peersController, type Sharding } from './peers/follow.ts'
 import { otherShards } from './peers/otheraccess.ts'
 import { otherTokens } from './peers/othertokens.ts'
@@ -112,6 +112,12 @@ interface Parts extends KcpOptions {
   readonly directory: ClusterDirectory
 }
 
+/** What the copies in a cache server need. */
+const copiesIn = (deps: Omit<CacheServerDeps, 'published'>): CacheServerDeps => ({
+  ...deps,
+  published: new PublishedCopies(deps),
+})
+
 /** kcp's controllers; the ones of plain Kubernetes are not among them. */
 function kcpControllers(host: ShardHost, parts: Parts): readonly Controller[] {
   const { backend, client, content, informers, log } = host
@@ -127,7 +133,7 @@ function kcpControllers(host: ShardHost, parts: Parts): readonly Controller[] {
   }
   const migrations = migrationController(deps)
   const cacheServer = caching?.own
-  const copied = cacheServer && { cacheServer, published: new PublishedCopies({ ...deps, cacheServer }) }
+  const copied = cacheServer && copiesIn({ ...deps, cacheServer, migrations: migrations.resource })
   return [
     ...(sharding === undefined
       ? []
@@ -136,7 +142,7 @@ function kcpControllers(host: ShardHost, parts: Parts): readonly Controller[] {
           ...sliceKinds.map(kind => sliceUrlsController(deps, kind)),
         ]),
     migrations,
-    ...(copied === undefined ? [] : [cacheServerController({ ...deps, ...copied })]),
+    ...(copied === undefined ? [] : [cacheServerController(copied)]),
     workspaceController(deps),
     mountController(deps),
     logicalClusterController(deps),

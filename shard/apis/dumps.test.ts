@@ -95,7 +95,8 @@ describe('dumps of logical clusters', () => {
   it('are for other shards only, and for those that read the entries', async () => {
     await assert.rejects(ask('moving', { groups: ['system:authenticated'] }), refused(403))
     await assert.rejects(ask('moving', { groups: ['system:kcp:initializer:root:universal'] }), refused(403))
-    await assert.rejects(ask('moving', { metadata: { annotations: {} } as typeof ours }), refused(400))
+    const later = { annotations: { [entriesAnnotation]: '2' } }
+    await assert.rejects(ask('moving', { metadata: later }), refused(400))
     await assert.rejects(ask('moving', { method: 'GET' }), refused(404))
   })
 

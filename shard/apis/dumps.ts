@@ -1,4 +1,5 @@
 import type { RawResponse } from '../../framework/contract/backend.ts'
+import { isObject } from '../../framework/formats/values.ts'
 import { badRequest, forbidden, notFound } from '../../framework/meta/errors.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
 import type { VerbRequest } from '../../framework/request/response.ts'
@@ -13,11 +14,13 @@ import {
   type LogicalClusterDump,
 } from '../../kcp/migration.ts'
 import { externalLogicalClusterAdmin } from '../../kcp/users.ts'
-import { registryPrefix, storageKey } from '../cache/codec.ts'
+import { parseStorageKey, registryPrefix, storageKey } from '../cache/codec.ts'
 import { builtinSegment, customSegment } from '../cache/segments.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
+import { entryForKcp } from '../entries/tokcp.ts'
 import type { Most } from '../store/medium.ts'
 import { intact, type Store, type StoredValue } from '../store/store.ts'
+import { beginForKcp } from './dumpstate.ts'
 import type { Inactive } from './inactive.ts'
 
 export interface DumpSource {
@@ -32,7 +35,7 @@ const [largest, mostEntries, mostBytes] = [64 * 1024, 500, 2 * 1024 * 1024]
 /**
  * A page of the stored entries of a logical cluster that moves, and on the last page the schemas that its bindings use (kcp
  * `pkg/server/migrationdump`). Throws 403 for users who are no shard: other views forward requests, too. Throws 404 for other
- * logical clusters, and 400 for a client that expects entries of kcp.
+ * logical clusters. A client that names no format gets entries of kcp, if the logical cluster moves to a shard of kcp.
  */
 export async function dumpResponse(
   source: DumpSource,
@@ -45,7 +48,9 @@ export async function dumpResponse(
   if (source.inactive.refusalOfWrites(cluster) === undefined || source.inactive.isPartial(cluster))
     throw notFound({ ...about, name: cluster })
   const asked = dumpIn(await request.body(largest))
-  const status = await pageOf(source, cluster, asked.spec ?? {})
+  const status = isForKcp(asked)
+    ? await kcpPageOf(source, cluster, asked.spec ?? {})
+    : await pageOf(source, cluster, asked.spec ?? {})
   const metadata = { ...asked.metadata, resourceVersion: String(source.store.revision) }
   const bytes = Buffer.from(JSON.stringify({ ...asked, metadata, status }))
   return { status: 201, headers: { 'content-type': 'application/json' }, body: only(bytes) }
@@ -57,13 +62,18 @@ async function* only(bytes: Buffer): AsyncGenerator<Buffer, void> {
 
 function dumpIn(bytes: Buffer): LogicalClusterDump {
   const dump = parsed(bytes)
-  if (dump?.metadata?.annotations?.[entriesAnnotation] === entriesFormat) return dump
-  throw badRequest(
-    `the stored entries of this shard are for shards of Oriel with the format ${entriesFormat}, which the request does not name`,
-  )
+  if (!isObject(dump)) throw badRequest('the body is no object')
+  const format = formatOf(dump)
+  if (format === undefined || format === entriesFormat) return dump
+  throw badRequest(`this shard has entries of the format ${entriesFormat}, and not of ${format}`)
 }
 
-function parsed(bytes: Buffer): LogicalClusterDump | undefined {
+const formatOf = ({ metadata }: LogicalClusterDump): string | undefined =>
+  metadata?.annotations?.[entriesAnnotation]
+
+const isForKcp = (dump: LogicalClusterDump): boolean => formatOf(dump) === undefined
+
+function parsed(bytes: Buffer): LogicalClusterDump {
   try {
     return JSON.parse(bytes.toString()) as LogicalClusterDump
   } catch {
@@ -73,20 +83,53 @@ function parsed(bytes: Buffer): LogicalClusterDump | undefined {
 
 type Page = NonNullable<LogicalClusterDump['status']>
 
-async function pageOf(
-  source: DumpSource,
+type DumpSpec = NonNullable<LogicalClusterDump['spec']>
+
+async function pageOf(source: DumpSource, cluster: ClusterName, spec: DumpSpec): Promise<Page> {
+  const page = await storedPage(source, cluster, spec)
+  const entries = page.values.map(entryOf)
+  if (!page.isLast) return { entries, continue: keyOf(page.values.at(-1)) }
+  return { entries: [...entries, ...(await schemasOf(source, cluster))] }
+}
+
+/** The same for a shard of kcp, which creates the definitions of bound resources itself. */
+async function kcpPageOf(source: DumpSource, cluster: ClusterName, spec: DumpSpec): Promise<Page> {
+  await beginForKcp(source, cluster)
+  const page = await storedPage(source, cluster, spec)
+  const entries: DumpEntry[] = []
+  for (const value of page.values) entries.push(...(await kcpEntriesOf(source, value)))
+  return page.isLast ? { entries } : { entries, continue: keyOf(page.values.at(-1)) }
+}
+
+async function kcpEntriesOf(
+  { cache }: DumpSource,
+  { key, modified }: StoredValue,
+): Promise<readonly DumpEntry[]> {
+  const place = parseStorageKey(key)
+  if (place === undefined) throw badRequest(`the entry ${key} is of no object`)
+  await cache.at(modified)
+  const { group, resource, segment } = place.resource
+  const item = cache.resource(group, resource, segment).get(place.key)
+  if (item === undefined) return []
+  try {
+    const entry = entryForKcp(place, item.object)
+    return entry === undefined ? [] : [entry]
+  } catch (error) {
+    throw badRequest((error as Error).message)
+  }
+}
+
+function storedPage(
+  { store }: DumpSource,
   cluster: ClusterName,
-  { continue: after = '', limit, maxBytes }: NonNullable<LogicalClusterDump['spec']>,
-): Promise<Page> {
+  { continue: after = '', limit, maxBytes }: DumpSpec,
+): Promise<StoredPage> {
   const prefix = `${registryPrefix}${cluster}/`
   // '0' follows '/'.
   const from = after.startsWith(`${cluster}/`) ? `${registryPrefix}${after}\0` : prefix
   const most = Math.min(positive(limit) ?? mostEntries, mostEntries)
   const bytes = Math.min(positive(maxBytes) ?? mostBytes, mostBytes)
-  const page = await firstOf(source.store, [from, `${prefix.slice(0, -1)}0`], { count: most, bytes })
-  const entries = page.values.map(entryOf)
-  if (!page.isLast) return { entries, continue: keyOf(page.values.at(-1)) }
-  return { entries: [...entries, ...(await schemasOf(source, cluster))] }
+  return firstOf(store, [from, `${prefix.slice(0, -1)}0`], { count: most, bytes })
 }
 
 const positive = (limit: number | undefined): number | undefined =>

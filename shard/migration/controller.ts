@@ -21,7 +21,7 @@ import { copyPage, discard, finalize, keysOfWaiting } from './destination.ts'
 import { settle } from './gone.ts'
 import { homeHere, homeThere } from './home.ts'
 import { reportMissing } from './missing.ts'
-import { cleanUp, prepare, reopen } from './origin.ts'
+import { canEnd, cleanUp, prepare, reopen } from './origin.ts'
 import { isIncoming, rawCluster } from './rawcluster.ts'
 import { peerNamed, shardNames } from './shards.ts'
 import {
@@ -35,6 +35,8 @@ import {
 } from './step.ts'
 
 export interface MigrationController extends Controller {
+  /** Resolves with `logicalclustermigrations` when the export of `root` has an identity. */
+  readonly resource: Promise<ResourceRef>
   /** Follows the migrations that another shard stores, until `signal` aborts. */
   follow(peer: { readonly name: string; readonly client: PeerClient }, signal: AbortSignal): Promise<void>
 }
@@ -77,6 +79,7 @@ export function migrationController(deps: KcpControllerDeps): MigrationControlle
   }
   return {
     name: 'logicalclustermigration',
+    resource: context.resource,
     idle: () => queue.idle(),
     follow: async ({ name, client }, signal) => {
       const resource = await Promise.race([context.resource, aborted(signal)])
@@ -206,7 +209,8 @@ async function advance(step: MigrationStep): Promise<number | undefined> {
   const { phase } = migration.status ?? {}
   const isOrigin = await isFrom(step)
   const isDestination = destinationOf(step) === deps.shard.name
-  if (isOrigin && isBeforeSwitch(phase) && migration.metadata.deletionTimestamp !== undefined)
+  const isDeleted = migration.metadata.deletionTimestamp !== undefined
+  if (isOrigin && isBeforeSwitch(phase) && isDeleted && (await canEnd(step)))
     return void (await abort(step, 'Deleted', 'the migration was deleted'))
   if (phase === undefined || phase === 'Preparing')
     return isOrigin ? prepare(step) : void (await reportMissing(step))

@@ -2,6 +2,7 @@ import { StatusError } from '../../framework/meta/errors.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
 import { decodeObject } from '../../framework/wire/encode.ts'
 import {
+  dumpAnnotation,
   incomingAnnotation,
   migratingAnnotation,
   migrationFinalizer,
@@ -202,6 +203,7 @@ function opened(object: LogicalCluster, here: number): LogicalCluster {
   const there = Number(annotations[incomingAnnotation]?.split(',')[1])
   return annotated(object, {
     [migratingAnnotation]: undefined,
+    [dumpAnnotation]: undefined,
     [incomingAnnotation]: undefined,
     [movedAnnotation]: movedText({ here, there }, annotations),
   })

@@ -1,6 +1,8 @@
-import type { ClusterName } from '../../framework/meta/object.ts'
+import { type ClusterName, groupResource } from '../../framework/meta/object.ts'
 import { decodeObject } from '../../framework/wire/encode.ts'
 import {
+  dumpAnnotation,
+  dumpStates,
   leavingAnnotation,
   migratingAnnotation,
   migrationFinalizer,
@@ -8,6 +10,7 @@ import {
 } from '../../kcp/annotations.ts'
 import { findCondition, isFalse, isTrue } from '../../kcp/conditions.ts'
 import { decodeStored, encodeStored, parseStorageKey } from '../cache/codec.ts'
+import { missingInKcp } from '../entries/tokcp.ts'
 import { copyOf, isSharedOf } from '../peers/copying.ts'
 import type { StoreChange, StoredValue } from '../store/store.ts'
 import {
@@ -22,7 +25,7 @@ import {
   transferAll,
   valuesOf,
 } from './rawcluster.ts'
-import { unfitDestination } from './reach.ts'
+import { type Reached, reachDestination } from './reach.ts'
 import { annotationOf, clusterOf, destinationOf, type MigrationStep, report, tryAgain } from './step.ts'
 import { assignWorkspace } from './workspace.ts'
 
@@ -37,17 +40,31 @@ export async function prepare(step: MigrationStep): Promise<number | undefined> 
   if (raw === undefined) return void (await reportDeleted(step))
   const problem = problemOf(step, raw)
   if (problem !== undefined) return void (await fail(step, ...problem))
-  const unfit = await unfitDestination(step)
-  if (unfit?.isFinal) return void (await fail(step, 'DestinationNotSupported', unfit.message))
-  if (unfit !== undefined) return waitForDestination(step, unfit.message)
+  const reached = await reachDestination(step)
+  if (reached instanceof Error) return waitForDestination(step, reached.message)
+  const unsupported = unsupportedBy(step, reached)
+  if (unsupported !== undefined) return void (await fail(step, 'DestinationNotSupported', unsupported))
   const { finalizers = [] } = migration.metadata
   if (!finalizers.includes(migrationFinalizer))
     return void (await home.write(migration, key, { finalizers: [...finalizers, migrationFinalizer] }))
   const { originShard = '' } = migration.status ?? {}
   if (originShard !== deps.shard.name)
     return void (await report(step, { phase: 'Preparing', originShard: deps.shard.name }))
-  await close(step, raw)
+  await close(step, raw, reached)
+  // Now that nothing is written any more: a failed migration opens the logical cluster again.
+  const late = unsupportedBy(step, reached)
+  if (late !== undefined) return void (await fail(step, 'DestinationNotSupported', late))
   return void (await report(step, { phase: 'Migrating', conditions: [isTrue('OriginReady')] }))
+}
+
+/** Why a shard of kcp cannot have all objects of the logical cluster. */
+function unsupportedBy(step: MigrationStep, { isKcp }: Reached): string | undefined {
+  if (!isKcp) return undefined
+  const cluster = clusterOf(step)
+  const found = missingInKcp.find(resource => step.deps.content.count(resource, cluster) > 0)
+  if (found === undefined) return undefined
+  const name = groupResource(found.group, found.resource)
+  return `logical cluster ${cluster} has ${name}, which shard ${destinationOf(step)} of kcp does not have`
 }
 
 type Problem = readonly [reason: string, message: string]
@@ -87,10 +104,13 @@ async function waitForDestination(step: MigrationStep, message: string): Promise
  * Stores the annotation that closes the logical cluster, and once more when the cache has it: writes of before are part of
  * what the second commit leaves behind.
  */
-async function close(step: MigrationStep, raw: RawCluster): Promise<void> {
+async function close(step: MigrationStep, raw: RawCluster, { isKcp }: Reached): Promise<void> {
   const { content } = step.deps
   const cluster = clusterOf(step)
-  const closed = annotated(raw.object, { [migratingAnnotation]: annotationOf(step.key) })
+  const closed = annotated(raw.object, {
+    [migratingAnnotation]: annotationOf(step.key),
+    [dumpAnnotation]: isKcp ? dumpStates.awaited : undefined,
+  })
   await content.transfer([changeOf(cluster, raw, closed)])
   const again = await rawCluster(content, cluster)
   if (again === undefined) throw new Error(`logical cluster ${cluster} is gone`)
@@ -107,6 +127,8 @@ export async function cleanUp(step: MigrationStep): Promise<undefined> {
   const raw = await rawCluster(deps.content, cluster)
   if (raw !== undefined && !isIncoming(raw) && movesFor(raw, annotationOf(key))) {
     if (await hasLateWrites(step, raw)) return copyAgain(step, raw)
+    // A shard of kcp does not do that.
+    if (dumpStateOf(raw) !== undefined) await assignWorkspace(deps, raw.object, destinationOf(step))
     await leave(deps, raw, { cluster, destination: destinationOf(step) })
   }
   await report(step, { phase: 'DestinationFinalize', conditions: [isTrue('OriginCleaned')] })
@@ -166,8 +188,28 @@ const opened = ({ object }: RawCluster, shard: string) =>
   annotated(object, {
     [migratingAnnotation]: undefined,
     [leavingAnnotation]: undefined,
+    [dumpAnnotation]: undefined,
     [shardAnnotation]: shard,
   })
+
+const dumpStateOf = ({ object }: RawCluster): string | undefined =>
+  object.metadata.annotations?.[dumpAnnotation]
+
+/**
+ * Whether a migration can end before its switch. A shard of kcp would keep what it has copied: if it has begun, the migration goes on,
+ * else it gets nothing from now on.
+ */
+export async function canEnd({ deps, key, ...step }: MigrationStep): Promise<boolean> {
+  const cluster = clusterOf({ deps, key, ...step })
+  const raw = await rawCluster(deps.content, cluster)
+  if (raw === undefined || isIncoming(raw) || !movesFor(raw, annotationOf(key))) return true
+  const state = dumpStateOf(raw)
+  if (state === dumpStates.awaited)
+    await deps.content.transfer([
+      changeOf(cluster, raw, annotated(raw.object, { [dumpAnnotation]: dumpStates.refused })),
+    ])
+  return state !== dumpStates.begun
+}
 
 /** Opens the logical cluster of a migration that failed or is gone. If its objects are being removed, the others are removed, too. */
 export async function reopen(

@@ -4,25 +4,19 @@ import { destinationOf, type MigrationStep } from './step.ts'
 /** Milliseconds in which a destination answers. */
 const longest = 2_000
 
-/** Why the destination of a migration cannot take a logical cluster. */
-export interface Unfit {
-  readonly message: string
-  /** It will not become a destination by itself. */
-  readonly isFinal: boolean
+/** A destination that responds. */
+export interface Reached {
+  /** It is a shard of kcp. */
+  readonly isKcp: boolean
 }
 
-/** Asks the destination before anything is closed; undefined when it can take the logical cluster. */
-export async function unfitDestination(step: MigrationStep): Promise<Unfit | undefined> {
+/** Asks the destination before anything is closed. An error says why it cannot take the logical cluster now. */
+export async function reachDestination(step: MigrationStep): Promise<Reached | Error> {
   const name = destinationOf(step)
   const peer = step.deps.peers.get(name)
-  if (peer === undefined) return { message: unknownShard(name), isFinal: false }
+  if (peer === undefined) return new Error(unknownShard(name))
   const asked = peer.get<{ readonly gitVersion?: string }>('/version', AbortSignal.timeout(longest))
   const answer = await asked.catch((error: Error) => error)
-  if (answer instanceof Error)
-    return { message: `shard ${name} does not respond: ${answer.message}`, isFinal: false }
-  if (answer.gitVersion?.includes('+oriel-') === true) return undefined
-  return {
-    message: `shard ${name} is not a shard of Oriel, whose entries have another format`,
-    isFinal: true,
-  }
+  if (answer instanceof Error) return new Error(`shard ${name} does not respond: ${answer.message}`)
+  return { isKcp: answer.gitVersion?.includes('+oriel-') !== true }
 }

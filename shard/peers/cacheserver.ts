@@ -21,6 +21,8 @@ export interface CacheServerDeps {
   /** The cache server, below the path of this shard. */
   readonly cacheServer: PeerClient
   readonly published: PublishedCopies
+  /** Resolves with `logicalclustermigrations` of the export of `root`, which shards of kcp follow, too. */
+  readonly migrations: Promise<ResourceRef>
 }
 
 interface CopiedKind {
@@ -55,7 +57,10 @@ export const cacheServerController = (deps: CacheServerDeps): Controller => ({
   async run(signal) {
     const there = createInformers(deps.cacheServer, deps.log.child({ server: 'cache' }), signal)
     const kinds = kindsOf(deps.tenancy).map(kind => withPublished(kind, deps.published))
-    await Promise.all(kinds.map(kind => copyKind(deps, kind, there, signal)))
+    const migrations = Promise.race([deps.migrations, aborted(signal)]).then(
+      resource => resource && copyKind(deps, { resource, ofProviders: false }, there, signal),
+    )
+    await Promise.all([migrations, ...kinds.map(kind => copyKind(deps, kind, there, signal))])
     await deps.published.stop()
   },
 })

@@ -10,7 +10,7 @@ import {
   writeClientAuthority,
 } from '../../support/servers/cacheserver.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
-import { apply, createWorkspaces, type Tenant } from '../../support/tenants.ts'
+import { apply, bind, createWorkspaces, type Tenant } from '../../support/tenants.ts'
 
 const added = ['kcp.io/shard', 'cache.kcp.io/original-resource-version', 'cache.kcp.io/original-resource-UID']
 const json = { 'content-type': 'application/json' }
@@ -122,6 +122,25 @@ describe('a shard with a cache server', function () {
     await eventually(
       async () => (await cache(clusters)).text,
       text => text.includes('"kcp.io/path":"root"') && !text.includes(provider.cluster),
+    )
+  })
+
+  it('copies migrations of logical clusters, which shards of kcp follow there, with their progress', async () => {
+    await bind(provider, {
+      apiVersion: 'apis.kcp.io/v1alpha2',
+      kind: 'APIBinding',
+      metadata: { name: 'migration' },
+      spec: { reference: { export: { path: 'root', name: 'migration.kcp.io' } } },
+    })
+    await apply(provider.kubectl, {
+      apiVersion: 'migration.kcp.io/v1alpha1',
+      kind: 'LogicalClusterMigration',
+      metadata: { name: 'away' },
+      spec: { logicalCluster: 'nowhere', destinationShard: 'beta' },
+    })
+    await eventually(
+      async () => (await copy('migration.kcp.io/v1alpha1/logicalclustermigrations/away'))?.status,
+      status => JSON.stringify(status ?? {}).includes('LogicalClusterNotFound'),
     )
   })
 
