@@ -1,6 +1,6 @@
+import { canonicalText } from '../../framework/apply/canonicaltext.ts'
 import { inTurns, Pace } from '../../framework/async/awaitable.ts'
 import { type Item, itemFrom, keyOf } from '../../framework/contract/item.ts'
-import { canonicalText } from '../../framework/json/canonicaltext.ts'
 import type { ClusterName, KubeObject } from '../../framework/meta/object.ts'
 import { encodeObject } from '../../framework/wire/encode.ts'
 

@@ -1,6 +1,6 @@
-import { canonicalText } from '../json/canonicaltext.ts'
 import { Work } from '../json/json.ts'
 import type { KubeObject } from '../meta/object.ts'
+import { canonicalText } from './canonicaltext.ts'
 import { type Conflict, ConflictError } from './conflict.ts'
 import { isMembers, type Members } from './fieldpath/fieldpath.ts'
 import { differenceSteps, type FieldSet, isEmpty, unionSteps } from './fieldpath/fieldset.ts'

@@ -245,6 +245,15 @@ describe('the audit log', () => {
     assert.deepEqual([requestObject, responseStatus?.code], [undefined, 415])
   })
 
+  it('has no long JSON that was refused before it was decoded', async () => {
+    await start({ level: 'RequestResponse' })
+    const headers = { 'content-type': 'application/json' }
+    const sent = { method: 'POST', body: `[${'{},'.repeat(300_000)}{}]`, headers }
+    assert.equal((await get(widgets, as('admin', sent))).status, 413)
+    const { requestObject, responseStatus } = await at('ResponseComplete')
+    assert.deepEqual([requestObject, responseStatus?.code], [undefined, 413])
+  })
+
   it('does not change responses', async () => {
     await start({ level: 'RequestResponse' })
     await get(widgets, posted('a'))

@@ -8,8 +8,8 @@ const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * The object or patch of the request: what the verb has `decoded`, or else JSON; undefined if it does not parse. Protobuf
- * that was not decoded was refused, and may take long.
+ * The object or patch of the request: what the verb has `decoded`, or else JSON; undefined if it does not parse. A body that
+ * was not decoded was refused: protobuf and long JSON may take long.
  */
 export function requestedObject(
   request: Pick<VerbRequest, 'headers'>,
@@ -17,13 +17,16 @@ export function requestedObject(
   decoded: unknown,
 ): unknown {
   if (bytes.length === 0 || decoded !== undefined) return decoded
-  if (bodyType(request).endsWith('protobuf')) return undefined
+  if (bodyType(request).endsWith('protobuf') || bytes.length > mostRefused) return undefined
   try {
     return parseAtOnce(bytes, 'json').value
   } catch {
     return undefined
   }
 }
+
+/** Bytes of JSON that are decoded in some milliseconds at most. */
+const mostRefused = 16 * 1024
 
 /** `metadata.name` of an object. */
 export function nameIn(object: unknown): string {

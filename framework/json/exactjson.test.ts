@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { jsonError } from './exactjson.ts'
+import { jsonError } from './json.ts'
 
 const isJson = (text: string): boolean => {
   try {

@@ -4,11 +4,16 @@
  */
 export type MemberVisitor = (path: string, isRepeated: boolean) => boolean
 
+/** Values of one step: they take less than a millisecond. */
+const valuesOfStep = 256
+
 interface Reader {
   readonly text: string
   readonly numberOf: (literal: string) => unknown
   at: number
   visit: MemberVisitor
+  /** Values until the step ends. */
+  left: number
 }
 
 const skipMembers: MemberVisitor = () => false
@@ -17,17 +22,18 @@ const minInt64 = -(2n ** 63n)
 const maxInt64 = 2n ** 63n - 1n
 
 /**
- * Decodes JSON without the losses of `JSON.parse`: integers beyond 2^53 become `bigint` if they fit 64 bits, and `visit` gets
+ * Decodes JSON in steps, without the losses of `JSON.parse`: integers beyond 2^53 become `bigint` if they fit 64 bits, and `visit` gets
  * repeated keys, of which the last one wins. Throws `SyntaxError` with the message of Go's decoder (`scanner.go` of
  * encoding/json; rules.md 2.38), also for numbers beyond the range of a double. It recurses: callers limit the depth.
  */
-export const parseExact = (text: string, visit: MemberVisitor = skipMembers): unknown =>
-  readDocument({ text, numberOf, at: 0, visit })
+export const parseExactSteps = (text: string, visit: MemberVisitor = skipMembers): Generator<void, unknown> =>
+  readDocument({ text, numberOf, at: 0, visit, left: valuesOfStep })
 
-/** The error of Go's decoder for bytes that are not JSON; undefined for JSON. Go reads bytes: one byte is one character. */
-export function jsonError(bytes: Buffer): string | undefined {
+/** The error of Go's decoder for bytes that are not JSON, in steps; undefined for JSON. Go reads bytes: one byte is one character. */
+export function* jsonErrorSteps(bytes: Buffer): Generator<void, string | undefined> {
+  const text = bytes.toString('latin1')
   try {
-    readDocument({ text: bytes.toString('latin1'), numberOf: () => 0, at: 0, visit: skipMembers })
+    yield* readDocument({ text, numberOf: () => 0, at: 0, visit: skipMembers, left: valuesOfStep })
     return undefined
   } catch (error) {
     if (error instanceof SyntaxError) return error.message
@@ -85,19 +91,21 @@ function takeOptional(reader: Reader, token: RegExp): boolean {
   return reader.at > start
 }
 
-function readDocument(reader: Reader): unknown {
-  const value = readValue(reader, '')
+function* readDocument(reader: Reader): Generator<void, unknown> {
+  const first = takeFirst(reader)
+  const value = isContainer(first) ? yield* readContainer(reader, first, '') : readScalar(reader, first)
   if (peek(reader) !== '') throw unexpected(reader, 'after top-level value')
   return value
 }
 
-function readValue(reader: Reader, path: string): unknown {
-  const first = takeOne(reader, '{["-0123456789tfn', 'looking for beginning of value')
+/** Takes the first character of a value. */
+const takeFirst = (reader: Reader): string =>
+  takeOne(reader, '{["-0123456789tfn', 'looking for beginning of value')
+
+const isContainer = (first: string): boolean => first === '{' || first === '['
+
+function readScalar(reader: Reader, first: string): unknown {
   switch (first) {
-    case '{':
-      return readObject(reader, path)
-    case '[':
-      return readArray(reader, path)
     case '"':
       return readString(reader)
     case 't':
@@ -109,28 +117,54 @@ function readValue(reader: Reader, path: string): unknown {
   }
 }
 
-function readArray(reader: Reader, path: string): unknown[] {
+const readContainer = (reader: Reader, first: string, path: string): Generator<void, unknown> =>
+  first === '{' ? readObject(reader, path) : readArray(reader, path)
+
+/** To be called for each value: whether a step ends with it. */
+function isStepDone(reader: Reader): boolean {
+  if (--reader.left > 0) return false
+  reader.left = valuesOfStep
+  return true
+}
+
+function* readArray(reader: Reader, path: string): Generator<void, unknown[]> {
   const items: unknown[] = []
   if (isClosed(reader, ']')) return items
-  do items.push(readValue(reader, `${path}[${items.length}]`))
-  while (takeOne(reader, ',]', 'after array element') === ',')
+  do {
+    const first = takeFirst(reader)
+    items.push(
+      isContainer(first)
+        ? yield* readContainer(reader, first, `${path}[${items.length}]`)
+        : readScalar(reader, first),
+    )
+    if (isStepDone(reader)) yield
+  } while (takeOne(reader, ',]', 'after array element') === ',')
   return items
 }
 
-function readObject(reader: Reader, path: string): Record<string, unknown> {
-  const members = new Map<string, unknown>()
-  if (isClosed(reader, '}')) return {}
+function* readObject(reader: Reader, path: string): Generator<void, Record<string, unknown>> {
+  const object: Record<string, unknown> = {}
+  if (isClosed(reader, '}')) return object
   const { visit } = reader
   do {
     takeOne(reader, '"', 'looking for beginning of object key string')
     const key = readString(reader)
     takeOne(reader, ':', 'after object key')
     const field = path === '' ? key : `${path}.${key}`
-    reader.visit = visit(field, members.has(key)) ? visit : skipMembers
-    members.set(key, readValue(reader, field))
+    reader.visit = visit(field, Object.hasOwn(object, key)) ? visit : skipMembers
+    const first = takeFirst(reader)
+    const value = isContainer(first) ? yield* readContainer(reader, first, field) : readScalar(reader, first)
+    setMember(object, key, value)
     reader.visit = visit
+    if (isStepDone(reader)) yield
   } while (takeOne(reader, ',}', 'after object key:value pair') === ',')
-  return Object.fromEntries(members)
+  return object
+}
+
+/** As `JSON.parse` does: an assignment to `__proto__` makes no member. */
+export function setMember(object: Record<string, unknown>, key: string, value: unknown): void {
+  if (key !== '__proto__') object[key] = value
+  else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
 }
 
 function isClosed(reader: Reader, bracket: string): boolean {

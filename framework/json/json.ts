@@ -1,4 +1,4 @@
-import { parseExact } from './exactjson.ts'
+import { jsonErrorSteps, type MemberVisitor, parseExactSteps } from './exactjson.ts'
 
 /**
  * The maximum nesting of a document: more than any schema needs, less than a recursive reader can overflow its stack
@@ -7,9 +7,11 @@ import { parseExact } from './exactjson.ts'
 export const maxDepth = 256
 
 /** Findings of one pass over the bytes of a JSON text, without building values. Undefined for text that is not JSON. */
-interface Survey {
+export interface Survey {
   /** Object members, repeated keys included. */
   readonly members: number
+  /** Values at all levels, at least as many as there are. */
+  readonly values: number
   readonly depth: number
   /** A number may be changed by `JSON.parse`: it has 16 digits or more, or an exponent. */
   readonly exact: boolean
@@ -18,6 +20,7 @@ interface Survey {
 const quote = 0x22
 const backslash = 0x5c
 const colon = 0x3a
+const comma = 0x2c
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39
 export const isOpening = (byte: number | undefined): boolean => byte === 0x7b || byte === 0x5b
 export const isClosing = (byte: number | undefined): boolean => byte === 0x7d || byte === 0x5d
@@ -30,26 +33,72 @@ export function endOfString(bytes: Uint8Array, start: number): number {
 }
 
 export function survey(bytes: Uint8Array): Survey {
-  let members = 0
-  let open = 0
-  let depth = 0
-  let digits = 0
-  let exact = false
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at]
-    if (isDigit(byte)) {
-      if (++digits >= 16) exact = true
-      continue
-    }
-    if (digits > 0 && (byte === 0x65 || byte === 0x45)) exact = true
-    digits = 0
-    if (byte === quote) at = endOfString(bytes, at) - 1
-    else if (byte === colon) members++
-    else if (isOpening(byte)) depth = Math.max(depth, ++open)
-    else if (isClosing(byte)) open--
-  }
-  return { members, depth, exact }
+  const found = new Surveyor(bytes)
+  found.readTo(bytes.length)
+  return found
 }
+
+/** Bytes that are surveyed in less than a millisecond. */
+const surveyedAtOnce = 64 * 1024
+
+/** What `survey` returns, in steps. */
+export function* surveySteps(bytes: Uint8Array): Generator<void, Survey> {
+  const found = new Surveyor(bytes)
+  for (let end = surveyedAtOnce; end < bytes.length; end += surveyedAtOnce) {
+    found.readTo(end)
+    yield
+  }
+  found.readTo(bytes.length)
+  return found
+}
+
+class Surveyor implements Survey {
+  members = 0
+  values = 1
+  depth = 0
+  exact = false
+  readonly #bytes: Uint8Array
+  #at = 0
+  #open = 0
+  #digits = 0
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes
+  }
+
+  /** Reads on, to this index or to the end of the string there. */
+  readTo(end: number): void {
+    const bytes = this.#bytes
+    let [at, open, digits] = [this.#at, this.#open, this.#digits]
+    for (; at < end; at++) {
+      const byte = bytes[at]
+      if (isDigit(byte)) {
+        if (++digits >= 16) this.exact = true
+        continue
+      }
+      if (digits > 0 && (byte === 0x65 || byte === 0x45)) this.exact = true
+      digits = 0
+      if (byte === quote) at = endOfString(bytes, at) - 1
+      else if (byte === colon) this.members++
+      else if (byte === comma) this.values++
+      else if (isOpening(byte)) {
+        this.values++
+        this.depth = Math.max(this.depth, ++open)
+      } else if (isClosing(byte)) {
+        open--
+        if (isOpening(bytes[at - 1])) this.values--
+      }
+    }
+    ;[this.#at, this.#open, this.#digits] = [at, open, digits]
+  }
+}
+
+/** What `parseExactSteps` returns, at once. */
+export const parseExact = (text: string, visit?: MemberVisitor): unknown =>
+  atOnce(parseExactSteps(text, visit))
+
+/** What `jsonErrorSteps` returns, at once. */
+export const jsonError = (bytes: Buffer): string | undefined => atOnce(jsonErrorSteps(bytes))
 
 /** Decodes JSON and keeps 64-bit integers: those beyond 2^53 become `bigint` (rules.md 1.32). Throws `SyntaxError`. */
 export function parseJson(bytes: Buffer): unknown {
@@ -237,34 +286,4 @@ export class Work {
     this.#left = valuesOfStep
     return true
   }
-}
-
-/** Items that are sorted at once: that takes less than a millisecond. */
-const sortedAtOnce = 1024
-
-/** Sorts items, some of them in place, in steps. */
-export function* sortedSteps<T>(items: T[], compare: (a: T, b: T) => number): Generator<void, readonly T[]> {
-  if (items.length <= sortedAtOnce) return items.sort(compare)
-  const middle = items.length >>> 1
-  const first = yield* sortedSteps(items.slice(0, middle), compare)
-  yield
-  const second = yield* sortedSteps(items.slice(middle), compare)
-  yield
-  return yield* mergedSteps(first, second, compare)
-}
-
-function* mergedSteps<T>(
-  a: readonly T[],
-  b: readonly T[],
-  compare: (a: T, b: T) => number,
-): Generator<void, readonly T[]> {
-  const merged: T[] = []
-  let [i, j] = [0, 0]
-  while (i < a.length && j < b.length) {
-    const [first, second] = [a[i] as T, b[j] as T]
-    if (compare(first, second) <= 0) i = merged.push(first) - j
-    else j = merged.push(second) - i
-    if (merged.length % sortedAtOnce === 0) yield
-  }
-  return merged.concat(a.slice(i), b.slice(j))
 }

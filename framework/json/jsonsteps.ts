@@ -1,3 +1,4 @@
+import { setMember } from './exactjson.ts'
 import { isClosing, isOpening, maxDepth, parseJson } from './json.ts'
 
 export interface StepLimits {
@@ -168,7 +169,7 @@ function addParts(content: Content, text: string): void {
   const keys = Object.keys(part)
   if (keys.length === 0) throw invalid()
   if (Array.isArray(part)) for (const item of part) (value as unknown[]).push(item)
-  else for (const key of keys) setMember(content, key, part[key])
+  else for (const key of keys) addMember(content, key, part[key])
 }
 
 /** `before`: the text before the value, which has the key of a member. */
@@ -181,13 +182,10 @@ function addLong(content: Content, before: string, long: unknown): void {
   }
   const [key, ...others] = Object.keys(parseJson(Buffer.from(`{${before}[]}`)) as object)
   if (key === undefined || others.length > 0) throw invalid()
-  setMember(content, key, long)
+  addMember(content, key, long)
 }
 
-/** As `JSON.parse` does: an assignment to `__proto__` makes no member. */
-function setMember(content: Content, key: string, value: unknown): void {
+function addMember(content: Content, key: string, value: unknown): void {
   if (--content.left < 0) throw new SyntaxError('too many members')
-  const object = content.value as Members
-  if (key !== '__proto__') object[key] = value
-  else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
+  setMember(content.value as Members, key, value)
 }

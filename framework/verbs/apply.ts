@@ -7,7 +7,7 @@ import { type KubeObject, type ObjectKey, timestamp } from '../meta/object.ts'
 import { type ApplyRequest, applyOptions, readResourceVersion } from '../query/options.ts'
 import type { Answer, VerbRequest } from '../request/response.ts'
 import { DecodeError, jsonType } from '../wire/metadata.ts'
-import { applyType, bodyLimit, type ParsedBody, parseAtOnce, parseBody } from '../wire/parsebody.ts'
+import { applyType, bodyLimit, type ParsedBody, parseBody } from '../wire/parsebody.ts'
 import { decodeValue, report } from './body.ts'
 import { answering, type Call, checkName, inNamespace, keyOf } from './call.ts'
 import { checkUid, createdOr, unlocked, unversioned } from './createmissing.ts'
@@ -44,7 +44,7 @@ export async function apply(call: Call, others: readonly string[]): Promise<Answ
  */
 async function parseConfig(request: VerbRequest, body: Buffer): Promise<ParsedBody> {
   try {
-    return parsedJson(body) ?? (await parseBody(request, body, 'yaml'))
+    return (await parsedJson(request, body)) ?? (await parseBody(request, body, 'yaml'))
   } catch (error) {
     if (error instanceof SyntaxError) throw badRequest(`error decoding YAML: ${error.message}`)
     throw error
@@ -52,10 +52,10 @@ async function parseConfig(request: VerbRequest, body: Buffer): Promise<ParsedBo
 }
 
 /** JSON without repeated keys; undefined for other texts. */
-function parsedJson(body: Buffer): ParsedBody | undefined {
+async function parsedJson(request: VerbRequest, body: Buffer): Promise<ParsedBody | undefined> {
   if (!body.toString('latin1', 0, 64).trimStart().startsWith('{')) return undefined
   try {
-    const parsed = parseAtOnce(body, 'json')
+    const parsed = await parseBody(request, body, 'json')
     return parsed.duplicates.length === 0 ? parsed : undefined
   } catch (error) {
     if (error instanceof SyntaxError) return undefined

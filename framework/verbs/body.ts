@@ -1,4 +1,4 @@
-import { type Awaitable, attempt, Pace } from '../async/awaitable.ts'
+import { type Awaitable, attempt, inTurns, Pace } from '../async/awaitable.ts'
 import type { Served } from '../contract/apis.ts'
 import type { RequestContext } from '../contract/context.ts'
 import { isMembers } from '../json/json.ts'
@@ -13,7 +13,6 @@ import {
   bodyLimit,
   linesOf,
   type ParsedBody,
-  parseAtOnce,
   parseBody,
   preview,
   typedProblems,
@@ -38,31 +37,30 @@ export async function readObject(
   const format = bodyFormat(request, served.resource.custom)
   const body = { bytes: await request.body(bodyLimit), format }
   const pace = new Pace()
-  const parsed = await parsedBody(request, body, served)
+  const parsed = await parsedBody(request, body, served.kind)
   await pace.due()
-  const { object, problems } = decodeOrRefuse(parsed, body, served)
+  const { object, unknown } = decodeOrRefuse(parsed, body, served)
   await pace.due()
+  const isTyped = format === 'json' && !served.resource.custom && unknown.length > 0
+  const problems = isTyped
+    ? await inTurns(typedProblems(body.bytes.toString('utf8'), new Set(unknown)), pace)
+    : [...parsed.duplicates, ...unknown.map(unknownField)]
   report(ctx, validation, problems, text =>
     cannotBeHandled(object.kind, served, `strict decoding error: ${text}`),
   )
   return object
 }
 
-/** Throws 400 for a body that is not JSON. */
-export function parseOrRefuse(bytes: Buffer, kind: string): ParsedBody {
-  try {
-    return parseAtOnce(bytes, 'json')
-  } catch (error) {
-    throw refusalOf(error, { bytes, format: 'json' }, kind)
-  }
-}
+/** Throws 400 for a body that is not JSON, and 413. */
+export const parseOrRefuse = (request: VerbRequest, bytes: Buffer, kind: string): Awaitable<ParsedBody> =>
+  parsedBody(request, { bytes, format: 'json' }, kind)
 
 interface Body {
   readonly bytes: Buffer
   readonly format: BodyFormat
 }
 
-const parsedBody = (request: VerbRequest, body: Body, { kind }: Served): Awaitable<ParsedBody> =>
+const parsedBody = (request: VerbRequest, body: Body, kind: string): Awaitable<ParsedBody> =>
   attempt(
     () => parseBody(request, body.bytes, body.format),
     error => {
@@ -83,19 +81,9 @@ const unrecognized = (kind: string, why: string, bytes: Buffer): StatusError =>
 const cannotBeHandled = (kind: string, { version, kind: expected }: Served, why: string): StatusError =>
   badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${expected}: ${why}`)
 
-/** `problems`: what `fieldValidation=Strict` refuses. */
-function decodeOrRefuse(
-  parsed: ParsedBody,
-  { bytes, format }: Body,
-  served: Served,
-): { object: KubeObject; problems: readonly string[] } {
+function decodeOrRefuse({ value }: ParsedBody, { bytes }: Body, served: Served): DecodedObject {
   try {
-    const { object, unknown } = decodeValue(parsed.value, served)
-    const isTyped = format === 'json' && !served.resource.custom && unknown.length > 0
-    const problems = isTyped
-      ? typedProblems(bytes.toString('utf8'), new Set(unknown))
-      : [...parsed.duplicates, ...unknown.map(unknownField)]
-    return { object, problems }
+    return decodeValue(value, served)
   } catch (error) {
     if (error instanceof UnrecognizedError) throw unrecognized(served.kind, error.message, bytes)
     if (error instanceof DecodeError) throw cannotBeHandled(served.kind, served, error.message)

@@ -14,7 +14,7 @@ import { applyStrategicMergePatch, readStrategicMergePatch } from '../patch/stra
 import { readResourceVersion, type WriteRequest, writeOptions } from '../query/options.ts'
 import type { Answer } from '../request/response.ts'
 import { DecodeError, MissingKindError } from '../wire/metadata.ts'
-import { applyType, bodyLimit, bodyType, isTooDeep } from '../wire/parsebody.ts'
+import { applyType, bodyLimit, bodyType, isTooDeep, type ParsedBody } from '../wire/parsebody.ts'
 import { apply } from './apply.ts'
 import { checkPatchedType, decodeValue, missingKind, parseOrRefuse, report, unknownField } from './body.ts'
 import { answering, type Call, checkName, inNamespace, keyOf } from './call.ts'
@@ -48,7 +48,7 @@ export async function patch(call: Call): Promise<Answer> {
   const change = async ({ object: old }: Item): Promise<KubeObject> => {
     const pace = new Pace()
     // Read after the object, because 404 comes first.
-    parsed ??= read(body)
+    parsed ??= await read(body)
     await pace.due()
     const result = parsed.apply(old)
     await pace.due()
@@ -63,27 +63,32 @@ export async function patch(call: Call): Promise<Answer> {
 }
 
 /** Readers by media type; other types are 415 with this list (rules.md 5.1, 5.1a). */
-const readers: ReadonlyMap<string, (body: Buffer, served: Served) => Patch> = new Map([
-  ['application/json-patch+json', jsonPatch],
-  ['application/merge-patch+json', mergePatch],
-  [strategicMergeType, strategicMergePatch],
+const readers: ReadonlyMap<string, PatchReader> = new Map([
+  ['application/json-patch+json', { kind: 'JSON Patch', read: jsonPatch }],
+  ['application/merge-patch+json', { kind: 'JSON Merge Patch', read: mergePatch }],
+  [strategicMergeType, { kind: 'Strategic Merge Patch', read: strategicMergePatch }],
 ])
+
+interface PatchReader {
+  /** In error messages. */
+  readonly kind: string
+  read(body: ParsedBody, served: Served): Patch
+}
 
 const typesFor = ({ resource }: Served): readonly string[] =>
   [...readers.keys()].filter(
     type => type !== strategicMergeType || !resource.custom || resource.strategicMergePatch,
   )
 
-function readerOf({ request, served }: Call): (body: Buffer) => Patch {
+function readerOf({ request, served }: Call): (body: Buffer) => Promise<Patch> {
   const type = bodyType(request)
   const types = typesFor(served)
   const reader = types.includes(type) ? readers.get(type) : undefined
   if (reader === undefined) throw unsupportedMediaType([...types, applyType])
-  return body => reader(body, served)
+  return async body => reader.read(await parseOrRefuse(request, body, reader.kind), served)
 }
 
-function jsonPatch(body: Buffer): Patch {
-  const { value, duplicates } = parseOrRefuse(body, 'JSON Patch')
+function jsonPatch({ value, duplicates }: ParsedBody): Patch {
   const operations = readJsonPatch(value)
   const repeated = duplicates.map(problem => `json patch ${problem}`)
   return {
@@ -93,14 +98,12 @@ function jsonPatch(body: Buffer): Patch {
   }
 }
 
-function mergePatch(body: Buffer): Patch {
-  const { value, duplicates } = parseOrRefuse(body, 'JSON Merge Patch')
+function mergePatch({ value, duplicates }: ParsedBody): Patch {
   const members = readMergePatch(value)
   return { body: value, apply: document => applyMergePatch(document, members), problems: duplicates }
 }
 
-function strategicMergePatch(body: Buffer, { kind, resource }: Served): Patch {
-  const { value, duplicates } = parseOrRefuse(body, 'Strategic Merge Patch')
+function strategicMergePatch({ value, duplicates }: ParsedBody, { kind, resource }: Served): Patch {
   const changes = readStrategicMergePatch(value)
   // The schema is that of the resource: objects of subresources of another kind are not merged by key.
   const schema = kind === resource.names.kind ? mergeSchemaOf(resource) : {}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { canonicalJson, formatJson, parseJson, survey } from '../json/json.ts'
-import { parseAtOnce } from './parsebody.ts'
+import { mostValues, parseAtOnce, parseBody } from './parsebody.ts'
 import { formatYaml, parseYaml } from './yaml.ts'
 
 const parse = (text: string) => parseAtOnce(Buffer.from(text), 'json')
@@ -41,10 +41,87 @@ describe('JSON bodies', () => {
     assert.equal(formatJson([9007199254740993n, { a: undefined, b: 1 }]), '[9007199254740993,{"b":1}]')
   })
 
+  it('have a number of values', () => {
+    for (const [text, values] of [
+      ['1', 1],
+      ['[[],{}]', 3],
+      ['{"a":[1,{"b":"[,"}]}', 5],
+    ] as const)
+      assert.equal(survey(Buffer.from(text)).values, values, text)
+  })
+
   it('have a depth', () => {
     assert.equal(survey(Buffer.from('{"a":["]}{[",{}]}')).depth, 3)
     assert.throws(() => parse('['.repeat(100_000)), /exceeded max depth/)
   })
+})
+
+describe('long JSON bodies', () => {
+  const read = async (text: string) => parseBody({}, Buffer.from(text), 'json')
+  /** What a reader returns, or the text of its error. */
+  const outcome = async (read: () => unknown): Promise<unknown> => {
+    try {
+      return await read()
+    } catch (error) {
+      return String(error)
+    }
+  }
+  const check = async (text: string): Promise<void> => {
+    const wanted = await outcome(() => parse(text))
+    assert.deepStrictEqual(await outcome(() => read(text)), wanted)
+  }
+
+  it('are decoded as short ones', async () => {
+    const before = '1,'.repeat(10_000)
+    const piece = fc.constantFrom(...'{}[]:,"\\ue1.0-+ '.split(''), '"a":', '1e999', '9007199254740993')
+    const broken = fc.array(piece, { maxLength: 12 }).map(pieces => pieces.join(''))
+    const text = fc.oneof(fc.json(), broken)
+    await fc.assert(
+      fc.asyncProperty(text, async text => {
+        await check(`[${before}${text}]`)
+        await check(`{"a":[${before}1],"b":${text},"ä":1}`)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('keep repeated keys, members of any name, and what is not UTF-8', async () => {
+    const list = '1,'.repeat(10_000)
+    for (const text of [
+      `{"a":[${list}1],"a":{"b":1,"b":2},"__proto__":{"c":[1],"\\u0063":2},"7":1,"3":2}`,
+      `{"a":[${list}{"b":1,"b":2}]}`,
+    ])
+      await check(text)
+    const bytes = Buffer.concat([Buffer.from(`[${list}"`), Buffer.from([0xff, 0xfe]), Buffer.from('"]')])
+    assert.deepStrictEqual(await parseBody({}, bytes, 'json'), parseAtOnce(bytes, 'json'))
+  })
+
+  it('are decoded between the turns of others', async () => {
+    for (const text of [
+      `[${'[],'.repeat(mostValues / 2 - 10)}1]`,
+      `[${'{},'.repeat(mostValues / 2 - 10)}}`,
+    ]) {
+      let [turns, isOver] = [0, false]
+      const next = (): void => {
+        turns++
+        if (!isOver) setImmediate(next)
+      }
+      setImmediate(next)
+      await outcome(() => read(text))
+      isOver = true
+      assert.ok(turns > 1)
+    }
+  })
+
+  it('have a limit of values, whatever their length', async () => {
+    await assert.rejects(read(`[${'1,'.repeat(mostValues)}1]`), {
+      code: 413,
+      message: /limit of JSON is \d+ values/,
+    })
+    await read(JSON.stringify('1,'.repeat(mostValues)))
+  })
+
+  it('have a depth', () => assert.rejects(read('['.repeat(100_000)), /exceeded max depth/))
 })
 
 describe('YAML bodies', () => {

@@ -1,8 +1,17 @@
 import { type Awaitable, after, inTurns, Pace } from '../async/awaitable.ts'
-import { jsonError, parseExact } from '../json/exactjson.ts'
+import { jsonErrorSteps, parseExactSteps } from '../json/exactjson.ts'
 import { goQuoted } from '../json/gotext.ts'
-import { atOnce, Findings, isMembers, maxDepth, survey } from '../json/json.ts'
-import { unsupportedMediaType } from '../meta/errors.ts'
+import {
+  atOnce,
+  Findings,
+  isMembers,
+  jsonError,
+  maxDepth,
+  type Survey,
+  survey,
+  surveySteps,
+} from '../json/json.ts'
+import { tooLarge, unsupportedMediaType } from '../meta/errors.ts'
 import type { VerbRequest } from '../request/response.ts'
 import { protobufSteps } from './protobuf/parse.ts'
 import { parseYaml, type YamlContent } from './yaml.ts'
@@ -18,8 +27,8 @@ const maxProblems = 100
 
 /**
  * Decodes JSON, YAML or protobuf of limited depth; keeps 64-bit integers and finds repeated keys. Throws what
- * `parseAtOnce` throws; a long YAML document is parsed beside the event loop, if the request can, and a large protobuf message
- * between the turns of other requests.
+ * `parseAtOnce` throws, and 413 for too many values; a long YAML document is parsed beside the event loop, if the request can, and
+ * large JSON and protobuf between the turns of other requests.
  */
 export const parseBody = (
   request: Pick<VerbRequest, 'yaml' | 'decoded'>,
@@ -37,12 +46,27 @@ function parsedBody(
   format: BodyFormat,
 ): Awaitable<ParsedBody> {
   if (format === 'yaml') return after(yaml(bytes.toString('utf8')), fromYaml)
-  const isLarge = format === 'protobuf' && bytes.length > largeMessage
-  return isLarge ? inTurns(fromProtobuf(bytes), new Pace()) : parseAtOnce(bytes, format)
+  if (bytes.length <= large[format]) return parseAtOnce(bytes, format)
+  return inTurns(format === 'json' ? fromJson(bytes) : fromProtobuf(bytes), new Pace())
 }
 
-/** Bytes of protobuf that take a millisecond. */
-const largeMessage = 8 * 1024
+/** Bytes that take a few milliseconds. */
+const large = { json: 16 * 1024, protobuf: 8 * 1024 }
+
+/** Values of JSON that take a few milliseconds. */
+const manyValues = 4096
+
+/** The most values of a JSON body: of 3 MiB, an object of 15 bytes each. */
+export const mostValues = 200_000
+
+/** Longer texts take longer for their values, not for their bytes. */
+function* fromJson(bytes: Buffer): Generator<void, ParsedBody> {
+  const found = yield* surveySteps(bytes)
+  checkDepth(found)
+  if (found.values <= manyValues) return parseSurveyed(bytes, found)
+  if (found.values > mostValues) throw tooLarge(`limit of JSON is ${mostValues} values`)
+  return yield* readSlowly(bytes)
+}
 
 /**
  * Decodes JSON or protobuf. Throws `SyntaxError`. One pass over the bytes decides whether `JSON.parse` is exact enough,
@@ -50,12 +74,20 @@ const largeMessage = 8 * 1024
  */
 export function parseAtOnce(bytes: Buffer, format: Exclude<BodyFormat, 'yaml'>): ParsedBody {
   if (format === 'protobuf') return atOnce(fromProtobuf(bytes))
-  const { members, depth, exact } = survey(bytes)
+  const found = survey(bytes)
+  checkDepth(found)
+  return parseSurveyed(bytes, found)
+}
+
+function checkDepth({ depth }: Survey): void {
   if (depth > maxDepth) throw new SyntaxError('exceeded max depth')
+}
+
+function parseSurveyed(bytes: Buffer, { members, exact }: Survey): ParsedBody {
   const text = bytes.toString('utf8')
   const value = jsonOf(text, bytes)
   if (!exact && countMembers(value) === members) return { value, duplicates: [] }
-  return readSlowly(text)
+  return atOnce(readSlowly(bytes))
 }
 
 function jsonOf(text: string, bytes: Buffer): unknown {
@@ -83,26 +115,34 @@ class Problems {
   }
 }
 
-function readSlowly(text: string): ParsedBody {
+function* readSlowly(bytes: Buffer): Generator<void, ParsedBody> {
   const problems = new Problems()
-  const value = parseExact(text, (path, isRepeated) => {
+  const steps = parseExactSteps(bytes.toString('utf8'), (path, isRepeated) => {
     if (isRepeated) problems.add('duplicate field', path)
     return true
   })
-  return { value, duplicates: problems.all }
+  try {
+    return { value: yield* steps, duplicates: problems.all }
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    throw new SyntaxError((yield* jsonErrorSteps(bytes)) ?? error.message)
+  }
 }
 
 /** Maximum total length of the paths that are compared; above it problems lose their order. */
 const mostPaths = 2 ** 26
 
 /**
- * The problems of a JSON text in its order, for a typed decoder: it skips unknown members and the members below them.
+ * The problems of a JSON text in its order, for a typed decoder, in steps: it skips unknown members and the members below them.
  * `unknown` are the paths of unknown members.
  */
-export function typedProblems(text: string, unknown: ReadonlySet<string>): readonly string[] {
+export function* typedProblems(
+  text: string,
+  unknown: ReadonlySet<string>,
+): Generator<void, readonly string[]> {
   const problems = new Problems()
   let left = mostPaths
-  parseExact(text, (path, isRepeated) => {
+  yield* parseExactSteps(text, (path, isRepeated) => {
     left -= path.length
     if (left < 0) return false
     const isUnknown = unknown.has(path)

@@ -54,7 +54,7 @@ const most = 300_000
 
 /** JSON is parsed a hundred times as fast. */
 const tooMany = (what: 'tokens' | 'values'): StatusError =>
-  tooLarge(`limit of YAML is ${most} ${what}, JSON has no such limit`)
+  tooLarge(`limit of YAML is ${most} ${what}, that of JSON is larger`)
 
 /**
  * Decodes one YAML document as Kubernetes does: YAML 1.1, where `yes` and `on` are booleans; keys are strings; integers

@@ -101,7 +101,7 @@ async function step(
   if (sameJson(marked, old)) return { item: current, removed: false }
   if (!options.dryRun) return { item: await store.write(key, marked, expected), removed: false }
   const { resourceVersion } = meta
-  return { item: store.detached(key, withMetadata(marked, { resourceVersion })), removed: false }
+  return { item: await store.detached(key, withMetadata(marked, { resourceVersion })), removed: false }
 }
 
 function withPropagation(

@@ -9,7 +9,13 @@ import type { ObjectSchema } from '../../framework/contract/schema.ts'
 import type { DeleteOptions, WriteOptions } from '../../framework/contract/storage.ts'
 import { type About, StatusError } from '../../framework/meta/errors.ts'
 import type { ClusterName, KubeObject, ObjectKey } from '../../framework/meta/object.ts'
-import { atVersion, type Encoded, encodeObject } from '../../framework/wire/encode.ts'
+import {
+  atVersion,
+  canonicalObject,
+  type Encoded,
+  encodeCanonical,
+  encodeObject,
+} from '../../framework/wire/encode.ts'
 import { applyType } from '../../framework/wire/parsebody.ts'
 import type { RegistryAdmission } from '../admission/chain.ts'
 import { encodeStoredForm, type StoredResource, storageKey, storedForm } from '../cache/codec.ts'
@@ -33,7 +39,7 @@ export interface ObjectStore {
   /** After a conflict: waits, for a second at most, until the object is not at revision `expected` any more. */
   settled(key: ObjectKey, expected: number): Promise<void>
   /** An item that is not stored: dry runs. */
-  detached(key: ObjectKey, object: KubeObject): Item
+  detached(key: ObjectKey, object: KubeObject): Promise<Item>
 }
 
 /** Brings stored objects into the shape of the current definition: it may have changed since they were written. */
@@ -147,7 +153,7 @@ export function openObjectStore(
       while (!timeout.aborted && (cache.get(key)?.modified ?? 0) === expected)
         await cache.reached(cache.revision + 1, timeout)
     },
-    detached: (key, object) => detached(key, encodeObject(object), object),
+    detached: encodedItem,
   }
 }
 
@@ -156,6 +162,13 @@ function overtaken(object: KubeObject | undefined, key: ObjectKey, revision: num
   if (object === undefined) throw new Error(`nothing was written at revision ${revision}`)
   const versioned = { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } }
   return detached(key, encodeObject(versioned), versioned)
+}
+
+async function encodedItem(key: ObjectKey, object: KubeObject): Promise<Item> {
+  const pace = new Pace()
+  const canonical = canonicalObject(object)
+  await pace.due()
+  return detached(key, encodeCanonical(canonical), object)
 }
 
 function detached(key: ObjectKey, encoded: Encoded, { metadata }: KubeObject): CachedItem {

@@ -151,5 +151,5 @@ const withVersion = (object: KubeObject, resourceVersion: string): KubeObject =>
 })
 
 /** The result of a dry run, at the old resourceVersion (rules.md 3.37). */
-const detached = ({ store }: Registry, current: CachedItem, object: KubeObject): Item =>
+const detached = ({ store }: Registry, current: CachedItem, object: KubeObject): Promise<Item> =>
   store.detached(current.key, withVersion(object, current.meta.resourceVersion))

@@ -1,4 +1,4 @@
-import { atOnce, formatJson, isMembers, sortedSteps, type Work } from '../../json/json.ts'
+import { atOnce, formatJson, isMembers, type Work } from '../../json/json.ts'
 
 /**
  * One element of a path, as in `fieldsV1`: `f:spec`, `k:{"name":"http"}`, `v:"x"`, `i:0` (`fieldpath.PathElement` of
@@ -202,4 +202,34 @@ function* equalMembers(a: Members, b: Members, work: Work): Generator<void, bool
     if (work.isStepDone()) yield
   }
   return true
+}
+
+/** Items that are sorted at once: that takes less than a millisecond. */
+const sortedAtOnce = 1024
+
+/** Sorts items, some of them in place, in steps. */
+export function* sortedSteps<T>(items: T[], compare: (a: T, b: T) => number): Generator<void, readonly T[]> {
+  if (items.length <= sortedAtOnce) return items.sort(compare)
+  const middle = items.length >>> 1
+  const first = yield* sortedSteps(items.slice(0, middle), compare)
+  yield
+  const second = yield* sortedSteps(items.slice(middle), compare)
+  yield
+  return yield* mergedSteps(first, second, compare)
+}
+
+function* mergedSteps<T>(
+  a: readonly T[],
+  b: readonly T[],
+  compare: (a: T, b: T) => number,
+): Generator<void, readonly T[]> {
+  const merged: T[] = []
+  let [i, j] = [0, 0]
+  while (i < a.length && j < b.length) {
+    const [first, second] = [a[i] as T, b[j] as T]
+    if (compare(first, second) <= 0) i = merged.push(first) - j
+    else j = merged.push(second) - i
+    if (merged.length % sortedAtOnce === 0) yield
+  }
+  return merged.concat(a.slice(i), b.slice(j))
 }

@@ -1,5 +1,5 @@
-import { atOnce, sortedSteps, Work } from '../../json/json.ts'
-import { compareTexts, type FieldPath, fieldElement, type PathElement } from './fieldpath.ts'
+import { atOnce, Work } from '../../json/json.ts'
+import { compareTexts, type FieldPath, fieldElement, type PathElement, sortedSteps } from './fieldpath.ts'
 
 /**
  * A set of paths as a trie: the elements that are members, and the sets below elements (`fieldpath.Set`; rules.md

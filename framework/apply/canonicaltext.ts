@@ -1,4 +1,5 @@
-import { canonicalJson, isMembers, sortedSteps, Work } from './json.ts'
+import { canonicalJson, isMembers, Work } from '../json/json.ts'
+import { sortedSteps } from './fieldpath/fieldpath.ts'
 
 /** The least number of characters of a member. */
 const shortestMember = 5

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
+import { atOnce, canonicalJson, sameJson, sameJsonSteps, Work } from '../json/json.ts'
 import { canonicalText } from './canonicaltext.ts'
-import { atOnce, canonicalJson, sameJson, sameJsonSteps, Work } from './json.ts'
 
 const values: readonly unknown[] = [
   null,
