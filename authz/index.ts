@@ -31,6 +31,6 @@ export {
   subjectKey,
   subjectsIn,
 } from './rbac/rbacsource.ts'
-export { rulesOf, rulesOfRole, uncovered } from './rbac/ruleslist.ts'
+export { rulesOfRole, uncovered } from './rbac/ruleslist.ts'
 export { explainAnnotation, explanationAnnotation, viewAnnotation } from './reviews/annotations.ts'
 export { accessReviewStorages, type ReviewResource, reviewStorages } from './reviews/reviews.ts'

@@ -6,7 +6,7 @@ import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { isPrivileged, type UserInfo } from '../../framework/request/user.ts'
 import type { PolicyRule } from './policyrule.ts'
 import { bindingIn, type RbacSource, rbacGroup, record, rulesIn, text } from './rbacsource.ts'
-import { printRule, rulesOf, rulesOfRole, uncoveredSteps } from './ruleslist.ts'
+import { printRule, rulesOfRole, rulesSteps, uncoveredSteps } from './ruleslist.ts'
 
 const roles = new Set(['roles', 'clusterroles'])
 const bindings = new Set(['rolebindings', 'clusterrolebindings'])
@@ -102,8 +102,9 @@ async function permitted(
 
 /** Throws `forbidden` unless the user holds all of `wanted`, in the namespace of the object if it has one. */
 async function confirm({ rbac, ctx, key, resource }: Granting, wanted: readonly PolicyRule[]): Promise<void> {
-  const held = rulesOf(rbac, ctx.actAs, key.cluster, key.namespace)
-  const missing = await inTurns(uncoveredSteps(held, wanted), new Pace())
+  const pace = new Pace()
+  const held = await inTurns(rulesSteps(rbac, ctx.actAs, key.cluster, key.namespace), pace)
+  const missing = await inTurns(uncoveredSteps(held, wanted), pace)
   if (missing.length === 0) return
   const about = { group: rbacGroup, resource, name: key.name }
   throw forbidden(about, `${whoGrants(ctx.actAs)}:\n${compacted(missing).join('\n')}`)

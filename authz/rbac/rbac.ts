@@ -32,72 +32,33 @@ export interface RoleHolder {
   readonly namespace: string
 }
 
-/** The first wanted grant of the bindings of one cluster. */
-export function findGrant(source: RbacSource, holder: RoleHolder, wanted: Wanted): Grant | undefined {
-  for (const user of holder.users) {
-    const found =
-      findIn(keysOf(user), subject => clusterGrant(source, holder, { subject, wanted })) ??
-      (holder.namespace === ''
-        ? undefined
-        : findIn(keysOf(user), subject => namespaceGrant(source, holder, { subject, wanted })))
-    if (found !== undefined) return found
-  }
-  return undefined
-}
-
-type Wanted = (grant: Grant) => boolean
-
-interface Search {
-  readonly subject: string
-  readonly wanted: Wanted
-}
-
-function findIn<T>(subjects: readonly string[], find: (subject: string) => T | undefined): T | undefined {
-  for (const subject of subjects) {
-    const found = find(subject)
-    if (found !== undefined) return found
-  }
-  return undefined
-}
-
-function clusterGrant(
+/** The grants of the bindings of one cluster: of each user those of the cluster, then those of the namespace. */
+export function* grants(
   source: RbacSource,
-  { cluster }: RoleHolder,
-  { subject, wanted }: Search,
-): Grant | undefined {
-  for (const binding of source.clusterRoleBindings(cluster, subject)) {
-    const rules = clusterRoleRules(source, cluster, binding.role.name)
-    const grant = { rules, binding, namespace: '', subject }
-    if (wanted(grant)) return grant
+  { users, cluster, namespace }: RoleHolder,
+): Generator<Grant, undefined> {
+  for (const user of users) {
+    for (const subject of keysOf(user))
+      for (const binding of source.clusterRoleBindings(cluster, subject)) {
+        const rules = clusterRoleRules(source, cluster, binding.role.name)
+        yield { rules, binding, namespace: '', subject }
+      }
+    if (namespace === '') continue
+    for (const subject of keysOf(user))
+      for (const binding of source.roleBindings(cluster, namespace, subject))
+        yield { rules: boundRules(source, cluster, namespace, binding), binding, namespace, subject }
   }
-  return undefined
 }
 
-function namespaceGrant(
+/** The rules of the role that a RoleBinding names. */
+function boundRules(
   source: RbacSource,
-  { cluster, namespace }: RoleHolder,
-  { subject, wanted }: Search,
-): Grant | undefined {
-  for (const binding of source.roleBindings(cluster, namespace, subject)) {
-    const { kind, name } = binding.role
-    const rules =
-      kind === 'ClusterRole'
-        ? clusterRoleRules(source, cluster, name)
-        : roleRules(source, cluster, namespace, name)
-    const grant = { rules, binding, namespace, subject }
-    if (wanted(grant)) return grant
-  }
-  return undefined
-}
-
-/** All grants of the bindings of one cluster. */
-export function grants(source: RbacSource, holder: RoleHolder): readonly Grant[] {
-  const all: Grant[] = []
-  findGrant(source, holder, grant => {
-    all.push(grant)
-    return false
-  })
-  return all
+  cluster: ClusterName,
+  namespace: string,
+  { role: { kind, name } }: Binding,
+): RoleRules | undefined {
+  if (kind === 'ClusterRole') return clusterRoleRules(source, cluster, name)
+  return roleRules(source, cluster, namespace, name)
 }
 
 /**
@@ -138,13 +99,12 @@ export interface RbacVerdict {
 /** Evaluates the bindings of one cluster (`RBACAuthorizer.Authorize` of Kubernetes). */
 export function evaluate(source: RbacSource, holder: RoleHolder, action: Action): RbacVerdict {
   let missing: Set<string> | undefined
-  const found = findGrant(source, holder, ({ rules, binding }) => {
-    if (rules !== undefined) return rules.some(each => source.ruleIndexes.anyAllows(each, action))
-    missing = (missing ?? new Set()).add(missingRole(binding))
-    return false
-  })
-  if (found !== undefined) return allowedBy(found)
-  return missing === undefined ? nothing : { allowed: false, reason: `RBAC: ${printErrors([...missing])}` }
+  for (const grant of grants(source, holder)) {
+    const { rules, binding } = grant
+    if (rules === undefined) missing = (missing ?? new Set()).add(missingRole(binding))
+    else if (rules.some(each => source.ruleIndexes.anyAllows(each, action))) return allowedBy(grant)
+  }
+  return missing === undefined ? nothing : { allowed: false, reason: `RBAC: ${printErrors(missing)}` }
 }
 
 /** The reason is printed on first use only. */
@@ -178,5 +138,12 @@ function printGrant({ binding, namespace, subject }: Grant): string {
 const missingRole = ({ role: { kind, name } }: Binding): string =>
   `${kind.toLowerCase()}.rbac.authorization.k8s.io "${name}" not found`
 
-const printErrors = (errors: readonly string[]): string =>
-  errors.length === 1 ? errors.join() : `[${errors.join(', ')}]`
+/** Missing roles that a reason names. */
+const mostErrors = 100
+
+function printErrors(errors: ReadonlySet<string>): string {
+  const first = [...errors].slice(0, mostErrors)
+  const others = errors.size - first.length
+  if (others > 0) first.push(`and ${others} others`)
+  return first.length === 1 ? first.join() : `[${first.join(', ')}]`
+}

@@ -28,9 +28,9 @@ export interface RbacIndex extends RbacSource {
  */
 export function createRbacIndex(changed: (cluster: ClusterName) => void = ignore): RbacIndex {
   const roles = new Map<string, Role>()
-  const bindings = new Map<string, readonly Binding[]>()
+  const bindings: Bindings = new Map()
   const rulesOf = (key: string): readonly PolicyRule[] | undefined => roles.get(key)?.rules
-  const bindingsOf = (key: string): readonly Binding[] => bindings.get(key) ?? none
+  const bindingsOf = (key: string): Iterable<Binding> => bindings.get(key)?.values() ?? none
   return {
     ruleIndexes: new RuleIndexes(),
     clusterRole: (cluster, name) => rulesOf(keyFor(cluster, '', name)),
@@ -48,6 +48,9 @@ export function createRbacIndex(changed: (cluster: ClusterName) => void = ignore
 
 const ignore = (): void => undefined
 const none: readonly Binding[] = []
+
+/** By subject and by name: a subject may have very many. */
+type Bindings = Map<string, Map<string, Binding>>
 
 const keyFor = (cluster: string, namespace: string, name: string): string => `${cluster}/${namespace}/${name}`
 
@@ -70,16 +73,19 @@ function applyRole(roles: Map<string, Role>, { type, item }: ItemEvent): void {
   else roles.set(keyFor(cluster, namespace, name), new Role(item))
 }
 
-function applyBinding(bindings: Map<string, readonly Binding[]>, { type, item, previous }: ItemEvent): void {
+function applyBinding(bindings: Bindings, { type, item, previous }: ItemEvent): void {
   const { name } = item.key
   for (const key of subjectKeys(type === 'DELETED' ? item : previous)) {
-    const rest = (bindings.get(key) ?? none).filter(binding => binding.name !== name)
-    if (rest.length === 0) bindings.delete(key)
-    else bindings.set(key, rest)
+    const rest = bindings.get(key)
+    rest?.delete(name)
+    if (rest?.size === 0) bindings.delete(key)
   }
   const binding = type === 'DELETED' ? undefined : bindingIn(item.object)
   if (binding === undefined) return
-  for (const key of subjectKeys(item)) bindings.set(key, [...(bindings.get(key) ?? none), binding])
+  for (const key of subjectKeys(item)) {
+    const all = bindings.get(key) ?? new Map<string, Binding>()
+    bindings.set(key, all.set(name, binding))
+  }
 }
 
 /** The keys of a binding, each once. */

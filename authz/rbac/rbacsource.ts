@@ -18,8 +18,8 @@ export interface RbacSource {
   readonly ruleIndexes: RuleIndexes
   clusterRole(cluster: ClusterName, name: string): readonly PolicyRule[] | undefined
   role(cluster: ClusterName, namespace: string, name: string): readonly PolicyRule[] | undefined
-  clusterRoleBindings(cluster: ClusterName, subject: string): readonly Binding[]
-  roleBindings(cluster: ClusterName, namespace: string, subject: string): readonly Binding[]
+  clusterRoleBindings(cluster: ClusterName, subject: string): Iterable<Binding>
+  roleBindings(cluster: ClusterName, namespace: string, subject: string): Iterable<Binding>
 }
 
 /** `subjects[]` of a binding. */

@@ -13,21 +13,30 @@ export interface RoleReference {
   readonly namespace: string
 }
 
-/** All rules that a user holds in a cluster and, unless it is '', in a namespace. Duplicates are kept, as in kcp. */
-export function rulesOf(
+/** All rules that a user holds in a cluster and, unless it is '', in a namespace, in steps. Duplicates are kept, as in kcp. */
+export function* rulesSteps(
   source: RbacSource,
   user: UserInfo,
   cluster: ClusterName,
   namespace: string,
-): readonly PolicyRule[] {
+): Generator<void, readonly PolicyRule[]> {
   const users = effectiveUsers(user, cluster)
   const owners = cluster === systemAdmin ? [systemAdmin] : [systemAdmin, cluster]
-  const byBinding = new Map<object, readonly PolicyRule[]>()
   // A binding that names a user twice grants once.
+  const known = new Set<object>()
+  const all: PolicyRule[] = []
+  const work = new Work()
   for (const owner of owners)
-    for (const { binding, rules } of grants(source, { users, cluster: owner, namespace }))
-      byBinding.set(binding, rules?.flat() ?? [])
-  return [...byBinding.values()].flat()
+    for (const { binding, rules = [] } of grants(source, { users, cluster: owner, namespace })) {
+      if (work.isStepDone()) yield
+      if (known.has(binding)) continue
+      known.add(binding)
+      for (const rule of rules.flat()) {
+        if (work.isStepDone()) yield
+        all.push(rule)
+      }
+    }
+  return all
 }
 
 /** undefined: no such role. */

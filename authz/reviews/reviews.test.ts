@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import { inTurns, Pace } from '../../framework/async/awaitable.ts'
 import { loopback, type UserInfo } from '../../framework/request/user.ts'
 import { detailsFromSources } from '../explain/decisiondetails.ts'
 import { createExplainer } from '../explain/explanation.ts'
+import { evaluate } from '../rbac/rbac.ts'
+import { rulesSteps } from '../rbac/ruleslist.ts'
 import {
   clusterBinding,
   clusterRole,
@@ -147,6 +150,40 @@ describe('reviews', () => {
     const { resourceRules } = status as { resourceRules: readonly object[] }
     assert.deepEqual(resourceRules.slice(-20_000), rules)
     assert.ok(turns >= 3, `${turns} turns`)
+  })
+
+  it('list the rules of a large number of roles between the turns of others', async () => {
+    const count = 20_000
+    for (let i = 0; i < count; i++) {
+      const { metadata, ...binding } = clusterBinding(`r${i}`, userNamed('alice'))
+      fixture.put('ws', { ...binding, metadata: { ...metadata, name: `b${i}` } })
+      const rule = { verbs: ['get'], apiGroups: ['example.com'], resources: [`r${i}`] }
+      fixture.put('ws', clusterRole(`r${i}`, rule))
+    }
+    let [turns, isOver] = [0, false]
+    const next = (): void => {
+      turns++
+      if (!isOver) setImmediate(next)
+    }
+    setImmediate(next)
+    const before = await inTurns(rulesSteps(fixture.rbac, alice, 'ws', 'default'), new Pace())
+    isOver = true
+    assert.ok(before.length >= count)
+    assert.ok(turns >= 2, `${turns} turns`)
+  })
+
+  it('name some of many roles that do not exist', async () => {
+    for (let i = 0; i < 1_000; i++) {
+      const { metadata, ...binding } = clusterBinding(`none${i}`, userNamed('alice'))
+      fixture.put('ws', { ...binding, metadata: { ...metadata, name: `b${i}` } })
+    }
+    const users = [alice]
+    const { reason } = evaluate(
+      fixture.rbac,
+      { users, cluster: 'ws', namespace: '' },
+      { verb: 'get', cluster: 'ws', path: '/none' },
+    )
+    assert.match(reason, /"none0" not found, .*, and 900 others\]$/)
   })
 
   it('list the rules of a member exactly', async () => {

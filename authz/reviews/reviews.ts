@@ -1,4 +1,4 @@
-import { pacedMap } from '../../framework/async/awaitable.ts'
+import { inTurns, Pace, pacedMap } from '../../framework/async/awaitable.ts'
 import type { Action, Authorizer } from '../../framework/contract/authorizer.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
 import { type Item, itemOf } from '../../framework/contract/item.ts'
@@ -10,7 +10,7 @@ import type { Explainer } from '../explain/explanation.ts'
 import type { Explanation } from '../explain/visibility.ts'
 import type { PolicyRule } from '../rbac/policyrule.ts'
 import { type RbacSource, record, text } from '../rbac/rbacsource.ts'
-import { rulesOf } from '../rbac/ruleslist.ts'
+import { rulesSteps } from '../rbac/ruleslist.ts'
 import { explainAnnotation, explanationAnnotation, viewAnnotation } from './annotations.ts'
 import { withLargeStatus } from './largestatus.ts'
 import { selectorsIn } from './reviewselectors.ts'
@@ -199,7 +199,7 @@ const rulesAnswer =
   async (ctx, object) => {
     const namespace = text(record(object.spec).namespace)
     if (namespace === '') throw badRequest('no namespace on request')
-    const rules = rulesOf(rbac, ctx.actAs, ctx.cluster, namespace)
+    const rules = await inTurns(rulesSteps(rbac, ctx.actAs, ctx.cluster, namespace), new Pace())
     const status = {
       resourceRules: await pacedMap(rules, rule =>
         rule.resources?.length ? printResourceRule(rule) : undefined,
