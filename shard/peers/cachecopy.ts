@@ -25,11 +25,22 @@ export interface Pair {
   /** undefined: there is none, or none that others need. */
   readonly original: Item | undefined
   readonly copy: Item | undefined
+  /** The copy also follows an original that is being deleted. */
+  readonly whileDeleted?: boolean
 }
 
 /** Writes the copy, or removes it. A deleted object is copied until it is gone. */
-export async function keepCopy({ cacheServer, shard, path, name, original, copy }: Pair): Promise<void> {
-  if (original?.object.metadata.deletionTimestamp !== undefined) return
+export async function keepCopy({
+  cacheServer,
+  shard,
+  path,
+  name,
+  original,
+  copy,
+  ...more
+}: Pair): Promise<void> {
+  const isDeleted = original?.object.metadata.deletionTimestamp !== undefined
+  if (isDeleted && !more.whileDeleted) return
   const signal = AbortSignal.timeout(longest)
   if (original === undefined || (copy !== undefined && !isOfSame(copy, original))) {
     if (copy !== undefined) await removeCopy(cacheServer, `${path}/${name}`, copy.object)
@@ -52,7 +63,13 @@ export async function removeCopy(cacheServer: PeerClient, path: string, copy: Ku
 
 /** The object with the annotations of kcp's copies. */
 function cachedCopyOf({ metadata, ...object }: KubeObject, shard: string): KubeObject {
-  const { resourceVersion = '', uid = '', ...kept } = metadata
+  const {
+    resourceVersion = '',
+    uid = '',
+    deletionTimestamp: _,
+    deletionGracePeriodSeconds: __,
+    ...kept
+  } = metadata
   const annotations = {
     ...metadata.annotations,
     [originAnnotation]: shard,

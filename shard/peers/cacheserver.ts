@@ -29,6 +29,8 @@ interface CopiedKind {
   readonly resource: ResourceRef
   /** Copied from logical clusters that offer something to others only. */
   readonly ofProviders: boolean
+  /** Copied while it is being deleted, too. */
+  readonly whileDeleted?: boolean
   /** Called before the copy is written or removed. */
   readonly before?: (original: Item | undefined, copy: Item | undefined) => Promise<void>
 }
@@ -58,7 +60,8 @@ export const cacheServerController = (deps: CacheServerDeps): Controller => ({
     const there = createInformers(deps.cacheServer, deps.log.child({ server: 'cache' }), signal)
     const kinds = kindsOf(deps.tenancy).map(kind => withPublished(kind, deps.published))
     const migrations = Promise.race([deps.migrations, aborted(signal)]).then(
-      resource => resource && copyKind(deps, { resource, ofProviders: false }, there, signal),
+      resource =>
+        resource && copyKind(deps, { resource, ofProviders: false, whileDeleted: true }, there, signal),
     )
     await Promise.all([migrations, ...kinds.map(kind => copyKind(deps, kind, there, signal))])
     await deps.published.stop()
@@ -121,7 +124,16 @@ async function bring(deps: CacheServerDeps, kind: Copied, key: string): Promise<
   const copy = kind.there.get(cluster, '', name)
   await kind.before?.(original, copy)
   const path = pathInCache(cluster, inCache(kind.resource))
-  await keepCopy({ cacheServer: deps.cacheServer, shard: deps.shard.name, path, name, original, copy })
+  const { whileDeleted = false } = kind
+  await keepCopy({
+    cacheServer: deps.cacheServer,
+    shard: deps.shard.name,
+    path,
+    name,
+    original,
+    copy,
+    whileDeleted,
+  })
 }
 
 /** undefined for objects that are gone, are copies themselves, or that nobody else needs. */

@@ -144,6 +144,20 @@ describe('a shard with a cache server', function () {
     )
   })
 
+  it('copies the progress of a migration that is being deleted: it goes on until its end', async () => {
+    const migration = 'logicalclustermigration/away'
+    const patch = (body: object, ...more: string[]): Promise<string> =>
+      provider.kubectl(['patch', migration, '--type=merge', '-p', JSON.stringify(body), ...more])
+    await patch({ metadata: { finalizers: ['example.com/held'] } })
+    await provider.kubectl(['delete', migration, '--wait=false'])
+    await patch({ status: { entriesCopied: 7 } }, '--subresource=status')
+    const path = 'migration.kcp.io/v1alpha1/logicalclustermigrations/away'
+    const copied = async () => (await copy(path))?.status as { entriesCopied?: number } | undefined
+    await eventually(copied, status => status?.entriesCopied === 7)
+    await patch({ metadata: { finalizers: [] } })
+    await eventually(copied, status => status === undefined)
+  })
+
   it('names the file that is not a kubeconfig', async () => {
     await assert.rejects(
       startOriel({ args: ['--cache-kubeconfig', '/dev/null'] }),
