@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Decoded, DecodingScope, ObjectSchema, ValidationScope } from '../framework/contract/schema.ts'
+import { lazily } from '../framework/formats/values.ts'
 import { canonicalJson } from '../framework/json/json.ts'
 import { badRequest, type FieldError, StatusError, tooLarge } from '../framework/meta/errors.ts'
 import { child, invalidValue } from '../framework/meta/fielderror.ts'
@@ -9,9 +10,10 @@ import type { KubeObject } from '../framework/meta/object.ts'
 import { isTooDeep } from '../framework/wire/parsebody.ts'
 import type { KindVersion } from './definitions/definition.ts'
 import { compileRuleCheck, type RuleCheck } from './expressions/rules.ts'
+import { CompiledSize } from './nodes/nodes.ts'
 import { DefaultsAllowance, DefaultsLimitError } from './validation/defaulting.ts'
 import { compilePruning, UnreadableError } from './validation/pruning.ts'
-import { type CompiledChecks, compileCheck, validate } from './validation/schema.ts'
+import { CompiledChecks, compileCheck, validate } from './validation/schema.ts'
 import {
   compileStructure,
   embeddedCheck,
@@ -20,9 +22,12 @@ import {
 } from './validation/structure.ts'
 import { maxErrors, type ValueCheck } from './validation/validation.ts'
 
-/** A compiled schema. */
-interface Compiled {
+/** A compiled schema. Most of it is compiled when an object first needs it. */
+export interface CompiledSchema {
+  readonly size: CompiledSize
   readonly prune: ReturnType<typeof compilePruning>
+  /** Without defaults. */
+  readonly pruneOnly: () => ReturnType<typeof compilePruning>
   readonly check: ValueCheck
   /** undefined if the schema has no status. */
   readonly status: ValueCheck | undefined
@@ -31,36 +36,62 @@ interface Compiled {
   readonly rules: RuleCheck | undefined
 }
 
-function compile(schema: JSONSchemaProps): Compiled {
-  const checks: CompiledChecks = new Map()
+function compile(schema: JSONSchemaProps): CompiledSchema {
+  const size = new CompiledSize()
+  const checks = new CompiledChecks(size)
   const { status } = schema.properties ?? {}
   return {
-    prune: compilePruning(schema, { root: true }),
+    size,
+    prune: compilePruning(schema, { root: true, size }),
+    pruneOnly: lazily(() => compilePruning(schema, { root: true, defaults: false, size })),
     check: compileCheck(schema, checks),
     status: status && compileCheck(status, checks),
-    embedded: compileStructure(schema, embeddedCheck),
-    uniqueness: compileStructure(schema, uniquenessCheck),
-    rules: compileRuleCheck(schema),
+    embedded: compileStructure(schema, embeddedCheck, size),
+    uniqueness: compileStructure(schema, uniquenessCheck, size),
+    rules: compileRuleCheck(schema, size),
   }
 }
+
+/** Compiled schemas that are kept: those used last, up to a number of nodes. A tenant may define many large ones. */
+export class CompiledSchemas {
+  readonly #kept: LRUCache<JSONSchemaProps, CompiledSchema>
+
+  constructor(nodes: number) {
+    this.#kept = new LRUCache({ maxSize: nodes, sizeCalculation: ({ size }) => Math.ceil(size.nodes) })
+  }
+
+  /** Compiles the schema unless it is kept. `work` may compile more of it. */
+  use<T>(schema: JSONSchemaProps, work: (compiled: CompiledSchema) => T): T {
+    const kept = this.#kept.get(schema)
+    const compiled = kept ?? compile(schema)
+    const before = kept === undefined ? 0 : compiled.size.nodes
+    try {
+      return work(compiled)
+    } finally {
+      if (compiled.size.nodes > before) this.#kept.set(schema, compiled)
+    }
+  }
+}
+
+/** Nodes that are kept for all schemas: some hundred megabytes. */
+const mostNodes = 200_000
+
+const compiledSchemas = new CompiledSchemas(mostNodes)
 
 /**
  * Compiles a structural schema of a whole object on first use. `decode` throws 400 if metadata has fields of the wrong
  * type, or if the object is nested too deep, and 413 if its defaults exceed their limit.
  */
-export function compileSchema(schema: JSONSchemaProps): ObjectSchema {
-  let compiled: Compiled | undefined
-  const parts = (): Compiled => {
-    compiled ??= compile(schema)
-    return compiled
-  }
+export function compileSchema(schema: JSONSchemaProps, compiled = compiledSchemas): ObjectSchema {
   return {
-    decode: (object, { stored = false } = {}) => decode(parts(), object, { stored }),
-    validate: (object, old, scope = {}) => errorsOf(parts(), { object, old }, scope),
+    decode: (object, { stored = false } = {}) =>
+      compiled.use(schema, parts => decode(parts, object, { stored })),
+    validate: (object, old, scope = {}) =>
+      compiled.use(schema, parts => errorsOf(parts, { object, old }, scope)),
   }
 }
 
-function decode({ prune }: Compiled, object: KubeObject, { stored }: DecodingScope): Decoded {
+function decode({ prune }: CompiledSchema, object: KubeObject, { stored }: DecodingScope): Decoded {
   if (isTooDeep(object)) throw cannotBeHandled(object, 'exceeded max depth')
   const whole = object.metadata === undefined ? { ...object, metadata: {} } : object
   try {
@@ -85,7 +116,11 @@ interface Versions {
 }
 
 /** Errors in the order of Kubernetes: schema, embedded resources, duplicate items, rules. At most `maxErrors`. */
-function errorsOf(compiled: Compiled, versions: Versions, scope: ValidationScope): readonly FieldError[] {
+function errorsOf(
+  compiled: CompiledSchema,
+  versions: Versions,
+  scope: ValidationScope,
+): readonly FieldError[] {
   const shape = [
     ...(scope.onlyStatus === true ? statusErrors(compiled, versions) : wholeErrors(compiled, versions)),
     ...(scope.mayRepeat === true ? [] : repetitionErrors(compiled, versions)),
@@ -119,13 +154,13 @@ function ruleErrors(
     : rules(object, old)
 }
 
-const wholeErrors = ({ check, embedded }: Compiled, { object, old }: Versions): readonly FieldError[] => [
-  ...validate(check, object, old),
-  ...structureErrors(embedded, object),
-]
+const wholeErrors = (
+  { check, embedded }: CompiledSchema,
+  { object, old }: Versions,
+): readonly FieldError[] => [...validate(check, object, old), ...structureErrors(embedded, object)]
 
 /** Like Kubernetes, validates the status alone and prefixes its path. */
-function statusErrors({ status }: Compiled, { object, old }: Versions): readonly FieldError[] {
+function statusErrors({ status }: CompiledSchema, { object, old }: Versions): readonly FieldError[] {
   if (status === undefined || object.status === undefined) return []
   return validate(status, object.status, old?.status).map(error => ({
     ...error,
@@ -134,7 +169,7 @@ function statusErrors({ status }: Compiled, { object, old }: Versions): readonly
 }
 
 /** If the old object has duplicate items, all duplicates are ignored. */
-function repetitionErrors({ uniqueness }: Compiled, { object, old }: Versions): readonly FieldError[] {
+function repetitionErrors({ uniqueness }: CompiledSchema, { object, old }: Versions): readonly FieldError[] {
   const repeated = structureErrors(uniqueness, object)
   const isForgiven = repeated.length > 0 && old !== undefined && structureErrors(uniqueness, old).length > 0
   return isForgiven ? [] : repeated
@@ -193,15 +228,10 @@ export function completed(schema: JSONSchemaProps, object: KubeObject): KubeObje
   }
 }
 
-type Prune = ReturnType<typeof compilePruning>
-const prunes = new WeakMap<JSONSchemaProps, Prune>()
-
 /** A pruned object without defaulting, for conversion to another version. */
 export function pruned(schema: JSONSchemaProps, object: KubeObject): KubeObject {
-  const prune = prunes.get(schema) ?? compilePruning(schema, { root: true, defaults: false })
-  prunes.set(schema, prune)
   try {
-    return prune(object).value as KubeObject
+    return compiledSchemas.use(schema, ({ pruneOnly }) => pruneOnly()(object).value as KubeObject)
   } catch (error) {
     if (error instanceof UnreadableError) return object
     throw error

@@ -44,6 +44,8 @@ export interface SchemaDeclaration {
 export interface RootDeclaration extends SchemaDeclaration {
   /** The object types in the schema, by name. */
   struct(name: string): StructInfo | undefined
+  /** The number of declarations in it. */
+  readonly count: number
   /** The declaration of a nested schema; undefined if expressions cannot access it. */
   of(schema: JSONSchemaProps): SchemaDeclaration | undefined
 }
@@ -64,6 +66,7 @@ export function declarationOf(
   if (declared === undefined) return undefined
   return {
     ...declared,
+    count: build.declarations.size,
     struct: wanted => build.structs.get(wanted),
     of: inner => build.declarations.get(inner),
   }

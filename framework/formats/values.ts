@@ -72,3 +72,37 @@ export function deepFreeze<T>(value: T): T {
 export function append<T>(list: T[], items: readonly T[]): void {
   for (const item of items) list.push(item)
 }
+
+/** Makes a value when it is first needed. */
+export function lazily<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
+/** What is made of the members of an object, each when it is first needed: an object may have 100,000 members. */
+export class LazyMembers<M, T> {
+  readonly #members: Readonly<Record<string, M>>
+  readonly #make: (member: M, name: string) => T
+  readonly #made = new Map<string, T>()
+
+  constructor(members: Readonly<Record<string, M>> | undefined, make: (member: M, name: string) => T) {
+    this.#members = members ?? {}
+    this.#make = make
+  }
+
+  get isEmpty(): boolean {
+    for (const _ in this.#members) return false
+    return true
+  }
+
+  get(name: string): T | undefined {
+    const known = this.#made.get(name)
+    if (known !== undefined || !Object.hasOwn(this.#members, name)) return known
+    const made = this.#make(this.#members[name] as M, name)
+    this.#made.set(name, made)
+    return made
+  }
+}

@@ -2,10 +2,11 @@ import { listKind } from '../../cel/schema/adapt.ts'
 import { declarationOf, type RootDeclaration, type SchemaDeclaration } from '../../cel/schema/schematype.ts'
 import { newEffort } from '../../cel/values/costtracker.ts'
 import { escapedName } from '../../cel/values/type.ts'
-import { isObject, memberOf } from '../../framework/formats/values.ts'
+import { isObject, LazyMembers, memberOf } from '../../framework/formats/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { child } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
+import { CompiledSize, nodesWith } from '../nodes/nodes.ts'
 import { type CompiledValidationRule, compileRules } from './rule.ts'
 import { type Correlation, correlationBelow, type RuleBudget, runRules } from './rulerun.ts'
 
@@ -14,7 +15,7 @@ interface RuleNode {
   readonly schema: JSONSchemaProps
   readonly declaration: SchemaDeclaration | undefined
   readonly rules: readonly (CompiledValidationRule | string)[]
-  readonly properties: ReadonlyMap<string, RuleNode>
+  readonly properties: LazyMembers<JSONSchemaProps, RuleNode | undefined>
   readonly additional: RuleNode | undefined
   readonly items: RuleNode | undefined
   /** For lists of type map, the key that correlates new and old items. */
@@ -27,12 +28,27 @@ export type RuleCheck = (object: unknown, old: unknown) => readonly FieldError[]
 /** The cost limit of all rules in a request. */
 const requestBudget = 10_000_000
 
-/** Compiles the rules of the schema of a whole object; undefined if there are none. */
-export function compileRuleCheck(schema: JSONSchemaProps): RuleCheck | undefined {
-  if (!hasRules(schema)) return undefined
-  const root = declarationOf(schema, true)
+/** What a rule takes, in nodes of a compiled schema. */
+const nodesOfRule = 10
+
+/** What the rules of a schema are compiled with. */
+interface Rules {
+  readonly root: RootDeclaration
+  /** The nodes with rules, and those above them. */
+  readonly nodes: ReadonlySet<JSONSchemaProps>
+  readonly size: CompiledSize
+}
+
+/**
+ * Compiles the rules of the schema of a whole object, those below its properties when an object first has them; undefined if there are
+ * none.
+ */
+export function compileRuleCheck(schema: JSONSchemaProps, size = new CompiledSize()): RuleCheck | undefined {
+  const nodes = nodesWith(schema, ({ 'x-kubernetes-validations': rules = [] }) => rules.length > 0)
+  const root = nodes.has(schema) ? declarationOf(schema, true) : undefined
   if (root === undefined) return undefined
-  const node = nodeOf(schema, root, root)
+  size.nodes += nodes.size / 16 + root.count / 2
+  const node = nodeOf(schema, root, { root, nodes, size })
   if (node === undefined) return undefined
   return (object, old) => {
     const budget: RuleBudget = { left: requestBudget, effort: newEffort(), errors: [] }
@@ -42,42 +58,25 @@ export function compileRuleCheck(schema: JSONSchemaProps): RuleCheck | undefined
   }
 }
 
-function hasRules(schema: JSONSchemaProps): boolean {
-  const { 'x-kubernetes-validations': rules = [], properties = {}, additionalProperties, items } = schema
-  return (
-    rules.length > 0 ||
-    (items !== undefined && hasRules(items)) ||
-    (isObject(additionalProperties) && hasRules(additionalProperties)) ||
-    Object.values(properties).some(hasRules)
-  )
-}
-
 function nodeOf(
   schema: JSONSchemaProps,
   declaration: SchemaDeclaration | undefined,
-  root: RootDeclaration,
+  rules: Rules,
 ): RuleNode | undefined {
-  const { 'x-kubernetes-validations': own = [], additionalProperties, items, properties = {} } = schema
-  const properties_ = new Map<string, RuleNode>()
-  for (const [key, property] of Object.entries(properties)) {
-    const node = propertyNode(key, property, root)
-    if (node !== undefined) properties_.set(key, node)
-  }
-  const additional = isObject(additionalProperties)
-    ? nodeOf(additionalProperties, root.of(additionalProperties), root)
-    : undefined
-  const itemNode = items === undefined ? undefined : nodeOf(items, root.of(items), root)
-  const isEmpty =
-    own.length === 0 && properties_.size === 0 && additional === undefined && itemNode === undefined
-  if (isEmpty) return undefined
+  const { root, nodes, size } = rules
+  if (!nodes.has(schema)) return undefined
+  const { 'x-kubernetes-validations': own = [], additionalProperties, items, properties } = schema
   const kind = listKind(schema)
+  size.nodes += own.length * nodesOfRule
   return {
     schema,
     declaration,
     rules: declaration === undefined ? own.map(() => undeclarable) : compileRules(schema, declaration, root),
-    properties: properties_,
-    additional,
-    items: itemNode,
+    properties: new LazyMembers(properties, (property, name) => propertyNode(name, property, rules)),
+    additional: isObject(additionalProperties)
+      ? nodeOf(additionalProperties, root.of(additionalProperties), rules)
+      : undefined,
+    items: items === undefined ? undefined : nodeOf(items, root.of(items), rules),
     keyOf: kind.type === 'map' ? kind.keyOf : undefined,
   }
 }
@@ -85,10 +84,10 @@ function nodeOf(
 const undeclarable = 'failed to convert to declType for CEL validation rules'
 
 /** Rules of a field without a declaration are skipped, unless only its name cannot be escaped. */
-function propertyNode(key: string, property: JSONSchemaProps, root: RootDeclaration): RuleNode | undefined {
-  const declaration = root.of(property)
+function propertyNode(key: string, property: JSONSchemaProps, rules: Rules): RuleNode | undefined {
+  const declaration = rules.root.of(property)
   if (declaration === undefined && escapedName(key) !== undefined) return undefined
-  return nodeOf(property, declaration, root)
+  return nodeOf(property, declaration, rules)
 }
 
 interface Place {
@@ -142,13 +141,14 @@ function walkMembers(
 ): void {
   for (const [key, member] of Object.entries(value)) {
     if (budget.left < 0) return
-    const node = properties.get(key) ?? additional
+    const own = properties.get(key)
+    const node = own ?? additional
     if (node === undefined) continue
     const before = memberOf(old, key)
     // Old and new objects are converted to one version: changes of apiVersion and kind are not visible.
     const isType = place.isRoot === true && (key === 'apiVersion' || key === 'kind')
     const correlation = isType ? undefined : correlationBelow(place.correlation, member, before)
-    const path = properties.has(key) ? child(place.path, key) : `${place.path}[${key}]`
+    const path = own !== undefined ? child(place.path, key) : `${place.path}[${key}]`
     walk(node, [member, before], { path, correlation }, budget)
   }
 }

@@ -1,7 +1,7 @@
 import { isObject, type JsonType, typeOf } from '../../framework/formats/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { forbidden, invalidType } from '../../framework/meta/fielderror.ts'
-import { maxSchemaDepth } from '../validation/schema.ts'
+import { maxSchemaDepth } from '../nodes/nodes.ts'
 import { key } from './schema.ts'
 
 /** Validates the JSON type of the value of a keyword. */

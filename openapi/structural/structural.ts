@@ -5,7 +5,7 @@ import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { ruleErrors } from '../expressions/ruleerrors.ts'
 import { costOf, DefaultsAllowance, DefaultsLimitError, defaultLimits } from '../validation/defaulting.ts'
 import { compilePruning, type Decodes, UnreadableError } from '../validation/pruning.ts'
-import { type CompiledChecks, compileCheck, validate } from '../validation/schema.ts'
+import { CompiledChecks, compileCheck, validate } from '../validation/schema.ts'
 import { completenessErrors, invariantErrors } from './invariants.ts'
 import { keywordErrors } from './keywords.ts'
 import { key, type RawSchema } from './schema.ts'
@@ -58,7 +58,7 @@ interface Known {
 }
 
 const nothingKnown = (): Known => ({
-  checks: new Map(),
+  checks: new CompiledChecks(),
   decodes: new Map(),
   allowance: new DefaultsAllowance({ strict: true }),
 })

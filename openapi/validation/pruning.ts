@@ -1,11 +1,11 @@
-import { deepFreeze, isObject, type JsonObject } from '../../framework/formats/values.ts'
+import { deepFreeze, isObject, type JsonObject, LazyMembers } from '../../framework/formats/values.ts'
 import { Findings } from '../../framework/json/json.ts'
 import { fieldErrorBody } from '../../framework/meta/errors.ts'
 import { formatPath, invalidValue, type PathStep } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { DecodeError, decodeMetadata } from '../../framework/wire/metadata.ts'
+import { CompiledSize, maxSchemaDepth, requireDepth } from '../nodes/nodes.ts'
 import { costOf, DefaultsAllowance, type ValueCost } from './defaulting.ts'
-import { maxSchemaDepth } from './schema.ts'
 
 /** The current path of decoding, and the dropped fields. */
 interface Decoding {
@@ -40,7 +40,7 @@ interface Member {
 }
 
 interface ObjectShape {
-  readonly members: ReadonlyMap<string, Member>
+  readonly members: LazyMembers<JSONSchemaProps, Member>
   readonly other: Member | undefined
   readonly defaults: readonly (readonly [string, Fallback])[]
   /** Whether unknown members are preserved. */
@@ -64,6 +64,7 @@ interface Place {
   readonly defaults: boolean
   readonly depth: number
   readonly known: Decodes
+  readonly size: CompiledSize
   /** Of the defaults inside defaults. */
   readonly allowance: DefaultsAllowance
 }
@@ -72,8 +73,8 @@ interface Place {
 export type Decodes = Map<JSONSchemaProps, Decode>
 
 /**
- * Compiles pruning, removal of nulls and defaulting (rules.md 7.18 to 7.22). Throws if the schema is nested too deep, and
- * a `DefaultsLimitError` with a strict `allowance`; the returned function throws `UnreadableError`, and a
+ * Compiles pruning, removal of nulls and defaulting (rules.md 7.18 to 7.22), and what is below the properties of the schema when it is
+ * needed. Throws if the schema is nested too deep, and a `DefaultsLimitError` with a strict `allowance`; the returned function throws `UnreadableError`, and a
  * `DefaultsLimitError` unless it gets an allowance that is not strict.
  */
 export function compilePruning(
@@ -95,11 +96,12 @@ const anyPlace = (): Place => ({
   defaults: true,
   depth: maxSchemaDepth,
   known: new Map(),
+  size: new CompiledSize(),
   allowance: new DefaultsAllowance({ strict: false }),
 })
 
 function compileDecode(schema: JSONSchemaProps, place: Place): Decode {
-  if (place.depth === 0) throw new Error(`the schema is nested deeper than ${maxSchemaDepth} levels`)
+  requireDepth(place.depth)
   if (place.root || place.preserve) return nodeDecode(schema, place)
   const decode = place.known.get(schema) ?? nodeDecode(schema, place)
   place.known.set(schema, decode)
@@ -107,6 +109,7 @@ function compileDecode(schema: JSONSchemaProps, place: Place): Decode {
 }
 
 function nodeDecode(schema: JSONSchemaProps, place: Place): Decode {
+  place.size.nodes++
   const preserve = place.preserve || schema['x-kubernetes-preserve-unknown-fields'] === true
   const depth = place.depth - 1
   const items =
@@ -114,7 +117,7 @@ function nodeDecode(schema: JSONSchemaProps, place: Place): Decode {
       ? undefined
       : compileMember(schema.items, { ...place, root: false, preserve, depth })
   const shape = shapeOf(schema, { ...place, preserve, depth })
-  const isEmpty = shape.members.size === 0 && shape.other === undefined && !shape.embedded
+  const isEmpty = shape.members.isEmpty && shape.other === undefined && !shape.embedded
   return (value, decoding) => {
     if (typeof value !== 'object' || value === null) return value
     if (!isObject(value)) return decodeList(items, preserve, value as readonly unknown[], decoding)
@@ -122,14 +125,17 @@ function nodeDecode(schema: JSONSchemaProps, place: Place): Decode {
   }
 }
 
+const hasDefault = ({ default: value }: JSONSchemaProps, { defaults }: Place): boolean =>
+  defaults && value !== undefined && value !== null
+
 function compileMember(schema: JSONSchemaProps, place: Place): Member {
   const decode = compileDecode(schema, place)
-  const { default: fallback, nullable } = schema
-  const hasDefault = place.defaults && fallback !== undefined && fallback !== null
+  const { default: value, nullable } = schema
+  const isDefaulted = hasDefault(schema, place)
   return {
     decode,
     nullable: nullable === true,
-    fallback: hasDefault ? fallbackOf(decode(fallback, newDecoding(place.allowance))) : undefined,
+    fallback: isDefaulted ? fallbackOf(decode(value, newDecoding(place.allowance))) : undefined,
   }
 }
 
@@ -137,17 +143,27 @@ const fallbackOf = (value: unknown): Fallback => ({ value: deepFreeze(value), co
 
 function shapeOf(schema: JSONSchemaProps, place: Place): ObjectShape {
   const below: Place = { ...place, root: false, preserve: false }
-  const { properties = {}, additionalProperties: other } = schema
-  const members = new Map(Object.entries(properties).map(([key, p]) => [key, compileMember(p, below)]))
+  const { properties, additionalProperties: other } = schema
+  const members = new LazyMembers(properties, property => compileMember(property, below))
   return {
     members,
     other: isObject(other) ? compileMember(other, below) : other === true ? unspecified : undefined,
-    defaults: [...members].flatMap(([key, { fallback }]) =>
-      fallback === undefined ? [] : [[key, fallback]],
-    ),
+    defaults: defaultsOf(properties, members, below),
     preserve: place.preserve,
     embedded: place.root || schema['x-kubernetes-embedded-resource'] === true,
   }
+}
+
+function defaultsOf(
+  properties: JSONSchemaProps['properties'] = {},
+  members: LazyMembers<JSONSchemaProps, Member>,
+  place: Place,
+): ObjectShape['defaults'] {
+  const names = Object.keys(properties).filter(name => hasDefault(properties[name] ?? {}, place))
+  return names.flatMap(name => {
+    const fallback = members.get(name)?.fallback
+    return fallback === undefined ? [] : [[name, fallback] as const]
+  })
 }
 
 const pathTo = (decoding: Decoding, key: PathStep): string => formatPath([...decoding.steps, key])

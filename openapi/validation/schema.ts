@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { listKind } from '../../cel/schema/adapt.ts'
-import { isObject, type JsonObject, memberOf } from '../../framework/formats/values.ts'
+import { isObject, type JsonObject, LazyMembers, memberOf } from '../../framework/formats/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { invalidValue, required, tooMany } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
+import { CompiledSize, maxSchemaDepth, requireDepth } from '../nodes/nodes.ts'
 import { logicCheck } from './logic.ts'
 import {
   allRules,
@@ -21,20 +22,30 @@ import {
   type Walk,
 } from './validation.ts'
 
-/** The maximum depth of schemas, so that walking them does not overflow the stack. */
-export const maxSchemaDepth = 200
-
 /** Compiled checks, shared between a schema and its parts. */
-export type CompiledChecks = Map<JSONSchemaProps, ValueCheck>
+export class CompiledChecks {
+  readonly known = new Map<JSONSchemaProps, ValueCheck>()
+  readonly size: CompiledSize
 
-/** Compiles the validation of a schema (rules.md 7.23 to 7.26). Throws if it is deeper than `maxSchemaDepth`. */
-export const compileCheck = (schema: JSONSchemaProps, known: CompiledChecks = new Map()): ValueCheck =>
-  compileAt(schema, maxSchemaDepth, known)
+  constructor(size = new CompiledSize()) {
+    this.size = size
+  }
+}
 
-function compileAt(schema: JSONSchemaProps, depth: number, known: CompiledChecks): ValueCheck {
-  if (depth === 0) throw new Error(`the schema is nested deeper than ${maxSchemaDepth} levels`)
-  const check = known.get(schema) ?? nodeCheck(schema, below => compileAt(below, depth - 1, known))
-  known.set(schema, check)
+/**
+ * Compiles the validation of a schema (rules.md 7.23 to 7.26), and what is below its properties when it is needed. Throws if it is deeper
+ * than `maxSchemaDepth`.
+ */
+export const compileCheck = (schema: JSONSchemaProps, checks = new CompiledChecks()): ValueCheck =>
+  compileAt(schema, maxSchemaDepth, checks)
+
+function compileAt(schema: JSONSchemaProps, depth: number, checks: CompiledChecks): ValueCheck {
+  requireDepth(depth)
+  const known = checks.known.get(schema)
+  if (known !== undefined) return known
+  const check = nodeCheck(schema, below => compileAt(below, depth - 1, checks))
+  checks.size.nodes++
+  checks.known.set(schema, check)
   return check
 }
 
@@ -132,22 +143,23 @@ function tooFew(walk: Walk, count: number, text: string): void {
 }
 
 interface Members {
-  readonly known: ReadonlyMap<string, ValueCheck>
+  readonly known: LazyMembers<JSONSchemaProps, ValueCheck>
   readonly other: ValueCheck | undefined
 }
 
 /** Validates the number of members, then each member, then required members. */
 export function objectCheck(schema: JSONSchemaProps, compile: CompileBelow): ValueCheck {
-  const { properties = {}, additionalProperties: other, required: names = [] } = schema
+  const { properties, additionalProperties: other, required: names = [] } = schema
   const members: Members = {
-    known: new Map(Object.entries(properties).map(([key, below]) => [key, compile(below)])),
+    known: new LazyMembers(properties, compile),
     other: isObject(other) ? compile(other) : other === false ? notAllowed : undefined,
   }
   const count = countRule(schema)
+  const hasMembers = !members.known.isEmpty || members.other !== undefined
   return (value, old, walk) => {
     const fields = value as JsonObject
     count?.(fields, walk)
-    if (members.known.size > 0 || members.other !== undefined) checkMembers(members, [fields, old], walk)
+    if (hasMembers) checkMembers(members, [fields, old], walk)
     for (const name of names)
       if (memberOf(fields, name) === undefined) walk.errors.push(required(pathBelow(walk, name)))
   }

@@ -1,4 +1,4 @@
-import { append, isObject, memberOf } from '../../framework/formats/values.ts'
+import { append, isObject, LazyMembers, lazily, memberOf } from '../../framework/formats/values.ts'
 import { canonicalJson } from '../../framework/json/json.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { child, duplicate, invalidValue, required } from '../../framework/meta/fielderror.ts'
@@ -9,6 +9,7 @@ import {
   pathSegmentErrors,
   qualifiedNameErrors,
 } from '../../framework/meta/names.ts'
+import { CompiledSize, nodesWith } from '../nodes/nodes.ts'
 
 /** A path with map keys as `[key]` (rules.md 2.22), formatted for errors only. */
 type Path = () => string
@@ -20,44 +21,56 @@ export type StructureCheck = (value: unknown, path: Path, errors: FieldError[]) 
 export type NodeCheck = (schema: JSONSchemaProps) => StructureCheck | undefined
 
 interface Below {
-  readonly known: ReadonlyMap<string, StructureCheck>
+  readonly known: LazyMembers<JSONSchemaProps, StructureCheck | undefined>
   readonly other: StructureCheck | undefined
   readonly items: StructureCheck | undefined
 }
 
 /**
- * Compiles a check of some nodes in the structural part of a schema (outside of allOf, anyOf, oneOf and not). undefined
- * if no node needs it.
+ * Compiles a check of some nodes in the structural part of a schema (outside of allOf, anyOf, oneOf and not), and what is below its
+ * properties when it is needed. undefined if no node needs it.
  */
-export function compileStructure(schema: JSONSchemaProps, nodeCheck: NodeCheck): StructureCheck | undefined {
+export function compileStructure(
+  schema: JSONSchemaProps,
+  nodeCheck: NodeCheck,
+  size = new CompiledSize(),
+): StructureCheck | undefined {
+  const checked = nodesWith(schema, node => nodeCheck(node) !== undefined)
+  size.nodes += checked.size / 16
+  return compileNode(schema, nodeCheck, checked)
+}
+
+function compileNode(
+  schema: JSONSchemaProps,
+  nodeCheck: NodeCheck,
+  checked: ReadonlySet<JSONSchemaProps>,
+): StructureCheck | undefined {
+  if (!checked.has(schema)) return undefined
   const own = nodeCheck(schema)
-  const below = compileBelow(schema, nodeCheck)
-  if (below === undefined) return own
+  const compile = (below: JSONSchemaProps) => compileNode(below, nodeCheck, checked)
+  const below = lazily(() => belowOf(schema, compile))
   return (value, path, errors) => {
     own?.(value, path, errors)
-    if (Array.isArray(value)) checkItems(below, value, path, errors)
-    else if (isObject(value)) checkMembers(below, value, path, errors)
+    if (Array.isArray(value)) checkItems(below(), value, path, errors)
+    else if (isObject(value)) checkMembers(below(), value, path, errors)
   }
 }
 
-function compileBelow(schema: JSONSchemaProps, nodeCheck: NodeCheck): Below | undefined {
-  const { properties = {}, additionalProperties: other, items } = schema
-  const known = Object.entries(properties).flatMap(([key, property]) => {
-    const check = compileStructure(property, nodeCheck)
-    return check === undefined ? [] : [[key, check] as const]
-  })
-  const below: Below = {
-    known: new Map(known),
-    other: isObject(other) ? compileStructure(other, nodeCheck) : undefined,
-    items: items === undefined ? undefined : compileStructure(items, nodeCheck),
+function belowOf(
+  { properties, additionalProperties: other, items }: JSONSchemaProps,
+  compile: (schema: JSONSchemaProps) => StructureCheck | undefined,
+): Below {
+  return {
+    known: new LazyMembers(properties, compile),
+    other: isObject(other) ? compile(other) : undefined,
+    items: items === undefined ? undefined : compile(items),
   }
-  const isEmpty = known.length === 0 && below.other === undefined && below.items === undefined
-  return isEmpty ? undefined : below
 }
 
 function checkItems({ items }: Below, list: readonly unknown[], path: Path, errors: FieldError[]): void {
+  if (items === undefined) return
   list.forEach((item, i) => {
-    items?.(item, () => `${path()}[${i}]`, errors)
+    items(item, () => `${path()}[${i}]`, errors)
   })
 }
 

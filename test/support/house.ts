@@ -51,6 +51,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   ],
   cel: ['values', 'library syntax', 'checker', 'schema', 'cost', 'planner', '.'],
   openapi: [
+    'nodes',
     'definitions expressions jsonpath validation',
     'definitions/kcp definitions/kubernetes definitions/oriel structural views',
     'crd documents',
