@@ -5,6 +5,7 @@ import {
   authorizerValue,
   resourceCheckValue,
 } from '../../../cel/library/authorizer.ts'
+import { Pace } from '../../../framework/async/awaitable.ts'
 import { requestedName } from '../../../framework/contract/admission.ts'
 import type { Action, Authorizer } from '../../../framework/contract/authorizer.ts'
 import type { UserInfo } from '../../../framework/request/user.ts'
@@ -26,6 +27,7 @@ export class Decisions {
   readonly #authorizer: Authorizer
   readonly #subject: Subject
   readonly #known = new Map<string, AuthorizationDecision>()
+  readonly #pace = new Pace()
   /** `authorizer` and `authorizer.requestResource`. */
   readonly variables: Variables
 
@@ -41,9 +43,14 @@ export class Decisions {
     }
   }
 
-  /** Evaluates, and evaluates again after each decision that it needed. */
+  /**
+   * Evaluates, and evaluates again after each decision that it needed; between two evaluations other requests have their turns. Throws
+   * the reason of the request's signal.
+   */
   async settled<T>(evaluate: () => T): Promise<T> {
     for (;;) {
+      await this.#pace.due()
+      this.#subject.ctx.signal.throwIfAborted()
       try {
         return evaluate()
       } catch (error) {

@@ -4,6 +4,8 @@ import type { ResourceRef } from '../../../framework/contract/backend.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import type { UserInfo } from '../../../framework/request/user.ts'
 import { configMap, configMaps, refusal, type TestTenant, testTenant } from '../../testing/tenant.ts'
+import { Decisions } from './authorizervariables.ts'
+import type { Subject } from './matching.ts'
 
 const group = 'admissionregistration.k8s.io'
 const policies: ResourceRef = { group, version: 'v1', resource: 'validatingadmissionpolicies' }
@@ -78,6 +80,35 @@ describe('validating admission policies', () => {
       'alice get secrets in c1',
       'system:serviceaccount:default:robot get /healthz in c1',
     ])
+  })
+
+  it('evaluate one expression in a turn of the event loop', async () => {
+    const expression = `object.data.all(k, object.data.exists(l, l == k))`
+    await enact('slow', { validations: Array.from({ length: 20 }, () => ({ expression })) })
+    for (const i of [1, 2, 3, 4])
+      await tenant.put(bindings, { ...binding('slow'), metadata: { name: `slow-${i}` } })
+    const data = Object.fromEntries(Array.from({ length: 250 }, (_, i) => [`k${i}`, 'v']))
+    let [turns, isOver] = [0, false]
+    const next = (): void => {
+      turns++
+      if (!isOver) setImmediate(next)
+    }
+    setImmediate(next)
+    await create('slow', { data })
+    isOver = true
+    assert.ok(turns >= 20, `${turns} turns`)
+  })
+
+  it('are not evaluated any more when the request has ended', async () => {
+    const stopped = new AbortController()
+    stopped.abort(new Error('the request has ended'))
+    const request = { group: '', resource: 'configmaps', subresource: '', key: {} }
+    const subject = { ctx: { signal: stopped.signal }, request } as unknown as Subject
+    const decisions = new Decisions({ authorize }, subject)
+    await assert.rejects(
+      decisions.settled(() => assert.fail('evaluated')),
+      /the request has ended/,
+    )
   })
 
   it('authorize selectors, and ignore those that cannot be parsed', async () => {

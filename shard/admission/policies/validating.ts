@@ -7,6 +7,7 @@ import {
 import type { RequestContext } from '../../../framework/contract/context.ts'
 import { forbidden, StatusError } from '../../../framework/meta/errors.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
+import type { Decisions } from './authorizervariables.ts'
 import {
   asVariable,
   conditionsHold,
@@ -39,7 +40,7 @@ export function validatingPolicies(deps: PolicyDeps): AdmissionPlugin {
       for (const invocation of invocations) {
         const seen = await subjectIn(subject, invocation.version)
         const variables = { ...requestVariables(seen), ...decisions.variables }
-        const verdict = await decisions.settled(() => verdictOf(variables, invocation))
+        const verdict = await verdictOf(variables, invocation, decisions)
         denials.push(...denialsOf(ctx, invocation, verdict).map(denial => ({ invocation, denial })))
       }
       const [first] = denials
@@ -57,8 +58,20 @@ const denialText = ({ invocation: { policy, name }, denial: { message } }: Refus
   `ValidatingAdmissionPolicy '${policy.name}' with binding '${name}' denied request: ${message}`
 
 /** undefined: the policy has a configuration error. */
-const verdictOf = (variables: Variables, invocation: Invocation): Verdict | undefined =>
-  'misconfigured' in invocation ? undefined : judge(invocation.policy, variables, invocation.params)
+const verdictOf = async (
+  variables: Variables,
+  invocation: Invocation,
+  decisions: Decisions,
+): Promise<Verdict | undefined> =>
+  'misconfigured' in invocation
+    ? undefined
+    : judge({ policy: invocation.policy, decisions }, variables, invocation.params)
+
+/** A policy that is evaluated for a request. */
+interface Judging {
+  readonly policy: Policy
+  readonly decisions: Decisions
+}
 
 /** The denials of a binding with the action `Deny`; the actions `Warn` and `Audit` are done here. */
 function denialsOf(
@@ -125,31 +138,34 @@ const nothing: Verdict = { denials: [], annotations: [] }
 const failed = (policy: Policy, message: string, index = 0): readonly Denial[] =>
   isStrict(policy) ? [{ message, reason: 'Invalid', index }] : []
 
-/** Evaluates a policy with one set of parameters. */
-function judge(policy: Policy, request: Variables, params: KubeObject | undefined): Verdict {
+/** Evaluates a policy with one set of parameters, one expression at a time. */
+async function judge(judging: Judging, request: Variables, params: KubeObject | undefined): Promise<Verdict> {
+  const { policy, decisions } = judging
   const variables = { ...request, params: asVariable(params) }
-  const conditions = conditionsHold(policy.conditions, variables)
+  const conditions = await decisions.settled(() => conditionsHold(policy.conditions, variables))
   if ('error' in conditions) return { ...nothing, denials: failed(policy, conditions.error) }
   if (!conditions.holds) return nothing
   const allowance = newAllowance()
   const all = withPolicyVariables(policy, variables, allowance)
-  const denials = policy.validations.flatMap((_, index) => validationDenials(policy, index, all, allowance))
-  return annotationsOf(policy, all, denials)
+  const denials: Denial[] = []
+  for (const index of policy.validations.keys())
+    denials.push(...(await validationDenials(judging, index, all, allowance)))
+  return annotationsOf(judging, all, denials)
 }
 
-function validationDenials(
-  policy: Policy,
+async function validationDenials(
+  { policy, decisions }: Judging,
   index: number,
   variables: Variables,
   allowance: CostBudget,
-): readonly Denial[] {
+): Promise<readonly Denial[]> {
   const item = policy.validations[index]
   if (item === undefined) return []
   const { validation, expression, message } = item
-  const result = evaluated(expression, variables, allowance)
+  const result = await decisions.settled(() => evaluated(expression, variables, allowance))
   if ('error' in result) return failed(policy, result.error, index)
   if (result.value === true) return []
-  const made = message === undefined ? undefined : evaluated(message, variables, allowance)
+  const made = message && (await decisions.settled(() => evaluated(message, variables, allowance)))
   const text = made !== undefined && 'value' in made ? goodMessage(made.value) : ''
   const plain = validation.message?.trim() || `failed expression: ${validation.expression.trim()}`
   return [{ message: text || plain, reason: validation.reason ?? 'Invalid', index }]
@@ -164,12 +180,16 @@ function goodMessage(value: unknown): string {
 
 const maxAnnotation = 10 * 1024
 
-function annotationsOf(policy: Policy, variables: Variables, denials: readonly Denial[]): Verdict {
+async function annotationsOf(
+  { policy, decisions }: Judging,
+  variables: Variables,
+  denials: readonly Denial[],
+): Promise<Verdict> {
   const allowance = newAllowance()
   const annotations: (readonly [string, string])[] = []
   const wrong: Denial[] = []
   for (const { key, expression } of policy.annotations) {
-    const result = evaluated(expression, variables, allowance)
+    const result = await decisions.settled(() => evaluated(expression, variables, allowance))
     if ('error' in result) wrong.push(...failed(policy, result.error))
     else if (typeof result.value === 'string' && result.value.trim() !== '')
       annotations.push([key, result.value.trim().slice(0, maxAnnotation)])
