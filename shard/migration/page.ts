@@ -8,7 +8,8 @@ import {
   entriesFormat,
   type LogicalClusterDump,
 } from '../../kcp/migration.ts'
-import { parseStorageKey, registryPrefix } from '../cache/codec.ts'
+import { resources } from '../../kcp/resources.ts'
+import { type ParsedKey, parseStorageKey, registryPrefix } from '../cache/codec.ts'
 import { entryFromKcp, type StoredEntry } from '../entries/fromkcp.ts'
 import { peerNamed, unknownShard } from './shards.ts'
 import { clusterOf, type MigrationStep } from './step.ts'
@@ -78,11 +79,15 @@ function viewsOf({ deps: { informers, tenancy }, migration }: MigrationStep): st
 }
 
 function entryFromOriel(cluster: string, { key, value }: DumpEntry): StoredEntry {
-  const place = parseStorageKey(registryPrefix + key)?.key.cluster
-  if (place !== cluster && place !== boundCRDsCluster)
+  const place = parseStorageKey(registryPrefix + key)
+  if (place?.key.cluster !== cluster && !isDefinition(place))
     throw new Error(`the dump of logical cluster ${cluster} has the entry ${key}`)
   return { key, value: Buffer.from(value, 'base64') }
 }
+
+/** Whether it is that of a bound resource. */
+const isDefinition = (place: ParsedKey | undefined): boolean =>
+  place?.key.cluster === boundCRDsCluster && place.resource.resource === resources.crds.resource
 
 interface Listed {
   readonly metadata: { readonly resourceVersion?: string }

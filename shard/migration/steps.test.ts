@@ -114,6 +114,17 @@ describe('the steps of a migration', () => {
     assert.deepEqual([written[1]?.phase, written[1]?.entriesCopied], ['OriginCleanup', 2])
   })
 
+  it('copy no entry of another logical cluster, but definitions of bound resources', async () => {
+    const foreign = ['other/core/secrets/-/default/s', 'system:bound-crds/core/secrets/-/default/s', 'other']
+    for (const key of foreign) {
+      const metadata = { annotations: { [entriesAnnotation]: entriesFormat }, resourceVersion: '9' }
+      const alpha = { post: async <T>() => ({ metadata, status: { entries: [{ key, value: '' }] } }) as T }
+      await copyPage(step('ours', { phase: 'Migrating', originShard: 'alpha' }, alpha))
+      const { message = '' } = findCondition(written.at(-1)?.conditions, 'DataCopied') ?? {}
+      assert.equal(message, `the dump of logical cluster ours has the entry ${key}`)
+    }
+  })
+
   it('keep what was copied until the origin has sent it again', async () => {
     const waiting = '/migrating/root:move/moving/core/configmaps/default/kept'
     const annotations = { [migratingAnnotation]: 'root:move', [incomingAnnotation]: 'alpha,7,complete' }
