@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
+import { getHeapStatistics } from 'node:v8'
 import type { Command } from 'commander'
 import type { Logger } from '../../framework/contract/log.ts'
 import type { FairnessLimits } from '../../framework/fairness/fairness.ts'
@@ -82,6 +83,10 @@ export interface QuotaFlags {
   /** Bytes. */
   readonly totalBytesLimit?: number
   /** Bytes. */
+  readonly logicalClusterDecodedBytesLimit: number
+  /** Bytes. */
+  readonly totalDecodedBytesLimit?: number
+  /** Bytes. */
   readonly storeMinFree: number
   /** Milliseconds. */
   readonly eventTtl?: number
@@ -89,7 +94,7 @@ export interface QuotaFlags {
 
 /** Adds the flags to a command; those of kcp are `--logical-cluster-total-object-limit` and `--event-ttl`. */
 export const addQuotaFlags = (command: Command): Command =>
-  addQuotas(command).option(
+  addDecodedQuotas(addQuotas(command)).option(
     '--event-ttl <duration>',
     'how long events are kept after their last change; 0 for ever (default: 1h)',
     duration,
@@ -134,6 +139,21 @@ const addQuotas = (command: Command): Command =>
       512 * 2 ** 20,
     )
 
+/** Limits of what is in memory as more than its bytes. */
+const addDecodedQuotas = (command: Command): Command =>
+  command
+    .option(
+      '--logical-cluster-decoded-bytes-limit <bytes>',
+      'bytes of definitions, RBAC objects, policies and Views, which are kept decoded, in each logical cluster but root; 0 for no limit',
+      bytes,
+      128 * 2 ** 20,
+    )
+    .option(
+      '--total-decoded-bytes-limit <bytes>',
+      'bytes of all definitions, RBAC objects, policies and Views; 0 for no limit (default: an eighth of the heap limit of Node)',
+      bytes,
+    )
+
 /** Of the machine, or of the container. */
 const memory = (): number => Math.min(totalmem(), process.constrainedMemory() || totalmem())
 
@@ -143,4 +163,6 @@ export const quotaLimits = (flags: QuotaFlags): QuotaLimits => ({
   namespaces: flags.logicalClusterNamespaceLimit,
   workspaces: flags.workspaceDescendantLimit,
   totalBytes: flags.totalBytesLimit ?? Math.floor(memory() / 2),
+  decodedBytes: flags.logicalClusterDecodedBytesLimit,
+  totalDecodedBytes: flags.totalDecodedBytesLimit ?? Math.floor(getHeapStatistics().heap_size_limit / 8),
 })

@@ -5,7 +5,7 @@ import { apply, createWorkspaces, rolesFor, type Tenant } from '../support/tenan
 
 const limits = [
   ...['--logical-cluster-namespace-limit', '4', '--logical-cluster-total-bytes-limit', '300Ki'],
-  ...['--workspace-descendant-limit', '3'],
+  ...['--workspace-descendant-limit', '3', '--logical-cluster-decoded-bytes-limit', '60Ki'],
 ]
 const everything = { apiGroups: ['*'], resources: ['*'], verbs: ['*'] }
 const namespaces = (workspace: string): string => `/clusters/root:${workspace}/api/v1/namespaces`
@@ -24,6 +24,28 @@ const workspace = (name: string): object => ({
   kind: 'Workspace',
   metadata: { name },
   spec: { type: { name: 'universal', path: 'root' } },
+})
+
+const roles = (workspace: string): string =>
+  `/clusters/root:${workspace}/apis/rbac.authorization.k8s.io/v1/clusterroles`
+const role = (name: string, length: number): object => ({
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'ClusterRole',
+  metadata: { name },
+  rules: [{ apiGroups: [''], resources: ['x'.repeat(length)], verbs: ['get'] }],
+})
+const policies = (workspace: string): string =>
+  `/clusters/root:${workspace}/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies`
+const policy = (name: string, length: number): object => ({
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind: 'ValidatingAdmissionPolicy',
+  metadata: { name },
+  spec: {
+    matchConstraints: {
+      resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }],
+    },
+    validations: [{ expression: `'${'x'.repeat(length)}' != ''` }],
+  },
 })
 
 /** Creates objects until one is refused; returns the refusal, and how many were created. */
@@ -81,6 +103,20 @@ describe('a user who stores without limit', function () {
     assert.equal((await people.post('user-2', configMaps('victim'), configMap('c', 50_000))).status, 201)
     for (let i = 0; i < 3; i++) assert.equal((await remove(`${path}/c-${i}`)).status, 200)
     assert.equal((await attacker(path, configMap('again', 50_000))).status, 201)
+  })
+
+  it('is limited in what the server keeps decoded, of which expressions take the most', async () => {
+    const { refused, created } = await exhaust(i => attacker(policies('attacker'), policy(`p-${i}`, 1_000)))
+    assert.ok(created >= 2 && created <= 6, `${created} policies of about 1 kB were created`)
+    assert.equal(refused.status, 403)
+    const text =
+      /has reached its limit of bytes of definitions, RBAC objects, policies and Views \(\d+\/61440\); delete objects/
+    assert.match(refused.json().message ?? '', text)
+    assert.equal((await attacker(roles('attacker'), role('more', 1))).status, 403)
+    assert.equal((await attacker(configMaps('attacker'), configMap('other', 1))).status, 201)
+    assert.equal((await people.post('user-2', roles('victim'), role('own', 10_000))).status, 201)
+    for (let i = 0; i < created; i++) await remove(`${policies('attacker')}/p-${i}`)
+    assert.equal((await attacker(roles('attacker'), role('more', 1))).status, 201)
   })
 
   it('is limited in bytes of objects that are being deleted, which can still lose their finalizers', async () => {
