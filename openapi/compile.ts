@@ -181,9 +181,16 @@ function structureErrors(check: StructureCheck | undefined, object: KubeObject):
   return errors
 }
 
-/** The hash of a schema. Equal schemas have equal hashes, in any order of keys. */
-export const schemaHash = (schema: JSONSchemaProps): string =>
-  createHash('sha256').update(canonicalJson(schema)).digest('base64url')
+const hashes = new WeakMap<JSONSchemaProps, string>()
+
+/** The hash of a schema, computed once per object. Equal schemas have equal hashes, in any order of keys. */
+export function schemaHash(schema: JSONSchemaProps): string {
+  const known = hashes.get(schema)
+  if (known !== undefined) return known
+  const made = createHash('sha256').update(canonicalJson(schema)).digest('base64url')
+  hashes.set(schema, made)
+  return made
+}
 
 /** A cache of the `max` last used compiled schemas, by content. */
 export function schemaCache(max: number): (schema: JSONSchemaProps) => ObjectSchema {
