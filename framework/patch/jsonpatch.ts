@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isMembers, maxDepth } from '../json/json.ts'
+import { atOnce, isMembers, maxDepth } from '../json/json.ts'
 import { badRequest, StatusError, tooLarge } from '../meta/errors.ts'
 import { bodyLimit, isTooDeep } from '../wire/parsebody.ts'
 
@@ -83,10 +83,17 @@ function readOperation(value: unknown): Operation {
  * Applies the operations to a copy of the document. Throws 422 for the first that fails, 413 if copies become too
  * large.
  */
-export function applyJsonPatch(document: unknown, { operations }: JsonPatch): unknown {
+export const applyJsonPatch = (document: unknown, patch: JsonPatch): unknown =>
+  atOnce(applyJsonPatchSteps(document, patch))
+
+/** What `applyJsonPatch` returns, in steps: the operations. */
+export function* applyJsonPatchSteps(document: unknown, { operations }: JsonPatch): Generator<void, unknown> {
   // The document is a member of a root: the empty path is handled like the others.
   const state: State = { root: { '': clone(document) }, copied: 0, depth: maxDepth }
-  for (const operation of operations) apply(state, operation)
+  for (const operation of operations) {
+    yield
+    apply(state, operation)
+  }
   return state.root['']
 }
 

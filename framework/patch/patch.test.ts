@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { createPatch } from 'rfc6902'
 import { canonicalJson } from '../json/json.ts'
 import { StatusError } from '../meta/errors.ts'
-import { applyJsonPatch, readJsonPatch } from './jsonpatch.ts'
+import { applyJsonPatch, applyJsonPatchSteps, readJsonPatch } from './jsonpatch.ts'
 import { applyMergePatch, readMergePatch } from './mergepatch.ts'
 
 const patch = (document: unknown, operations: unknown): unknown =>
@@ -32,6 +32,12 @@ const { document } = fc.letrec<{ document: unknown }>(tie => ({
 const members = fc.dictionary(key, document, { maxKeys: 4, noNullPrototype: true })
 
 describe('JSON patch', () => {
+  it('is applied one operation in a step', () => {
+    const operations = Array.from({ length: 100 }, (_, i) => ({ op: 'copy', from: '/a', path: `/b${i}` }))
+    const steps = [...applyJsonPatchSteps({ a: { b: 1 } }, readJsonPatch(operations))]
+    assert.equal(steps.length, 100)
+  })
+
   it('transforms any object into any other with the oracle’s patch', () => {
     fc.assert(
       fc.property(members, members, (from, to) => {

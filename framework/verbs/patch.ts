@@ -1,4 +1,4 @@
-import { Pace } from '../async/awaitable.ts'
+import { type Awaitable, inTurns, Pace } from '../async/awaitable.ts'
 import type { ApiResource, Served } from '../contract/apis.ts'
 import type { Item } from '../contract/item.ts'
 import { goText } from '../json/gotext.ts'
@@ -7,7 +7,7 @@ import { invalid, type StatusError, unsupportedMediaType } from '../meta/errors.
 import type { MergeSchema } from '../meta/mergeschema.ts'
 import type { KubeObject, ObjectKey } from '../meta/object.ts'
 import { wholeSchema } from '../meta/objectmeta.ts'
-import { applyJsonPatch, readJsonPatch } from '../patch/jsonpatch.ts'
+import { applyJsonPatchSteps, readJsonPatch } from '../patch/jsonpatch.ts'
 import { withListStrategies } from '../patch/liststrategies.ts'
 import { applyMergePatch, readMergePatch } from '../patch/mergepatch.ts'
 import { applyStrategicMergePatch, readStrategicMergePatch } from '../patch/strategicmerge.ts'
@@ -26,7 +26,7 @@ const strategicMergeType = 'application/strategic-merge-patch+json'
 /** A patch that has been read and can be applied to any state of the object. */
 interface Patch {
   readonly body: unknown
-  readonly apply: (document: KubeObject) => unknown
+  readonly apply: (document: KubeObject) => Awaitable<unknown>
   /** What `fieldValidation=Strict` refuses in the patch itself. */
   readonly problems: readonly string[]
   /** The value in the error when the result is refused; absent: the result. */
@@ -50,7 +50,7 @@ export async function patch(call: Call): Promise<Answer> {
     // Read after the object, because 404 comes first.
     parsed ??= await read(body)
     await pace.due()
-    const result = parsed.apply(old)
+    const result = await parsed.apply(old)
     await pace.due()
     const next = unlocked(patched(call, result, { key, patch: parsed, ...options }), old)
     await pace.due()
@@ -93,7 +93,7 @@ function jsonPatch({ value, duplicates }: ParsedBody): Patch {
   const repeated = duplicates.map(problem => `json patch ${problem}`)
   return {
     body: value,
-    apply: document => applyJsonPatch(document, operations),
+    apply: document => inTurns(applyJsonPatchSteps(document, operations), new Pace()),
     problems: [...repeated, ...operations.problems],
   }
 }
