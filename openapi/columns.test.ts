@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import type { ResourceStorage } from '../framework/contract/storage.ts'
 import type { KubeObject } from '../framework/meta/object.ts'
 import { columnsOf, selectableFieldsOf } from './columns.ts'
 import type { PrinterColumn } from './definitions/definition.ts'
+import { apiResourcesOf } from './resource.ts'
 
 const now = new Date('2026-01-02T00:00:00Z')
 const object: KubeObject = {
@@ -20,6 +22,12 @@ const object: KubeObject = {
     list: [1, 'two'],
     odd: 'yesterday',
   },
+}
+
+const noKind = {
+  group: 'e.io',
+  names: { plural: 'ws', singular: 'w', kind: 'W', listKind: 'WList', shortNames: [], categories: [] },
+  namespaced: true,
 }
 
 const cell = (type: PrinterColumn['type'], jsonPath: string): unknown =>
@@ -88,6 +96,37 @@ describe('selectable fields', () => {
     }
     assert.deepEqual([row().at(0), row().at(-1)], [7, null])
     assert.deepEqual(row(), row(), 'each row by itself')
+  })
+
+  it('are empty when the texts of their row are long: each of many may have the whole object', () => {
+    const values = { list: Array.from({ length: 1_000 }, (_, i) => `item-${i}`), text: 'x'.repeat(10_000) }
+    const long = { ...object, spec: values }
+    for (const name of ['list', 'text'] as const) {
+      const column: PrinterColumn = { name: 'N', type: 'string', jsonPath: `.spec.${name}` }
+      const cells = columnsOf(Array(2_000).fill(column)).map(each => each.cell(long, now))
+      const [first] = cells
+      assert.equal(first, name === 'list' ? JSON.stringify(values.list) : values.text)
+      const shown = cells.filter(each => each !== null)
+      assert.ok(shown.length > 5 && shown.length < 20, `${shown.length} cells`)
+      assert.deepEqual(cells.slice(shown.length), Array(2_000 - shown.length).fill(null))
+    }
+  })
+
+  it('of a resource have one limit for a row', () => {
+    const columns: readonly PrinterColumn[] = Array(2_000).fill({
+      name: 'N',
+      type: 'string',
+      jsonPath: '.spec.text',
+    })
+    const kind = {
+      ...noKind,
+      versions: [{ name: 'v1', served: true, storage: true, status: false, schema: {}, columns }],
+    }
+    const [resource] = apiResourcesOf(kind, { custom: true, storage: () => ({}) as ResourceStorage })
+    const long = { ...object, spec: { text: 'x'.repeat(10_000) } }
+    const cells = resource?.columns?.map(each => each.cell(long, now)) ?? []
+    assert.equal(cells.length, 2_000)
+    assert.ok(cells.filter(each => each !== null).length < 20)
   })
 
   it('read scalars as text', () => {

@@ -1,7 +1,8 @@
+import { canonicalText } from '../framework/apply/canonicaltext.ts'
 import type { TableColumn } from '../framework/contract/schema.ts'
 import { since } from '../framework/formats/humanduration.ts'
 import { formatNumber } from '../framework/formats/values.ts'
-import { canonicalJson } from '../framework/json/json.ts'
+import { atOnce, canonicalJson } from '../framework/json/json.ts'
 import type { KubeObject } from '../framework/meta/object.ts'
 import type { PrinterColumn } from './definitions/definition.ts'
 import { type JsonPath, type JsonPathMeter, jsonPath, meterOf } from './jsonpath/jsonpath.ts'
@@ -20,10 +21,14 @@ const ageColumn: PrinterColumn = {
   description: ageDescription,
 }
 
-/** Printer columns of a CRD as table columns (apiextensions-apiserver `tableconvertor`); Age if there are none. */
-export function columnsOf(columns: readonly PrinterColumn[] = []): readonly TableColumn[] {
+/**
+ * Printer columns of a CRD as table columns (apiextensions-apiserver `tableconvertor`); Age if there are none. Those with a cell function
+ * stay. One limit is for all cells of a row.
+ */
+export function columnsOf(columns: readonly (PrinterColumn | TableColumn)[] = []): readonly TableColumn[] {
   const meterFor = metersByRow()
-  return (columns.length === 0 ? [ageColumn] : columns).map(column => tableColumn(column, meterFor))
+  const all = columns.length === 0 ? [ageColumn] : columns
+  return all.map(column => ('cell' in column ? column : tableColumn(column, meterFor)))
 }
 
 type MeterFor = (object: KubeObject, now: Date) => JsonPathMeter
@@ -48,8 +53,9 @@ function tableColumn(column: PrinterColumn, meterFor: MeterFor): TableColumn {
     description: description === '' ? noDescription : description,
     priority,
     cell: (object, now) => {
-      const [value] = path(object, meterFor(object, now))
-      return value === undefined ? null : cellOf(type, value, now)
+      const meter = meterFor(object, now)
+      const [value] = path(object, meter)
+      return value === undefined ? null : cellOf({ type, value, now }, meter)
     },
   }
 }
@@ -64,11 +70,17 @@ function pathOrNothing(expression: string): JsonPath {
   }
 }
 
-function cellOf(type: PrinterColumn['type'], value: unknown, now: Date): Cell {
+interface Selected {
+  readonly type: PrinterColumn['type']
+  readonly value: unknown
+  readonly now: Date
+}
+
+function cellOf({ type, value, now }: Selected, meter: JsonPathMeter): Cell {
   const number = typeof value === 'bigint' ? Number(value) : value
   switch (type) {
     case 'string':
-      return textOf(value)
+      return textWithin(meter, value)
     case 'integer':
       return typeof number === 'number' ? Math.trunc(number) : null
     case 'number':
@@ -85,11 +97,24 @@ function cellOf(type: PrinterColumn['type'], value: unknown, now: Date): Cell {
 /** Go's JSON, which writes `<`, `>` and `&` as escapes. */
 const escapes: Readonly<Record<string, string>> = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026' }
 
+const escaped = (json: string): string => json.replace(/[<>&]/g, c => escapes[c] ?? c)
+
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   if (typeof value === 'number' || typeof value === 'bigint') return formatNumber(value)
-  return canonicalJson(value).replace(/[<>&]/g, c => escapes[c] ?? c)
+  return escaped(canonicalJson(value))
 }
+
+/** The text of a cell; null when the cells of its row have more characters than the meter allows: each of many may have the object. */
+function textWithin(meter: JsonPathMeter, value: unknown): string | null {
+  const json = isContainer(value) ? atOnce(canonicalText(value, meter.characters)) : textOf(value)
+  const length = json?.length ?? Number.POSITIVE_INFINITY
+  meter.characters = Math.max(0, meter.characters - length)
+  if (json === undefined || meter.characters === 0) return null
+  return isContainer(value) ? escaped(json) : json
+}
+
+const isContainer = (value: unknown): boolean => typeof value === 'object' && value !== null
 
 const rfc3339 = /^(?:|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d))$/
 

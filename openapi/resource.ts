@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import type { ApiResource, ResetFields, ResourceNames, Subresource } from '../framework/contract/apis.ts'
-import type { TableColumn } from '../framework/contract/schema.ts'
 import type { ResourceStorage } from '../framework/contract/storage.ts'
 import type { JSONSchemaProps } from '../framework/meta/jsonschema.ts'
 import { apiVersionOf, groupResource, type KubeObject } from '../framework/meta/object.ts'
@@ -81,7 +80,7 @@ function apiResourceOf<P extends Params>(
     verbs: wiring.verbs ?? allVerbs,
     storage: wiring.storage(version.name),
     schema: compileCached(version.schema),
-    columns: tableColumns(version),
+    columns: columnsOf(version.columns),
     subresources: [...standardSubresources(definition, version, wiring), ...(wiring.subresources ?? [])],
     storageVersionHash: storageVersionHash(definition),
     custom: wiring.custom,
@@ -127,14 +126,6 @@ function standardSubresources<P extends Params>(
     : []
   return [...status, ...scale]
 }
-
-const isRendered = (column: PrinterColumn | TableColumn): column is TableColumn => 'cell' in column
-
-/** Compiles columns with a JSONPath; columns with a cell function stay. */
-const tableColumns = (version: KindVersion): readonly TableColumn[] =>
-  version.columns.length === 0
-    ? columnsOf([])
-    : version.columns.flatMap(column => (isRendered(column) ? [column] : columnsOf([column])))
 
 /** Base64 of the first 8 bytes of SHA-256 over `<group>/<version>/<kind>` of the storage version (rules.md 8.4). */
 function storageVersionHash(definition: KindDefinition): string {

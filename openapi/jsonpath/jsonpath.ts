@@ -1,13 +1,16 @@
 import { isObject, type JsonObject, memberOf } from '../../framework/formats/values.ts'
 import { type FilterOperator, type JsonPathNode, type JsonPathNodes, parsePath } from './parser.ts'
 
-/** The number of values that can still be visited. */
+/** What can still be read of an object. */
 export interface JsonPathMeter {
+  /** Values that are visited. */
   left: number
+  /** Characters of the texts of values. */
+  characters: number
 }
 
 /** Enough for real objects, and little for a server that builds a table of thousands of objects. */
-export const meterOf = (): JsonPathMeter => ({ left: 10_000 })
+export const meterOf = (): JsonPathMeter => ({ left: 10_000, characters: 128 * 1024 })
 
 /**
  * The values that a path selects in an object, in order. Selects nothing if the evaluation fails or visits more values
