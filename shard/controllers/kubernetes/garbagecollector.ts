@@ -1,17 +1,15 @@
+import { Readers } from '../../../framework/async/awaitable.ts'
 import { CacheEvent } from '../../../framework/cache/ring.ts'
-import type { ResourceRef } from '../../../framework/contract/backend.ts'
 import type { Logger } from '../../../framework/contract/log.ts'
 import { sameJson } from '../../../framework/json/json.ts'
-import type { KubeObject, OwnerReference } from '../../../framework/meta/object.ts'
+import type { OwnerReference } from '../../../framework/meta/object.ts'
 import type { StoredResource } from '../../cache/codec.ts'
 import type { CachedItem } from '../../cache/item.ts'
-import type { WatchCache } from '../../cache/watchcache.ts'
 import { type ControllerClient, ifFound, updateObject } from '../client.ts'
 import type { Controller } from '../controller.ts'
 import { createQueue } from '../queue.ts'
 import { ForeignOwners } from './foreignowners.ts'
 import {
-  type ApisOf,
   createOwnership,
   foreground,
   isTerminatingWith,
@@ -19,17 +17,23 @@ import {
   type OwnerState,
   type Ownership,
   orphan,
-  ownerStateOf,
   ownersOf,
   parsePlace,
   placeKey,
   placeOf,
-  type Read,
-  servedAt,
 } from './ownerreferences.ts'
+import {
+  type CollectedObject,
+  hasOtherOwners,
+  type Lookup,
+  ownerStatesOf,
+  referencesOf,
+  targetAt,
+  targetsOf,
+} from './targets.ts'
 
 /** The dependencies of the garbage collector. */
-interface GarbageCollectorDeps extends Omit<Collection, 'ownership' | 'changed' | 'foreign'> {
+interface GarbageCollectorDeps extends Omit<Collection, 'ownership' | 'changed' | 'foreign' | 'readers'> {
   readonly log: Logger
 }
 
@@ -49,11 +53,12 @@ export function garbageCollector(deps: GarbageCollectorDeps): Controller {
   const held = new Map<string, string>()
   const changed = new Set<string>()
   const foreign = new ForeignOwners(deps)
+  const readers = new Readers({ atOnce: 1 })
   const queue = createQueue({
     name: 'garbagecollector',
     log: deps.log,
     reconcile: async key => {
-      const again = await collect({ ...deps, ownership, changed, foreign }, parsePlace(key))
+      const again = await collect({ ...deps, ownership, changed, foreign, readers }, parsePlace(key))
       if (again !== undefined) queue.addAfter(key, again)
     },
   })
@@ -111,11 +116,8 @@ function affected(
 }
 
 /** The dependencies of one step. */
-interface Collection {
-  readonly cache: WatchCache
+interface Collection extends Lookup {
   readonly client: ControllerClient
-  readonly apis: ApisOf
-  readonly read: Read
   readonly ownership: Ownership
   readonly changed: Set<string>
   readonly foreign: ForeignOwners
@@ -123,12 +125,6 @@ interface Collection {
 
 /** Milliseconds until an owner whose kind is not served is looked up again. */
 const unknownAgain = 30_000
-
-interface Target {
-  readonly place: ObjectPlace
-  readonly ref: ResourceRef
-  readonly object: KubeObject
-}
 
 /** Handles one object. Returns after how many milliseconds to try again; undefined: not before the next change. */
 async function collect(of: Collection, place: ObjectPlace): Promise<number | undefined> {
@@ -142,53 +138,41 @@ async function collect(of: Collection, place: ObjectPlace): Promise<number | und
   return undefined
 }
 
-/**
- * The object; undefined when it was deleted, or when a binding now serves other objects under the same resource:
- * hidden objects are not changed.
- */
-async function targetAt({ cache, apis, read }: Collection, place: ObjectPlace): Promise<Target | undefined> {
-  const object = cache.resource(place.group, place.resource, place.segment).get(place)?.object
-  const served = object && servedAt(apis, place)
-  if (object === undefined || served === undefined) return undefined
-  const shown = await read(served.resource, place)
-  return shown?.metadata.uid === object.metadata.uid ? { place, ref: served.ref, object } : undefined
-}
-
-async function dependentsOf(of: Collection, { place, object }: Target): Promise<readonly Target[]> {
-  const keys = of.ownership.dependentsOf(place.cluster, object.metadata.uid ?? '')
-  const targets = await Promise.all(keys.map(key => targetAt(of, parsePlace(key))))
-  return targets.filter(target => target !== undefined)
-}
-
-const referencesOf = ({ object }: Target): readonly OwnerReference[] => object.metadata.ownerReferences ?? []
+/** Also the dependents that appear meanwhile. */
+const dependentsOf = (of: Collection, { place, object }: CollectedObject): AsyncGenerator<CollectedObject> =>
+  targetsOf(of, () => of.ownership.dependentsOf(place.cluster, object.metadata.uid ?? ''))
 
 /** `orphan`: removes the owner from its dependents, then its finalizer. */
-async function releaseDependents(of: Collection, target: Target): Promise<void> {
+async function releaseDependents(of: Collection, target: CollectedObject): Promise<void> {
   const uid = target.object.metadata.uid ?? ''
-  for (const dependent of await dependentsOf(of, target)) await dropOwners(of, dependent, new Set([uid]))
+  for await (const dependent of dependentsOf(of, target)) await dropOwners(of, dependent, new Set([uid]))
   await dropFinalizer(of, target, orphan)
 }
 
 /**
  * `foregroundDeletion`: deletes the dependents; removes the finalizer when those that block the owner are gone.
  */
-async function deleteDependents(of: Collection, target: Target): Promise<void> {
-  for (const dependent of await dependentsOf(of, target)) {
+async function deleteDependents(of: Collection, target: CollectedObject): Promise<void> {
+  for await (const dependent of dependentsOf(of, target))
     if (dependent.object.metadata.deletionTimestamp === undefined) await deleteUnowned(of, dependent)
-  }
-  const uid = target.object.metadata.uid
-  const blocks = ({ uid: owner, blockOwnerDeletion }: OwnerReference): boolean =>
-    owner === uid && blockOwnerDeletion === true
-  const left = await dependentsOf(of, target)
-  if (!left.some(dependent => referencesOf(dependent).some(blocks)))
-    await dropFinalizer(of, target, foreground)
+  if (!(await isBlocked(of, target))) await dropFinalizer(of, target, foreground)
+}
+
+async function isBlocked(of: Collection, { place, object }: CollectedObject): Promise<boolean> {
+  const blockers = (): readonly string[] => of.ownership.blockersOf(place.cluster, object.metadata.uid ?? '')
+  for await (const _ of targetsOf(of, blockers)) return true
+  return false
 }
 
 /** Deletes an object without a solid owner; otherwise removes the references to absent owners. `isChanged`: they are new. */
-async function deleteUnowned(of: Collection, target: Target, isChanged = false): Promise<number | undefined> {
-  const owners = referencesOf(target)
+async function deleteUnowned(
+  of: Collection,
+  target: CollectedObject,
+  isChanged = false,
+): Promise<number | undefined> {
+  const owners = referencesOf(target.object)
   if (owners.length === 0) return undefined
-  const standings = await Promise.all(owners.map(owner => ownerStateOf(of, target.place, owner)))
+  const standings = await ownerStatesOf(of, target)
   const absent = owners.filter((_, i) => standings[i] === 'absent')
   if (isChanged) await of.foreign.report(target.place.cluster, target.object, absent)
   const lost = owners.filter((_, i) => standings[i] === 'absent' || standings[i] === 'waiting')
@@ -198,27 +182,50 @@ async function deleteUnowned(of: Collection, target: Target, isChanged = false):
   return undefined
 }
 
-async function deleteTarget(of: Collection, target: Target, standings: readonly OwnerState[]): Promise<void> {
+async function deleteTarget(
+  of: Collection,
+  target: CollectedObject,
+  standings: readonly OwnerState[],
+): Promise<void> {
   const { place, ref, object } = target
-  const dependents = standings.includes('waiting') ? await dependentsOf(of, target) : []
-  if (dependents.some(dependent => isTerminatingWith(dependent.object, foreground))) await unblock(of, target)
+  const dependents = standings.includes('waiting') ? await stateOfDependents(of, target) : 'none'
+  // The change is an event, after which the object is processed again.
+  if (hasOtherOwners(of, target)) return
+  if (dependents === 'waiting') await unblock(of, target)
   const { uid = '', finalizers = [] } = object.metadata
   const kept = finalizers.includes(orphan) ? 'Orphan' : 'Background'
-  const propagation = dependents.length > 0 || finalizers.includes(foreground) ? 'Foreground' : kept
+  const propagation = dependents !== 'none' || finalizers.includes(foreground) ? 'Foreground' : kept
   await ifFound(of.client.delete(ref, place, { propagation, uid }))
 }
 
+/** `waiting`: one of them waits in foreground deletion for its own dependents. */
+async function stateOfDependents(
+  of: Collection,
+  target: CollectedObject,
+): Promise<'none' | 'some' | 'waiting'> {
+  let state: 'none' | 'some' = 'none'
+  for await (const { object } of dependentsOf(of, target)) {
+    if (isTerminatingWith(object, foreground)) return 'waiting'
+    state = 'some'
+  }
+  return state
+}
+
 /** Breaks a cycle of owners that block each other (`unblockOwnerReferencesPatch`). */
-const unblock = (of: Collection, target: Target): Promise<unknown> =>
+const unblock = (of: Collection, target: CollectedObject): Promise<unknown> =>
   changeOwners(of, target, owners => owners.map(owner => ({ ...owner, blockOwnerDeletion: false })))
 
-const dropOwners = async (of: Collection, target: Target, uids: ReadonlySet<string>): Promise<void> => {
+const dropOwners = async (
+  of: Collection,
+  target: CollectedObject,
+  uids: ReadonlySet<string>,
+): Promise<void> => {
   if (uids.size > 0) await changeOwners(of, target, owners => owners.filter(owner => !uids.has(owner.uid)))
 }
 
 function changeOwners(
   { client }: Collection,
-  { ref, place }: Target,
+  { ref, place }: CollectedObject,
   change: (owners: readonly OwnerReference[]) => readonly OwnerReference[],
 ): Promise<unknown> {
   return updateObject(client, ref, place, current => {
@@ -228,7 +235,11 @@ function changeOwners(
   })
 }
 
-const dropFinalizer = ({ client }: Collection, { ref, place }: Target, finalizer: string): Promise<unknown> =>
+const dropFinalizer = (
+  { client }: Collection,
+  { ref, place }: CollectedObject,
+  finalizer: string,
+): Promise<unknown> =>
   updateObject(client, ref, place, current => ({
     ...current,
     metadata: {

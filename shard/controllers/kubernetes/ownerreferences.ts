@@ -41,10 +41,13 @@ export interface Ownership {
   apply(resource: StoredResource, event: Pick<WatchCacheEvent, 'type' | 'item' | 'previous'>): void
   /** Keys of objects. */
   dependentsOf(cluster: ClusterName, uid: string): readonly string[]
+  /** Keys of the dependents that block the foreground deletion of the owner. */
+  blockersOf(cluster: ClusterName, uid: string): readonly string[]
 }
 
 export function createOwnership(): Ownership {
-  const dependents = new Map<string, Set<string>>()
+  /** Whether they block the deletion of the owner, by place. */
+  const dependents = new Map<string, Map<string, boolean>>()
   const idOf = (cluster: ClusterName, uid: string): string => `${cluster}|${uid}`
   const drop = (place: string, cluster: ClusterName, owners: readonly OwnerReference[]): void => {
     for (const { uid } of owners) {
@@ -54,9 +57,10 @@ export function createOwnership(): Ownership {
     }
   }
   const put = (place: string, cluster: ClusterName, owners: readonly OwnerReference[]): void => {
-    for (const { uid } of owners) {
+    for (const { uid, blockOwnerDeletion } of owners) {
       const id = idOf(cluster, uid)
-      dependents.set(id, (dependents.get(id) ?? new Set()).add(place))
+      const known = dependents.get(id) ?? new Map<string, boolean>()
+      dependents.set(id, known.set(place, known.get(place) === true || blockOwnerDeletion === true))
     }
   }
   return {
@@ -71,7 +75,12 @@ export function createOwnership(): Ownership {
       drop(place, item.cluster, before)
       put(place, item.cluster, now)
     },
-    dependentsOf: (cluster, uid) => [...(dependents.get(idOf(cluster, uid)) ?? [])],
+    dependentsOf: (cluster, uid) => [...(dependents.get(idOf(cluster, uid))?.keys() ?? [])],
+    blockersOf(cluster, uid) {
+      const places: string[] = []
+      for (const [place, blocks] of dependents.get(idOf(cluster, uid)) ?? []) if (blocks) places.push(place)
+      return places
+    },
   }
 }
 
