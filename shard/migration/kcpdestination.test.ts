@@ -14,12 +14,12 @@ import type { LogicalCluster } from '../../kcp/core.ts'
 import type { MigrationStatus } from '../../kcp/migration.ts'
 import { resources } from '../../kcp/resources.ts'
 import { decodeStored, encodeStored } from '../cache/codec.ts'
-import type { KcpControllerDeps } from '../controllers/host.ts'
 import { type TestShard, testShard } from '../testing/shard.ts'
 import type { MigrationChange } from './home.ts'
 import { canEnd, cleanUp, prepare, reopen } from './origin.ts'
 import { annotated, changeOf, rawCluster } from './rawcluster.ts'
 import type { MigrationStep } from './step.ts'
+import { stepOf } from './testing/step.ts'
 
 const cluster = 'moving'
 const view = { apiVersion: 'views.oriel.dev/v1alpha1', kind: 'View', metadata: { name: 'v' } }
@@ -52,19 +52,12 @@ describe('a logical cluster that moves to a shard of kcp', () => {
       ...{ peers: new Map([['kcp', kcp as PeerClient]]), shard: { name: 'alpha' }, apis: () => undefined },
       tenancy: { shards: resources.apiExports, workspaceTypes: resources.apiExports },
     }
-    return {
-      deps: deps as unknown as KcpControllerDeps,
-      home: { read: async () => undefined, write: async (_, __, change) => void written.push(change) },
-      isHere: true,
-      key: 'root|move',
-      migration: {
-        apiVersion: 'migration.kcp.io/v1alpha1',
-        kind: 'LogicalClusterMigration',
-        metadata: { name: 'move', finalizers: [migrationFinalizer] },
-        spec: { logicalCluster: cluster, destinationShard: 'kcp' },
-        status,
-      },
-    }
+    return stepOf({
+      ...{ deps, write: async (_, __, change) => void written.push(change) },
+      metadata: { name: 'move', finalizers: [migrationFinalizer] },
+      spec: { logicalCluster: cluster, destinationShard: 'kcp' },
+      status,
+    })
   }
   const last = (): MigrationStatus => {
     const change = written.at(-1)

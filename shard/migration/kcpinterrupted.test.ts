@@ -15,7 +15,6 @@ import {
 import { resources } from '../../kcp/resources.ts'
 import { externalLogicalClusterAdmin } from '../../kcp/users.ts'
 import { decodeStored } from '../cache/codec.ts'
-import type { KcpControllerDeps } from '../controllers/host.ts'
 import { entryFromKcp } from '../entries/fromkcp.ts'
 import { jsonEntry, protobufEntry } from '../entries/testing/kcpentry.ts'
 import { type TestShard, testShard } from '../testing/shard.ts'
@@ -23,6 +22,7 @@ import { copyPage, finalize } from './destination.ts'
 import type { MigrationChange } from './home.ts'
 import { cleanUp, prepare } from './origin.ts'
 import type { MigrationStep } from './step.ts'
+import { stepOf } from './testing/step.ts'
 
 const cluster = 'moving'
 const names = ['a', 'b', 'c', 'd', 'e']
@@ -80,18 +80,10 @@ class Moving {
         if ('status' in change) this.status = change.status
         else this.#metadata = { ...this.#metadata, finalizers: change.finalizers }
       })
-    return {
-      deps: deps as unknown as KcpControllerDeps,
-      home: { read: async () => undefined, write },
-      isHere: true,
-      key: 'root|move',
-      migration: {
-        ...{ apiVersion: 'migration.kcp.io/v1alpha1', kind: 'LogicalClusterMigration' },
-        metadata: this.#metadata,
-        spec: { logicalCluster: cluster, destinationShard },
-        status: this.status,
-      },
-    }
+    return stepOf({
+      ...{ deps, write, metadata: this.#metadata, status: this.status },
+      spec: { logicalCluster: cluster, destinationShard },
+    })
   }
 
   /** Does the steps of each phase, again after the process has ended, until the last phase. */

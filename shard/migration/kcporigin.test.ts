@@ -9,12 +9,12 @@ import { findCondition } from '../../kcp/conditions.ts'
 import type { DumpEntry, LogicalClusterDump, MigrationStatus } from '../../kcp/migration.ts'
 import { resources } from '../../kcp/resources.ts'
 import { decodeStored } from '../cache/codec.ts'
-import type { KcpControllerDeps } from '../controllers/host.ts'
 import { jsonEntry, protobufEntry } from '../entries/testing/kcpentry.ts'
 import { type TestShard, testShard } from '../testing/shard.ts'
 import { copyPage, finalize } from './destination.ts'
 import type { MigrationChange } from './home.ts'
 import type { MigrationStep } from './step.ts'
+import { stepOf } from './testing/step.ts'
 
 const cluster = 'moving'
 const uid = '9eb774fe-f827-4eeb-b318-e95e356ee881'
@@ -94,19 +94,12 @@ describe('a logical cluster that comes from a shard of kcp', () => {
     const peers = new Map([['kcp', kcp as PeerClient]])
     const tenancy = { shards: resources.apiExports }
     const deps = { content, informers, peers, tenancy, shard: { name: 'beta' }, log: silent }
-    return {
-      deps: deps as unknown as KcpControllerDeps,
-      home: { read: async () => undefined, write: async (_, __, change) => void written.push(change) },
-      isHere: true,
-      key: 'root|move',
-      migration: {
-        apiVersion: 'migration.kcp.io/v1alpha1',
-        kind: 'LogicalClusterMigration',
-        metadata: { name: 'move', ...metadata },
-        spec: { logicalCluster: cluster, destinationShard: 'beta' },
-        status: { phase: 'Migrating', originShard: 'kcp', ...status },
-      },
-    }
+    return stepOf({
+      ...{ deps, write: async (_, __, change) => void written.push(change) },
+      metadata: { name: 'move', ...metadata },
+      spec: { logicalCluster: cluster, destinationShard: 'beta' },
+      status: { phase: 'Migrating', originShard: 'kcp', ...status },
+    })
   }
   const last = (): MigrationStatus => {
     const change = written.at(-1)

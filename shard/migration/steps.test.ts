@@ -21,6 +21,7 @@ import { reportMissing } from './missing.ts'
 import { prepare } from './origin.ts'
 import { keyOfCluster } from './rawcluster.ts'
 import type { MigrationStep } from './step.ts'
+import { stepOf } from './testing/step.ts'
 
 const url = 'https://localhost:6443'
 const addresses = { name: 'beta', baseURL: url, externalURL: url, virtualWorkspaceURL: url }
@@ -44,19 +45,11 @@ describe('the steps of a migration', () => {
     const write = async (_: object, __: string, change: MigrationChange): Promise<void> => {
       if ('status' in change) written.push(change.status)
     }
-    return {
-      deps: deps as unknown as KcpControllerDeps,
-      home: { read: async () => undefined, write },
-      isHere: true,
-      key: 'root|move',
-      migration: {
-        apiVersion: 'migration.kcp.io/v1alpha1',
-        kind: 'LogicalClusterMigration',
-        metadata: { name: 'move', finalizers: [migrationFinalizer] },
-        spec: { logicalCluster, destinationShard: 'beta' },
-        status,
-      },
-    }
+    return stepOf({
+      ...{ deps, write, status },
+      metadata: { name: 'move', finalizers: [migrationFinalizer] },
+      spec: { logicalCluster, destinationShard: 'beta' },
+    })
   }
   const originReady = () => findCondition(written[0]?.conditions, 'OriginReady')
 
