@@ -129,6 +129,9 @@ export const soak: Benchmark = ({ progress }) =>
         .split('\n')
         .filter(line => /^[a-z]/.test(line)).length
       held.push({ live, files, series, resources: await server.ask('resources') })
+      progress(
+        `after part ${part + 1} of ${parts}: ${Math.round(live / mebi)} MiB live, ${files} files, ${series} series`,
+      )
     }
     return rowsOf(held)
   })

@@ -159,7 +159,8 @@ class LmdbMedium implements Medium {
       commits.flatMap(commit => {
         const values = commit.events.map(({ value }) => value && encodeValue(value))
         return [
-          log.put(commit.revision, encodeCommit(commit, values)),
+          // Revisions ascend: with `append` a full page stays full, without it LMDB moves half of it to the next page.
+          log.put(commit.revision, encodeCommit(commit, values), { append: true }),
           ...commit.events.map(({ key }, i) => {
             const value = values[i]
             return value === undefined ? current.remove(key) : current.put(key, value)

@@ -7,12 +7,25 @@ import { absent, decodeValue } from './logged.ts'
 import type { Commit } from './medium.ts'
 import { StoreError, type StoreEvent } from './store.ts'
 
+// The client takes the options, and its types have them for `putSync` only.
+declare module 'lmdb' {
+  interface Database<V, K> {
+    put(id: K, value: V, options: { readonly append: boolean }): Promise<boolean>
+  }
+}
+
 /** The file of a store in its directory. */
 export const fileName = 'oriel.mdb'
 const formatNumber = 2
 const format = `oriel store ${formatNumber}`
 /** Without checksums. */
 const firstFormat = 'oriel store 1'
+
+/**
+ * In bytes, of addresses only. When a file grows beyond its map, the client of LMDB makes a second map and keeps the first one,
+ * so that its pages count twice as memory of the process. Windows would give the file the size of its map.
+ */
+const mapSize = process.platform === 'win32' ? undefined : 64 * 1024 ** 3
 
 export const foreign = (directory: string, why: string): Error =>
   new StoreError(`the store in ${directory} is damaged or has another format: ${why}`)
@@ -64,6 +77,7 @@ export async function openTables(directory: string, mode: 'read' | 'write'): Pro
     cache: false,
     maxDbs: 3,
     overlappingSync: false,
+    ...(mapSize !== undefined && { mapSize }),
     readOnly: mode === 'read',
   })
   try {

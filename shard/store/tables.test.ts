@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openLmdbStore } from './lmdb.ts'
+import type { Store } from './store.ts'
+import { fileName, openTables } from './tables.ts'
+
+describe('the file of a store', () => {
+  let directory: string
+  let store: Store
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'oriel-store-'))
+    store = await openLmdbStore(directory)
+  })
+  afterEach(async () => {
+    await store.close()
+    await rm(directory, { recursive: true })
+  })
+
+  async function fill(count: number, bytes: number): Promise<void> {
+    const value = Buffer.alloc(bytes)
+    for (let i = 0; i < count; i++) await store.commit([{ key: `k${i}`, value }])
+  }
+
+  it('has as many commits in a page of its log as there is room for', async () => {
+    await fill(100, 1_500)
+    const { root, log } = await openTables(directory, 'read')
+    const { treeLeafPageCount } = log.getStats() as { treeLeafPageCount: number }
+    await root.close()
+    assert.ok(treeLeafPageCount <= 52, `${treeLeafPageCount} pages, of which each has room for two`)
+  })
+
+  it('has one map while it grows', async () => {
+    await fill(64, 100_000)
+    const maps = (await readFile('/proc/self/maps', 'utf8')).split('\n')
+    assert.equal(maps.filter(map => map.endsWith(join(directory, fileName))).length, 1)
+  })
+})
