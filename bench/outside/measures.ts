@@ -5,9 +5,12 @@ import type { Side } from '../tools/sides.ts'
 import { bindings, offer } from './bindings.ts'
 import { type Loader, type Requests, type Taken, type Target, type Task, targetOf } from './loader.ts'
 
-const workspaces = 100
-const connections = 64
-/** Of each workspace. */
+/** `OUTSIDE_WORKSPACES=10000`: all workspaces, of which at most 100 have objects. */
+const workspaces = Number(process.env.OUTSIDE_WORKSPACES ?? 100)
+/** `OUTSIDE_CONNECTIONS=1` */
+export const connections = Number(process.env.OUTSIDE_CONNECTIONS ?? 64)
+const used = Math.min(workspaces, 100)
+/** Of each workspace that has objects. */
 const objects = 120
 const watchers = 300
 
@@ -51,13 +54,13 @@ export const configMap = (name: string): string =>
 
 const root = '/clusters/root/apis/tenancy.kcp.io/v1alpha1/workspaces'
 const collection = (i: number): string => `/clusters/root:w${i}/api/v1/namespaces/default/configmaps`
-const collections = Array.from({ length: workspaces }, (_, i) => collection(i))
+const collections = Array.from({ length: used }, (_, i) => collection(i))
 /** The path of all objects. */
 export const everywhere = '/clusters/*/api/v1/configmaps'
 /** The paths of the objects of one workspace, and of one of them. */
 export const oneCollection = collection(0)
 export const oneObject = `${oneCollection}/c-0`
-const total = workspaces * objects
+export const total = used * objects
 
 const post = (
   paths: readonly string[],
@@ -81,7 +84,7 @@ const workspacesToReady = post([root], workspace('w%d'), {
 })
 
 /** Request i is about object i of the workspace i modulo their number, so that all are in turn. */
-const objectOf = (i: number): string => `${collection(i % workspaces)}/c-${i}`
+const objectOf = (i: number): string => `${collection(i % used)}/c-${i}`
 const oneOfEach = Array.from({ length: total }, (_, i) => objectOf(i))
 
 const steps = {
@@ -118,7 +121,7 @@ export async function measureOutside(subject: Subject): Promise<Outside> {
   say('APIBindings')
   const provider = 'root:w0'
   await offer(loader, target, provider)
-  const bound = { provider, consumers: 'root:w%d', count: workspaces }
+  const bound = { provider, consumers: 'root:w%d', count: used }
   const binding = await take(subject, { target, requests: bindings(bound) })
   return { requests: { workspaces: made, ...requests, binding }, ...rest }
 }
@@ -158,7 +161,7 @@ const namespaces = (loader: Loader, target: Target): Promise<Taken> =>
   loader.run({
     target,
     requests: {
-      ...get(['/clusters/root:w%d/api/v1/namespaces'], 4, workspaces),
+      ...get(['/clusters/root:w%d/api/v1/namespaces'], 4, used),
       until: '/clusters/root:w%d/api/v1/namespaces',
       untilHas: '"name":"default"',
     },

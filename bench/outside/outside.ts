@@ -4,7 +4,15 @@ import { withScratch } from '../tools/scratch.ts'
 import type { Side } from '../tools/sides.ts'
 import { keepBodies, withSameBytes } from './limits.ts'
 import { Loader } from './loader.ts'
-import { type Measured, measureOutside, measureRequests, type Outside, type Subject } from './measures.ts'
+import {
+  connections,
+  type Measured,
+  measureOutside,
+  measureRequests,
+  type Outside,
+  type Subject,
+  total,
+} from './measures.ts'
 import { thisCheckout, withOriel } from './server.ts'
 
 /** A server, and the seconds from its start until `/readyz` responds. */
@@ -15,11 +23,11 @@ interface Started {
 
 const names: Readonly<Record<string, string>> = {
   workspaces: 'workspaces to Ready, 16 clients',
-  create: 'CREATE of a ConfigMap of 1 KiB, 64 connections',
-  get: 'GET, 64 connections',
-  'get-http2': 'GET over HTTP/2, 64 connections',
-  list: 'LIST of 120 objects, 64 connections',
-  'list-all': 'LIST of 12,000 objects over *, 4 connections',
+  create: `CREATE of a ConfigMap of 1 KiB, ${connections} connections`,
+  get: `GET, ${connections} connections`,
+  'get-http2': `GET over HTTP/2, ${connections} connections`,
+  list: `LIST of 120 objects, ${connections} connections`,
+  'list-all': `LIST of ${total.toLocaleString('en')} objects over *, 4 connections`,
   binding: 'APIBinding until it is bound, 40 in a second',
 }
 
