@@ -1,6 +1,7 @@
-import { isDeepStrictEqual } from 'node:util'
-import { isObject, listAt, memberOf, textAt, valueAt } from '../framework/formats/values.ts'
+import { append, isObject, listAt, memberOf, textAt, valueAt } from '../framework/formats/values.ts'
+import { sameJsonSteps, Work } from '../framework/json/json.ts'
 import type { FieldError } from '../framework/meta/errors.ts'
+import type { ErrorSteps } from '../framework/meta/errorsteps.ts'
 import { invalidValue, required } from '../framework/meta/fielderror.ts'
 import type { KubeObject } from '../framework/meta/object.ts'
 import { approvalErrors, domainErrors, missingNames, nameErrors } from './crd/names.ts'
@@ -12,27 +13,36 @@ import { patternCostErrors } from './structural/structural.ts'
  * Validates an APIResourceSchema (kcp `pkg/admission/apiresourceschema`). With `old`, the spec is immutable, and an
  * unchanged spec is not validated again.
  */
-export function validateAPIResourceSchema(schema: KubeObject, old?: KubeObject): readonly FieldError[] {
-  const unchanged = old !== undefined && isDeepStrictEqual(schema.spec, old.spec)
+export function* validateAPIResourceSchema(schema: KubeObject, old?: KubeObject): ErrorSteps {
+  const unchanged = old !== undefined && (yield* sameJsonSteps(schema.spec, old.spec, new Work()))
   return [
     ...objectNameErrors(schema),
     ...approvalErrors(schema),
-    ...(unchanged ? [] : specErrors(schema.spec)),
+    ...(unchanged ? [] : yield* specErrors(schema.spec)),
     ...(unchanged || old === undefined ? [] : [immutableError(schema.spec)]),
   ]
 }
 
-function specErrors(spec: unknown): readonly FieldError[] {
+function* specErrors(spec: unknown): ErrorSteps {
   const versions = listAt(spec, 'versions')
-  const tooLarge = patternCostErrors(versions, 'spec.versions')
+  const tooLarge = yield* patternCostErrors(versions, 'spec.versions')
   if (tooLarge.length > 0) return tooLarge
   return [
     ...groupErrors(textAt(spec, 'group')),
-    ...versions.flatMap((version, i) => schemaVersionErrors(version, `spec.versions[${i}]`)),
+    ...(yield* versionsErrors(versions)),
     ...versionSetErrors(versions, 'spec.versions'),
     ...missingNames(memberOf(spec, 'names'), 'spec.names'),
-    ...nameErrors(memberOf(spec, 'names'), 'spec.names'),
+    ...(yield* nameErrors(memberOf(spec, 'names'), 'spec.names')),
   ]
+}
+
+function* versionsErrors(versions: readonly unknown[]): ErrorSteps {
+  const errors: FieldError[] = []
+  for (const [i, version] of versions.entries()) {
+    append(errors, yield* schemaVersionErrors(version, `spec.versions[${i}]`))
+    yield
+  }
+  return errors
 }
 
 /** The value has group and names only, because the whole spec can have many kilobytes. */
@@ -60,17 +70,15 @@ function groupErrors(group: string): readonly FieldError[] {
 }
 
 /** Like kcp, reports errors in the schema at `schema.openAPIV3Schema`, although the object has no such field. */
-function schemaVersionErrors(version: unknown, path: string): readonly FieldError[] {
+function* schemaVersionErrors(version: unknown, path: string): ErrorSteps {
   const schema = memberOf(version, 'schema') ?? undefined
-  if (schema === undefined) return [...versionErrors(version, path), required(`${path}.schema`)]
+  if (schema === undefined) return [...(yield* versionErrors(version, path)), required(`${path}.schema`)]
   const status = isObject(valueAt(version, 'subresources', 'status'))
-  const schemaErrors = versionSchemaErrors(schema, status, `${path}.schema.openAPIV3Schema`)
-  const selectable = listAt(version, 'selectableFields')
+  const schemaErrors = yield* versionSchemaErrors(schema, status, `${path}.schema.openAPIV3Schema`)
+  const selectable = schemaErrors.length > 0 ? [] : listAt(version, 'selectableFields')
   return [
-    ...versionErrors(version, path),
+    ...(yield* versionErrors(version, path)),
     ...schemaErrors,
-    ...(schemaErrors.length > 0
-      ? []
-      : selectableFieldErrors(selectable, schema as RawSchema, `${path}.selectableFields`)),
+    ...(yield* selectableFieldErrors(selectable, schema as RawSchema, `${path}.selectableFields`)),
   ]
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { Ajv } from 'ajv'
 import * as fc from 'fast-check'
+import { atOnce } from '../framework/json/json.ts'
 import type { JSONSchemaProps } from '../framework/meta/jsonschema.ts'
 import type { KubeObject } from '../framework/meta/object.ts'
 import { compileSchema } from './compile.ts'
@@ -58,7 +59,7 @@ describe('schemas, at random', () => {
 
   it('are structural when they should be', () => {
     fc.assert(
-      fc.property(anySchema, schema => assert.deepEqual(checkStructural(schemaOf(schema), 's'), [])),
+      fc.property(anySchema, schema => assert.deepEqual(atOnce(checkStructural(schemaOf(schema), 's')), [])),
       { numRuns: 500 },
     )
   })
@@ -126,7 +127,7 @@ describe('schemas, at random', () => {
     }))
     fc.assert(
       fc.property(raw, schema => {
-        const errors = checkStructural(schema, 's')
+        const errors = atOnce(checkStructural(schema, 's'))
         if (errors.length === 0) compileSchema(schema as JSONSchemaProps).decode(objectOf({ a: [1] }))
         assert.ok(errors.every(error => error.field.startsWith('s')))
       }),

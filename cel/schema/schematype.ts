@@ -1,4 +1,5 @@
 import { isObject } from '../../framework/formats/values.ts'
+import { atOnce, Work } from '../../framework/json/json.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import type { StructInfo } from '../checker/environment.ts'
 import {
@@ -53,16 +54,26 @@ export interface RootDeclaration extends SchemaDeclaration {
 interface Build {
   readonly structs: Map<string, StructInfo>
   readonly declarations: Map<JSONSchemaProps, SchemaDeclaration>
+  readonly work: Work
 }
 
+type Declaring = Generator<void, SchemaDeclaration | undefined>
+
 /** Declares a schema and its nested schemas; undefined if expressions cannot access values of it. */
-export function declarationOf(
+export const declarationOf = (
+  schema: JSONSchemaProps,
+  isResource: boolean,
+  name?: string,
+): RootDeclaration | undefined => atOnce(declarationSteps(schema, isResource, name))
+
+/** `declarationOf`, in steps. */
+export function* declarationSteps(
   schema: JSONSchemaProps,
   isResource: boolean,
   name = 'selfType',
-): RootDeclaration | undefined {
-  const build: Build = { structs: new Map(), declarations: new Map() }
-  const declared = declareSchema(build, schema, name, isResource)
+): Generator<void, RootDeclaration | undefined> {
+  const build: Build = { structs: new Map(), declarations: new Map(), work: new Work() }
+  const declared = yield* declareSchema(build, schema, name, isResource)
   if (declared === undefined) return undefined
   return {
     ...declared,
@@ -72,27 +83,33 @@ export function declarationOf(
   }
 }
 
-function declareSchema(
+function* declareSchema(
   build: Build,
   schema: JSONSchemaProps,
   name: string,
   isResource = schema['x-kubernetes-embedded-resource'] === true,
-): SchemaDeclaration | undefined {
-  const declared = declareNode(build, isResource ? withMetadata(schema) : schema, name)
+): Declaring {
+  const below = declareBelow(build, isResource ? withMetadata(schema) : schema, name)
+  const declared = below === undefined ? declareScalar(schema) : yield* below
   if (declared !== undefined) build.declarations.set(schema, declared)
+  if (build.work.isStepDone()) yield
   return declared
 }
 
-function declareNode(build: Build, schema: JSONSchemaProps, name: string): SchemaDeclaration | undefined {
+/** undefined: the schema has no schemas below it. */
+function declareBelow(build: Build, schema: JSONSchemaProps, name: string): Declaring | undefined {
+  if (schema['x-kubernetes-int-or-string'] === true) return undefined
+  if (schema.type === 'array') return declareList(build, schema, name)
+  if (schema.type !== 'object') return undefined
+  return isObject(schema.additionalProperties)
+    ? declareMap(build, schema, schema.additionalProperties, name)
+    : declareObject(build, schema, name)
+}
+
+function declareScalar(schema: JSONSchemaProps): SchemaDeclaration | undefined {
   if (schema['x-kubernetes-int-or-string'] === true)
     return { type: dynType, adapt: adaptIntOrString, ...intOrStringSize(schema) }
   switch (schema.type) {
-    case 'array':
-      return declareList(build, schema, name)
-    case 'object':
-      return isObject(schema.additionalProperties)
-        ? declareMap(build, schema, schema.additionalProperties, name)
-        : declareObject(build, schema, name)
     case 'string':
       return { type: stringFormat(schema), adapt: adaptString(schema), ...stringSize(schema) }
     case 'boolean':
@@ -116,8 +133,9 @@ const formatTypes: Readonly<Record<string, CelType>> = {
 const stringFormat = ({ format = '' }: JSONSchemaProps): CelType =>
   Object.hasOwn(formatTypes, format) ? (formatTypes[format] ?? stringType) : stringType
 
-function declareList(build: Build, schema: JSONSchemaProps, name: string): SchemaDeclaration | undefined {
-  const items = schema.items === undefined ? undefined : declareSchema(build, schema.items, `${name}.@idx`)
+function* declareList(build: Build, schema: JSONSchemaProps, name: string): Declaring {
+  const items =
+    schema.items === undefined ? undefined : yield* declareSchema(build, schema.items, `${name}.@idx`)
   if (items === undefined) return undefined
   const kind = listKind(schema)
   const adapt: TypeAdapter = raw =>
@@ -131,13 +149,13 @@ function declareList(build: Build, schema: JSONSchemaProps, name: string): Schem
 
 const notAnObject = new CelError('invalid data, expected a map for the provided schema with type=object')
 
-function declareMap(
+function* declareMap(
   build: Build,
   schema: JSONSchemaProps,
   values: JSONSchemaProps,
   name: string,
-): SchemaDeclaration | undefined {
-  const items = declareSchema(build, values, `${name}.@elem`)
+): Declaring {
+  const items = yield* declareSchema(build, values, `${name}.@elem`)
   if (items === undefined) return undefined
   const adapt: TypeAdapter = raw =>
     isObject(raw) ? new MapView(raw, items.adapt) : raw === null ? null : notAnObject
@@ -145,13 +163,14 @@ function declareMap(
   return { type: mapOf(stringType, items.type), adapt, maxElements, minSize: 2, items }
 }
 
-function declareObject(build: Build, schema: JSONSchemaProps, name: string): SchemaDeclaration {
+function* declareObject(build: Build, schema: JSONSchemaProps, name: string): Declaring {
+  const required = new Set(schema.required)
   const fields = new Map<string, SchemaDeclaration>()
   const views = new Map<string, FieldView>()
   let minSize = 2
   for (const [key, property] of Object.entries(schema.properties ?? {})) {
     const escaped = escapedName(key)
-    const field = declareSchema(build, property, `${name}.${escaped ?? key}`)
+    const field = yield* declareSchema(build, property, `${name}.${escaped ?? key}`)
     if (field === undefined) {
       if (escaped !== undefined) views.set(escaped, { key, adapt: adaptUnknown })
       continue
@@ -160,7 +179,7 @@ function declareObject(build: Build, schema: JSONSchemaProps, name: string): Sch
       fields.set(escaped, field)
       views.set(escaped, { key, adapt: field.adapt })
     }
-    const isAlways = schema.required?.includes(key) === true && (property.default ?? null) === null
+    const isAlways = required.has(key) && (property.default ?? null) === null
     if (isAlways) minSize += Buffer.byteLength(key) + field.minSize + 4
   }
   build.structs.set(name, { field: wanted => fields.get(wanted)?.type })
@@ -215,9 +234,9 @@ export function stringSize(schema: JSONSchemaProps): SchemaSize {
   if (known !== undefined) return known
   if (format === 'byte')
     return { maxElements: maxLength === undefined ? maxRequestSize - 2 : atLeastZero(maxLength), minSize: 2 }
-  const longest = Math.max(
+  const longest = values.reduce<number>(
+    (most, value) => (typeof value === 'string' ? Math.max(most, Buffer.byteLength(value)) : most),
     0,
-    ...values.map(value => (typeof value === 'string' ? Buffer.byteLength(value) : 0)),
   )
   const unlimited = values.length > 0 ? longest : maxRequestSize - 2
   return { maxElements: lengthSize(schema) ?? unlimited, minSize: 2 }

@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util'
 import {
+  append,
   isObject,
   type JsonObject,
   listAt,
@@ -7,7 +7,9 @@ import {
   textAt,
   valueAt,
 } from '../../framework/formats/values.ts'
+import { sameJsonSteps, Work } from '../../framework/json/json.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
+import { type ErrorSteps, itemErrors } from '../../framework/meta/errorsteps.ts'
 import { invalidValue, required, unsupported } from '../../framework/meta/fielderror.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import type { RawSchema } from '../structural/schema.ts'
@@ -67,26 +69,27 @@ function defaultStatus(crd: KubeObject): unknown {
  * Validates a defaulted CustomResourceDefinition beyond its schema and metadata (rules.md 7.2 to 7.8). With `old`,
  * immutable fields are compared, and unchanged schemas are not validated again.
  */
-export function validateCustomResourceDefinition(crd: KubeObject, old?: KubeObject): readonly FieldError[] {
+export function* validateCustomResourceDefinition(crd: KubeObject, old?: KubeObject): ErrorSteps {
   const { spec, status } = crd
   const versions = listAt(spec, 'versions')
-  const tooLarge = patternCostErrors(versions, 'spec.versions')
+  const tooLarge = yield* patternCostErrors(versions, 'spec.versions')
   if (tooLarge.length > 0) return tooLarge
-  const { common, own } = hoisted(versions)
+  const { common, own } = yield* hoisted(versions)
+  const schemas = new OldSchemas(old)
   return [
     ...objectNameErrors(crd),
     ...domainErrors('spec.group', textAt(spec, 'group')),
     ...scopeErrors(textAt(spec, 'scope')),
     ...missingSchemas(versions),
-    ...own.flatMap((version, i) => crdVersionErrors(version, `spec.versions[${i}]`, old)),
+    ...(yield* ownErrors(own, schemas)),
     ...versionSetErrors(versions, 'spec.versions'),
     ...missingNames(memberOf(spec, 'names'), 'spec.names'),
-    ...nameErrors(memberOf(spec, 'names'), 'spec.names'),
-    ...commonErrors(common, versions, old),
+    ...(yield* nameErrors(memberOf(spec, 'names'), 'spec.names')),
+    ...(yield* commonErrors(common, versions, schemas)),
     ...conversionErrors(memberOf(spec, 'conversion'), 'spec.conversion'),
     ...(old === undefined ? [] : immutableErrors(crd, old)),
-    ...nameErrors(memberOf(status, 'acceptedNames'), 'status.acceptedNames'),
-    ...storedVersionErrors(listAt(status, 'storedVersions').map(String), versions),
+    ...(yield* nameErrors(memberOf(status, 'acceptedNames'), 'status.acceptedNames')),
+    ...(yield* storedVersionErrors(listAt(status, 'storedVersions').map(String), versions)),
     ...approvalErrors(crd, old),
     ...preserveErrors(spec),
   ]
@@ -118,47 +121,65 @@ const missingSchemas = (versions: readonly unknown[]): readonly FieldError[] =>
     schemaOf(version) === undefined ? [required(`spec.versions[${i}].schema.openAPIV3Schema`)] : [],
   )
 
-const isUnchanged = (version: unknown, schema: unknown, old: KubeObject | undefined): boolean =>
-  listAt(old?.spec, 'versions').some(
-    before =>
-      textAt(before, 'name') === textAt(version, 'name') && isDeepStrictEqual(schemaOf(before), schema),
-  )
+/** The schemas of the versions of the definition before an update. */
+class OldSchemas {
+  readonly #byVersion: ReadonlyMap<string, unknown>
 
-/** Validates the parts of a version that differ from other versions. */
-function crdVersionErrors(
-  version: unknown,
-  path: string,
-  old: KubeObject | undefined,
-): readonly FieldError[] {
+  constructor(old: KubeObject | undefined) {
+    const versions = listAt(old?.spec, 'versions')
+    this.#byVersion = new Map(versions.map(version => [textAt(version, 'name'), schemaOf(version)]))
+  }
+
+  *have(version: unknown, schema: unknown): Generator<void, boolean> {
+    const before = this.#byVersion.get(textAt(version, 'name'))
+    return before !== undefined && (yield* sameJsonSteps(before, schema, new Work()))
+  }
+
+  *haveAll(versions: readonly unknown[], schema: unknown): Generator<void, boolean> {
+    for (const version of versions) {
+      yield
+      if (!(yield* this.have(version, schema))) return false
+    }
+    return true
+  }
+}
+
+/** Validates the parts of versions that differ from those of other versions. */
+function* ownErrors(versions: readonly unknown[], schemas: OldSchemas): ErrorSteps {
+  const errors: FieldError[] = []
+  for (const [i, version] of versions.entries()) {
+    append(errors, yield* crdVersionErrors(version, `spec.versions[${i}]`, schemas))
+    yield
+  }
+  return errors
+}
+
+function* crdVersionErrors(version: unknown, path: string, schemas: OldSchemas): ErrorSteps {
   const schema = schemaOf(version)
-  const checked = schema === undefined || isUnchanged(version, schema, old)
+  const checked = schema === undefined || (yield* schemas.have(version, schema))
   const at = `${path}.schema.openAPIV3Schema`
-  const schemaErrors = checked ? [] : versionSchemaErrors(schema, hasStatus(version), at)
+  const schemaErrors = checked ? [] : yield* versionSchemaErrors(schema, hasStatus(version), at)
   const isSound = schema !== undefined && schemaErrors.length === 0
-  const fields = listAt(version, 'selectableFields')
+  const fields = isSound ? listAt(version, 'selectableFields') : []
   return [
-    ...versionErrors(version, path),
+    ...(yield* versionErrors(version, path)),
     ...schemaErrors,
-    ...(isSound ? selectableFieldErrors(fields, schema as RawSchema, `${path}.selectableFields`) : []),
+    ...(yield* selectableFieldErrors(fields, schema as RawSchema, `${path}.selectableFields`)),
   ]
 }
 
 /** Validates the parts that are equal in all versions. */
-function commonErrors(
-  common: JsonObject,
-  versions: readonly unknown[],
-  old: KubeObject | undefined,
-): readonly FieldError[] {
+function* commonErrors(common: JsonObject, versions: readonly unknown[], schemas: OldSchemas): ErrorSteps {
   const schema = schemaOf(common)
-  const checked = schema === undefined || versions.every(version => isUnchanged(version, schema, old))
+  const checked = schema === undefined || (yield* schemas.haveAll(versions, schema))
   const at = 'spec.validation.openAPIV3Schema'
-  const schemaErrors = checked ? [] : versionSchemaErrors(schema, versions.some(hasStatus), at)
+  const schemaErrors = checked ? [] : yield* versionSchemaErrors(schema, versions.some(hasStatus), at)
   const isSound = schema !== undefined && schemaErrors.length === 0
-  const fields = listAt(common, 'selectableFields')
+  const fields = isSound ? listAt(common, 'selectableFields') : []
   return [
     ...schemaErrors,
-    ...partErrors(common, 'spec'),
-    ...(isSound ? selectableFieldErrors(fields, schema as RawSchema, 'spec.selectableFields') : []),
+    ...(yield* partErrors(common, 'spec')),
+    ...(yield* selectableFieldErrors(fields, schema as RawSchema, 'spec.selectableFields')),
   ]
 }
 
@@ -179,20 +200,21 @@ function immutableErrors(crd: KubeObject, old: KubeObject): readonly FieldError[
 const missing = (name: string): string =>
   `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`
 
-function storedVersionErrors(stored: readonly string[], versions: readonly unknown[]): readonly FieldError[] {
+function* storedVersionErrors(stored: readonly string[], versions: readonly unknown[]): ErrorSteps {
   const path = 'status.storedVersions'
   if (stored.length === 0) return [invalidValue(path, stored, 'must have at least one stored version')]
-  const names = versions.map(version => textAt(version, 'name'))
+  const names = new Set(versions.map(version => textAt(version, 'name')))
+  const known = new Set(stored)
   const storage = versions
     .filter(version => memberOf(version, 'storage') === true)
     .map(version => textAt(version, 'name'))
   return [
     ...storage
-      .filter(name => !stored.includes(name))
+      .filter(name => !known.has(name))
       .map(name => invalidValue(path, stored, `must have the storage version ${name}`)),
-    ...stored.flatMap((name, i) =>
-      names.includes(name) ? [] : [invalidValue(`${path}[${i}]`, name, missing(name))],
-    ),
+    ...(yield* itemErrors(stored, (name, i) =>
+      names.has(name) ? [] : [invalidValue(`${path}[${i}]`, name, missing(name))],
+    )),
   ]
 }
 

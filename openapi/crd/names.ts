@@ -1,6 +1,7 @@
 import { formatCheck } from '../../framework/formats/formats.ts'
 import { listAt, textAt } from '../../framework/formats/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
+import { type ErrorSteps, itemErrors } from '../../framework/meta/errorsteps.ts'
 import { invalidValue, required } from '../../framework/meta/fielderror.ts'
 import { dns1035LabelErrors, dns1123SubdomainErrors } from '../../framework/meta/names.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
@@ -42,22 +43,22 @@ export const missingNames = (names: unknown, path: string): readonly FieldError[
   single.filter(([name]) => textAt(names, name) === '').map(([name]) => required(`${path}.${name}`))
 
 /** Validates the names of kinds and resources that are set (rules.md 7.3). */
-export function nameErrors(names: unknown, path: string): readonly FieldError[] {
+export function* nameErrors(names: unknown, path: string): ErrorSteps {
   const kind = textAt(names, 'kind')
   return [
     ...single.flatMap(([name, check]) =>
       textAt(names, name) === '' ? [] : check(`${path}.${name}`, textAt(names, name)),
     ),
-    ...listedErrors(names, path, 'shortNames'),
+    ...(yield* listedErrors(names, path, 'shortNames')),
     ...(kind !== '' && kind === textAt(names, 'listKind')
       ? [invalidValue(`${path}.listKind`, kind, 'kind and listKind may not be the same')]
       : []),
-    ...listedErrors(names, path, 'categories'),
+    ...(yield* listedErrors(names, path, 'categories')),
   ]
 }
 
-const listedErrors = (names: unknown, path: string, list: string): readonly FieldError[] =>
-  listAt(names, list).flatMap((name, i) => labelErrors(`${path}.${list}[${i}]`, String(name)))
+const listedErrors = (names: unknown, path: string, list: string): ErrorSteps =>
+  itemErrors(listAt(names, list), (name, i) => labelErrors(`${path}.${list}[${i}]`, String(name)))
 
 const annotation = 'api-approved.kubernetes.io'
 const path = `metadata.annotations[${annotation}]`

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { atOnce } from '../../framework/json/json.ts'
 import { validateCustomResourceDefinition } from './crd.ts'
 import { crdOf, names, text, v1 } from './testing/definition.ts'
 
@@ -9,7 +10,9 @@ describe('updates of CustomResourceDefinitions', () => {
     oldStatus: object = established,
     status: object = oldStatus,
   ): readonly string[] =>
-    validateCustomResourceDefinition(crdOf(spec, { status }), crdOf({}, { status: oldStatus })).map(text)
+    atOnce(validateCustomResourceDefinition(crdOf(spec, { status }), crdOf({}, { status: oldStatus }))).map(
+      text,
+    )
 
   it('may not change scope and kind once established', () => {
     const changed = { scope: 'Cluster', names: { ...names, kind: 'Gadget' } }
@@ -38,7 +41,7 @@ describe('updates of CustomResourceDefinitions', () => {
   it('do not validate an unchanged schema again', () => {
     const broken = { versions: [{ ...v1, schema: { openAPIV3Schema: { type: 'object', nullable: true } } }] }
     const crd = crdOf(broken)
-    assert.equal(validateCustomResourceDefinition(crd).length, 1)
-    assert.deepEqual(validateCustomResourceDefinition(crd, crdOf(broken)), [])
+    assert.equal(atOnce(validateCustomResourceDefinition(crd)).length, 1)
+    assert.deepEqual(atOnce(validateCustomResourceDefinition(crd, crdOf(broken))), [])
   })
 })

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import {
   isObject,
   type JsonObject,
@@ -7,26 +6,30 @@ import {
   textAt,
   valueAt,
 } from '../../framework/formats/values.ts'
+import { sameJsonSteps, Work } from '../../framework/json/json.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
+import { type ErrorSteps, itemErrors } from '../../framework/meta/errorsteps.ts'
 import { duplicate, invalidValue, repetitions, required, tooMany } from '../../framework/meta/fielderror.ts'
 import { findField, isSchema, type RawSchema } from '../structural/schema.ts'
 import { checkStructural } from '../structural/structural.ts'
 import { labelErrors } from './names.ts'
 
 /** Validates a version of a CRD or APIResourceSchema, except its schema. */
-export const versionErrors = (version: unknown, path: string): readonly FieldError[] => [
-  ...labelErrors(`${path}.name`, textAt(version, 'name')),
-  ...deprecationErrors(version, `${path}.deprecationWarning`),
-  ...partErrors(version, path),
-]
+export function* versionErrors(version: unknown, path: string): ErrorSteps {
+  return [
+    ...labelErrors(`${path}.name`, textAt(version, 'name')),
+    ...deprecationErrors(version, `${path}.deprecationWarning`),
+    ...(yield* partErrors(version, path)),
+  ]
+}
 
 /** Validates subresources and columns. */
-export const partErrors = (version: unknown, path: string): readonly FieldError[] => [
-  ...scaleErrors(valueAt(version, 'subresources', 'scale'), `${path}.subresources.scale`),
-  ...listAt(version, 'additionalPrinterColumns').flatMap((column, i) =>
-    columnErrors(column, `${path}.additionalPrinterColumns[${i}]`),
-  ),
-]
+export function* partErrors(version: unknown, path: string): ErrorSteps {
+  const scale = scaleErrors(valueAt(version, 'subresources', 'scale'), `${path}.subresources.scale`)
+  const at = (i: number): string => `${path}.additionalPrinterColumns[${i}]`
+  const columns = listAt(version, 'additionalPrinterColumns')
+  return [...scale, ...(yield* itemErrors(columns, (column, i) => columnErrors(column, at(i))))]
+}
 
 /** Version names must be unique, and one version must be the storage version. */
 export function versionSetErrors(versions: readonly unknown[], path: string): readonly FieldError[] {
@@ -62,8 +65,8 @@ function deprecationErrors(version: unknown, path: string): readonly FieldError[
 }
 
 /** The schema of a version must be structural, and its root must allow a status subresource if there is one. */
-export function versionSchemaErrors(schema: unknown, status: boolean, path: string): readonly FieldError[] {
-  const structural = checkStructural(schema, path)
+export function* versionSchemaErrors(schema: unknown, status: boolean, path: string): ErrorSteps {
+  const structural = yield* checkStructural(schema, path)
   return status && isSchema(schema) ? [...statusRootErrors(schema, path), ...structural] : structural
 }
 
@@ -153,21 +156,24 @@ const maxSelectableFields = 8
 const selectableTypes = ['string', 'boolean', 'integer']
 
 /** Selectable fields must be scalars of the schema (rules.md 7.7). The schema must be structural. */
-export function selectableFieldErrors(
+export function* selectableFieldErrors(
   fields: readonly unknown[],
   schema: RawSchema,
   path: string,
-): readonly FieldError[] {
-  const paths = fields.map(field => textAt(field, 'jsonPath'))
+): ErrorSteps {
   const isRepeated = repetitions()
-  const count = new Set(paths.filter(jsonPath => typeof findField(jsonPath, schema, false) !== 'string')).size
-  return [
-    ...paths.flatMap((jsonPath, i) => [
-      ...selectableErrors(jsonPath, schema, `${path}[${i}].jsonPath`),
-      ...(isRepeated(jsonPath) ? [duplicate(`${path}[${i}].jsonPath`, jsonPath)] : []),
-    ]),
-    ...(count > maxSelectableFields ? [tooMany(path, count, maxSelectableFields)] : []),
-  ]
+  const found = new Set<string>()
+  const errors = yield* itemErrors(fields, (field, i) => {
+    const [jsonPath, at] = [textAt(field, 'jsonPath'), `${path}[${i}].jsonPath`]
+    if (typeof findField(jsonPath, schema, false) !== 'string') found.add(jsonPath)
+    return [
+      ...selectableErrors(jsonPath, schema, at),
+      ...(isRepeated(jsonPath) ? [duplicate(at, jsonPath)] : []),
+    ]
+  })
+  return found.size > maxSelectableFields
+    ? [...errors, tooMany(path, found.size, maxSelectableFields)]
+    : errors
 }
 
 function selectableErrors(jsonPath: string, schema: RawSchema, path: string): readonly FieldError[] {
@@ -194,17 +200,23 @@ export interface Hoisted {
 }
 
 /** Kubernetes moves the parts that are equal in all versions to the spec, and reports their errors there. */
-export function hoisted(versions: readonly unknown[]): Hoisted {
+export function* hoisted(versions: readonly unknown[]): Generator<void, Hoisted> {
   const [first] = versions
-  const alike = parts.filter(part =>
-    versions.every(version => isDeepStrictEqual(memberOf(version, part), memberOf(first, part))),
-  )
+  const alike = new Set<string>()
+  for (const part of parts) if (yield* isAlike(versions, part)) alike.add(part)
   return {
-    common: isObject(first) ? only(first, part => alike.includes(part)) : {},
-    own: versions.map(version =>
-      isObject(version) ? only(version, part => !alike.includes(part)) : version,
-    ),
+    common: isObject(first) ? only(first, part => alike.has(part)) : {},
+    own: versions.map(version => (isObject(version) ? only(version, part => !alike.has(part)) : version)),
   }
+}
+
+function* isAlike([first, ...others]: readonly unknown[], part: string): Generator<void, boolean> {
+  const work = new Work()
+  for (const version of others) {
+    if (!(yield* sameJsonSteps(memberOf(version, part), memberOf(first, part), work))) return false
+    if (work.isStepDone()) yield
+  }
+  return true
 }
 
 const only = (fields: JsonObject, isWanted: (name: string) => boolean): JsonObject =>

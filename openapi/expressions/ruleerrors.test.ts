@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { atOnce } from '../../framework/json/json.ts'
 import { fieldErrorBody } from '../../framework/meta/errors.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { ruleErrors } from './ruleerrors.ts'
@@ -8,7 +9,7 @@ const errorsOf = (
   rules?: JSONSchemaProps['x-kubernetes-validations'],
 ): readonly string[] => {
   const own = rules === undefined ? {} : { 'x-kubernetes-validations': rules }
-  return ruleErrors({ type: 'object', properties: { spec }, ...own }, 'schema').map(
+  return atOnce(ruleErrors({ type: 'object', properties: { spec }, ...own }, 'schema')).map(
     error => `${error.field}: ${fieldErrorBody(error)}`,
   )
 }

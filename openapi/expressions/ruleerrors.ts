@@ -1,12 +1,13 @@
 import { estimateCost } from '../../cel/cost/estimate.ts'
 import { unlimited } from '../../cel/cost/estimatesize.ts'
 import {
-  declarationOf,
+  declarationSteps,
   maxCardinality,
   type RootDeclaration,
   type SchemaDeclaration,
 } from '../../cel/schema/schematype.ts'
-import { isObject } from '../../framework/formats/values.ts'
+import { append, isObject } from '../../framework/formats/values.ts'
+import { Work } from '../../framework/json/json.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { forbidden, invalidValue } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps, ValidationRule } from '../../framework/meta/jsonschema.ts'
@@ -24,55 +25,58 @@ interface Place {
 interface State {
   readonly root: RootDeclaration
   readonly costs: RuleCosts
+  readonly errors: FieldError[]
+  readonly work: Work
 }
 
 /**
  * Errors of the rules of a structural schema: rules that do not compile, exceed the limits of estimated cost, or use
- * oldSelf where values cannot be correlated (rules.md 7.31, 7.38, 7.40).
+ * oldSelf where values cannot be correlated (rules.md 7.31, 7.38, 7.40). In steps, each of one rule at most.
  */
-export function ruleErrors(schema: JSONSchemaProps, path: string): readonly FieldError[] {
-  const root = declarationOf(schema, true)
+export function* ruleErrors(schema: JSONSchemaProps, path: string): Generator<void, readonly FieldError[]> {
+  if (!(yield* hasRules(schema, new Work()))) return []
+  const root = yield* declarationSteps(schema, true)
   if (root === undefined) return []
-  const state: State = { root, costs: newCosts() }
+  const state: State = { root, costs: newCosts(), errors: [], work: new Work() }
   const place: Place = { path, cardinality: 1, uncorrelatable: undefined }
-  return [...nodeErrors(state, schema, root, place), ...totalErrors(state.costs, path)]
+  yield* checkNode(state, schema, root, place)
+  return [...state.errors, ...totalErrors(state.costs, path)]
 }
 
-function nodeErrors(
+/** Whether a node of the structural part has rules. */
+function* hasRules(schema: JSONSchemaProps, work: Work): Generator<void, boolean> {
+  const { 'x-kubernetes-validations': rules = [], additionalProperties: other, items, properties } = schema
+  if (rules.length > 0) return true
+  if (work.isStepDone()) yield
+  if (isObject(other) && (yield* hasRules(other, work))) return true
+  for (const name in properties) if (yield* hasRules(properties[name] ?? {}, work)) return true
+  return items !== undefined && (yield* hasRules(items, work))
+}
+
+/** In the order of Kubernetes: additionalProperties, properties, items, then the node itself. */
+function* checkNode(
   state: State,
   schema: JSONSchemaProps,
   declaration: SchemaDeclaration | undefined,
   place: Place,
-): readonly FieldError[] {
-  const { 'x-kubernetes-validations': rules = [] } = schema
-  return [...belowErrors(state, schema, place), ...ownErrors(state, rules, declaration, place)]
-}
-
-/** In the order of Kubernetes: additionalProperties, properties, items, then the node itself. */
-function belowErrors({ root, costs }: State, schema: JSONSchemaProps, place: Place): readonly FieldError[] {
-  const { additionalProperties, properties = {}, items } = schema
+): Generator<void> {
+  const { additionalProperties: other, properties, items } = schema
   const below = { ...place, cardinality: cardinalityBelow(schema, place) }
-  const state = { root, costs }
-  return [
-    ...(isObject(additionalProperties)
-      ? nodeErrors(state, additionalProperties, root.of(additionalProperties), {
-          ...below,
-          path: `${place.path}.additionalProperties`,
-        })
-      : []),
-    ...Object.entries(properties).flatMap(([name, property]) =>
-      nodeErrors(state, property, root.of(property), { ...below, path: `${place.path}.properties[${name}]` }),
-    ),
-    ...(items === undefined
-      ? []
-      : nodeErrors(state, items, root.of(items), {
-          ...below,
-          path: `${place.path}.items`,
-          uncorrelatable: isCorrelatable(schema)
-            ? place.uncorrelatable
-            : (place.uncorrelatable ?? place.path),
-        })),
-  ]
+  const at = (step: string): Place => ({ ...below, path: `${place.path}.${step}` })
+  const { root } = state
+  if (state.work.isStepDone()) yield
+  if (isObject(other)) yield* checkNode(state, other, root.of(other), at('additionalProperties'))
+  for (const name in properties) {
+    const property = properties[name] ?? {}
+    yield* checkNode(state, property, root.of(property), at(`properties[${name}]`))
+  }
+  if (items !== undefined) {
+    const uncorrelatable = isCorrelatable(schema)
+      ? place.uncorrelatable
+      : (place.uncorrelatable ?? place.path)
+    yield* checkNode(state, items, root.of(items), { ...at('items'), uncorrelatable })
+  }
+  yield* checkRules(state, schema, declaration, place)
 }
 
 /** Only items of lists of type map can be correlated. */
@@ -85,21 +89,24 @@ function cardinalityBelow(schema: JSONSchemaProps, { cardinality }: Place): numb
   return cardinality === undefined || factor === undefined ? undefined : cardinality * Math.max(0, factor)
 }
 
-function ownErrors(
+function* checkRules(
   state: State,
-  rules: readonly ValidationRule[],
+  { 'x-kubernetes-validations': rules = [] }: JSONSchemaProps,
   declaration: SchemaDeclaration | undefined,
   place: Place,
-): readonly FieldError[] {
-  if (rules.length === 0) return []
+): Generator<void> {
+  if (rules.length === 0) return
   const at = `${place.path}.x-kubernetes-validations`
-  if (declaration !== undefined)
-    return rules.flatMap((rule, i) =>
-      ruleErrorsAt(state, rule, declaration, { ...place, path: `${at}[${i}]` }),
-    )
-  const why = 'failed to construct type information for x-kubernetes-validations rules'
-  const detail = `internal error: ${why}: unable to convert structural schema to CEL declarations`
-  return [{ type: 'InternalError', field: at, detail }]
+  if (declaration === undefined) {
+    const why = 'failed to construct type information for x-kubernetes-validations rules'
+    const detail = `internal error: ${why}: unable to convert structural schema to CEL declarations`
+    state.errors.push({ type: 'InternalError', field: at, detail })
+    return
+  }
+  for (const [i, rule] of rules.entries()) {
+    append(state.errors, ruleErrorsAt(state, rule, declaration, { ...place, path: `${at}[${i}]` }))
+    yield
+  }
 }
 
 function ruleErrorsAt(

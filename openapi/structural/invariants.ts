@@ -2,36 +2,50 @@ import { isDeepStrictEqual } from 'node:util'
 import { patternError } from '../../framework/formats/pattern.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { forbidden, invalidValue, required } from '../../framework/meta/fielderror.ts'
-import { additionalOf, alternativesOf, itemsOf, key, type RawSchema, type RawSchemaCheck } from './schema.ts'
+import {
+  additionalOf,
+  alternativesOf,
+  itemsOf,
+  key,
+  members,
+  type RawSchema,
+  type RawSchemaCheck,
+  type SchemaWalk,
+} from './schema.ts'
 
 type Level = 'root' | 'item' | 'field'
 
-/** Validates that a schema is structural, node by node (rules.md 7.10 to 7.12, 7.15). */
-export function invariantErrors(
+/** Validates that a schema is structural, node by node (rules.md 7.10 to 7.12, 7.15). Errors are in any order. */
+export function* checkInvariants(
   schema: RawSchema,
   path: string,
+  walk: SchemaWalk,
   level: Level = 'root',
-): readonly FieldError[] {
+): Generator<void> {
   const items = itemsOf(schema)
   const additional = additionalOf(schema)
-  return [
-    ...(schema.type === 'array' && schema.items === undefined
-      ? [required(`${path}.items`, 'must be specified')]
-      : []),
-    ...(items === undefined ? [] : invariantErrors(items, `${path}.items`, 'item')),
-    ...Object.entries(schema.properties ?? {}).flatMap(([name, property]) =>
-      invariantErrors(property, key(`${path}.properties`, name), 'field'),
-    ),
-    ...(additional === undefined ? [] : invariantErrors(additional, `${path}.additionalProperties`, 'field')),
-    ...additionalErrors(schema, path, level),
-    ...intOrStringErrors(schema, path),
-    ...valueErrors(schema, path, alternativesToCheck(schema, path)),
-    ...typeErrors(schema, path, level),
-    ...typeMetaErrors(schema, path, level),
-    ...metadataErrors(schema, path, level),
-    ...embeddedErrors(schema, path),
-  ]
+  if (items !== undefined) yield* checkInvariants(items, `${path}.items`, walk, 'item')
+  for (const [name, property] of members(schema.properties))
+    yield* checkInvariants(property, key(`${path}.properties`, name), walk, 'field')
+  if (additional !== undefined)
+    yield* checkInvariants(additional, `${path}.additionalProperties`, walk, 'field')
+  walk.add(ownErrors(schema, path, level))
+  if (walk.work.isStepDone()) yield
+  yield* checkAlternatives(alternativesToCheck(schema, path), walk)
 }
+
+const ownErrors = (schema: RawSchema, path: string, level: Level): readonly FieldError[] => [
+  ...(schema.type === 'array' && schema.items === undefined
+    ? [required(`${path}.items`, 'must be specified')]
+    : []),
+  ...additionalErrors(schema, path, level),
+  ...intOrStringErrors(schema, path),
+  ...patternErrors(schema, path),
+  ...typeErrors(schema, path, level),
+  ...typeMetaErrors(schema, path, level),
+  ...metadataErrors(schema, path, level),
+  ...embeddedErrors(schema, path),
+]
 
 const isEmbedded = (schema: RawSchema): boolean => schema['x-kubernetes-embedded-resource'] === true
 const preserves = (schema: RawSchema): boolean => schema['x-kubernetes-preserve-unknown-fields'] === true
@@ -59,35 +73,28 @@ function intOrStringErrors(schema: RawSchema, path: string): readonly FieldError
 
 const intOrString: readonly RawSchema[] = [{ type: 'integer' }, { type: 'string' }]
 
+type Alternatives = ReturnType<typeof alternativesOf>
+
 /** All alternatives, without the int-or-string pattern, whose alternatives can specify a type. */
-function alternativesToCheck(schema: RawSchema, path: string): readonly (readonly [RawSchema, string])[] {
-  const { anyOf, ...rest } = schema
+function alternativesToCheck(schema: RawSchema, path: string): Alternatives {
+  if (isDeepStrictEqual(schema.anyOf, intOrString)) {
+    const { anyOf: _, ...rest } = schema
+    return alternativesOf(rest, path)
+  }
   const [first, ...others] = schema.allOf ?? []
-  if (isDeepStrictEqual(anyOf, intOrString)) return alternativesOf(rest, path)
   if (first === undefined || !isDeepStrictEqual(first.anyOf, intOrString)) return alternativesOf(schema, path)
   const { anyOf: _, ...remaining } = first
   return alternativesOf({ ...schema, allOf: [remaining, ...others] }, path)
 }
 
-function valueErrors(
-  schema: RawSchema,
-  path: string,
-  alternatives: readonly (readonly [RawSchema, string])[],
-): readonly FieldError[] {
-  const { pattern = '' } = schema
+function* checkAlternatives(alternatives: Alternatives, walk: SchemaWalk): Generator<void> {
+  for (const [nested, at] of alternatives) yield* checkNested(nested, at, walk)
+}
+
+function patternErrors({ pattern = '' }: RawSchema, path: string): readonly FieldError[] {
   const problem = pattern === '' ? undefined : patternError(pattern)
-  return [
-    ...alternatives.flatMap(([nested, at]) => nestedErrors(nested, at)),
-    ...(problem === undefined
-      ? []
-      : [
-          invalidValue(
-            `${path}.pattern`,
-            pattern,
-            `must be a valid regular expression, but isn't: ${problem}`,
-          ),
-        ]),
-  ]
+  const text = `must be a valid regular expression, but isn't: ${problem}`
+  return problem === undefined ? [] : [invalidValue(`${path}.pattern`, pattern, text)]
 }
 
 /** Keywords that are forbidden in nested value validation, with their errors. */
@@ -115,22 +122,25 @@ function isNonEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0
 }
 
-const nestedErrors: RawSchemaCheck = (schema, path) => {
+function* checkNested(schema: RawSchema, path: string, walk: SchemaWalk): Generator<void> {
   const items = itemsOf(schema)
-  const properties = Object.entries(schema.properties ?? {})
-  const forbiddenHere = nestedForbidden.filter(
-    ([keyword, isSet]) => schema[keyword] !== undefined && isSet(schema[keyword]),
-  )
-  return [
-    ...valueErrors(schema, path, alternativesOf(schema, path)),
-    ...(items === undefined ? [] : nestedErrors(items, `${path}.items`)),
-    ...properties.flatMap(([name, property]) => nestedErrors(property, key(`${path}.properties`, name))),
-    ...forbiddenHere.map(([keyword, , text]) => forbidden(`${path}.${keyword}`, text)),
-    ...(schema.properties !== undefined && Object.hasOwn(schema.properties, 'metadata')
-      ? [forbidden(key(`${path}.properties`, 'metadata'), 'must not be specified in a nested context')]
-      : []),
-  ]
+  yield* checkAlternatives(alternativesOf(schema, path), walk)
+  if (items !== undefined) yield* checkNested(items, `${path}.items`, walk)
+  for (const [name, property] of members(schema.properties))
+    yield* checkNested(property, key(`${path}.properties`, name), walk)
+  walk.add(nestedErrors(schema, path))
+  if (walk.work.isStepDone()) yield
 }
+
+const nestedErrors: RawSchemaCheck = (schema, path) => [
+  ...patternErrors(schema, path),
+  ...nestedForbidden
+    .filter(([keyword, isSet]) => schema[keyword] !== undefined && isSet(schema[keyword]))
+    .map(([keyword, , text]) => forbidden(`${path}.${keyword}`, text)),
+  ...(schema.properties !== undefined && Object.hasOwn(schema.properties, 'metadata')
+    ? [forbidden(key(`${path}.properties`, 'metadata'), 'must not be specified in a nested context')]
+    : []),
+]
 
 const emptyType: Readonly<Record<Level, string>> = {
   root: 'must not be empty at the root',
@@ -191,26 +201,27 @@ type Place = readonly [schema: RawSchema | undefined, path: string]
 
 /**
  * A field that is constrained in allOf, anyOf, oneOf or not must also be specified outside of them (rules.md 7.12). Like
- * Kubernetes, this validates those of the root only.
+ * Kubernetes, this validates those of the root only. Errors are in any order.
  */
-export const completenessErrors = (schema: RawSchema, path: string): readonly FieldError[] =>
-  alternativesOf(schema, path).flatMap(([nested, at]) => unspecifiedErrors(nested, at, [schema, path]))
+export function* checkCompleteness(schema: RawSchema, path: string, walk: SchemaWalk): Generator<void> {
+  for (const [nested, at] of alternativesOf(schema, path))
+    yield* checkSpecified(nested, at, [schema, path], walk)
+}
 
-function unspecifiedErrors(nested: RawSchema, at: string, place: Place): readonly FieldError[] {
+function* checkSpecified(nested: RawSchema, at: string, place: Place, walk: SchemaWalk): Generator<void> {
   const [schema, path] = place
-  if (schema === undefined) return [required(path, `because it is defined in ${at}`)]
+  if (walk.work.isStepDone()) yield
+  if (schema === undefined) {
+    walk.errors.push(required(path, `because it is defined in ${at}`))
+    return
+  }
   const items = itemsOf(nested)
-  return [
-    ...alternativesOf(nested, at).flatMap(([deeper, there]) => unspecifiedErrors(deeper, there, place)),
-    ...(items === undefined
-      ? []
-      : unspecifiedErrors(items, `${at}.items`, [itemsOf(schema), `${path}.items`])),
-    ...Object.entries(nested.properties ?? {}).flatMap(([name, property]) => {
-      const own = Object.hasOwn(schema.properties ?? {}, name) ? schema.properties?.[name] : undefined
-      return unspecifiedErrors(property, key(`${at}.properties`, name), [
-        own,
-        key(`${path}.properties`, name),
-      ])
-    }),
-  ]
+  for (const [deeper, there] of alternativesOf(nested, at)) yield* checkSpecified(deeper, there, place, walk)
+  if (items !== undefined)
+    yield* checkSpecified(items, `${at}.items`, [itemsOf(schema), `${path}.items`], walk)
+  for (const [name, property] of members(nested.properties)) {
+    const own = Object.hasOwn(schema.properties ?? {}, name) ? schema.properties?.[name] : undefined
+    const below = [own, key(`${path}.properties`, name)] as const
+    yield* checkSpecified(property, key(`${at}.properties`, name), below, walk)
+  }
 }

@@ -1,5 +1,6 @@
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { forbidden, invalidValue, required, unsupported } from '../../framework/meta/fielderror.ts'
+import type { ValidationRule } from '../../framework/meta/jsonschema.ts'
 import { listErrors } from './lists.ts'
 import {
   additionalOf,
@@ -7,8 +8,9 @@ import {
   findField,
   itemsOf,
   key,
+  members,
   type RawSchema,
-  type RawSchemaCheck,
+  type SchemaWalk,
 } from './schema.ts'
 
 /** The position of a schema, on which allowed keywords depend. */
@@ -20,23 +22,25 @@ interface Context {
   readonly noDefaults?: string
 }
 
+const ofRoot: Context = { root: true, insideMeta: false }
+
 /** Validates the keywords that Kubernetes forbids or restricts, node by node (rules.md 7.13, 7.15, 7.16). */
-export function keywordErrors(
+export function* checkKeywords(
   schema: RawSchema,
   path: string,
-  context: Context = { root: true, insideMeta: false },
-): readonly FieldError[] {
-  const below: Context = { ...context, root: false }
+  walk: SchemaWalk,
+  context = ofRoot,
+): Generator<void> {
+  const below: Context = context.root ? { ...context, root: false } : context
   const items = itemsOf(schema)
-  return [
-    ...ownErrors(schema, path, context),
-    ...additionalErrors(schema, path, below),
-    ...propertyErrors(schema, path, context),
-    ...alternativesOf(schema, path).flatMap(([nested, at]) => keywordErrors(nested, at, below)),
-    ...(items === undefined ? [] : keywordErrors(items, `${path}.items`, below)),
-    ...listErrors(schema, path),
-    ...ruleErrors(schema, path),
-  ]
+  walk.add(ownErrors(schema, path, context))
+  yield* checkAdditional(schema, path, walk, below)
+  yield* checkProperties(schema, path, walk, context)
+  for (const [nested, at] of alternativesOf(schema, path)) yield* checkKeywords(nested, at, walk, below)
+  if (items !== undefined) yield* checkKeywords(items, `${path}.items`, walk, below)
+  walk.add(listErrors(schema, path))
+  yield* checkRules(schema, path, walk)
+  if (walk.work.isStepDone()) yield
 }
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string']
@@ -87,59 +91,74 @@ function flagErrors(schema: RawSchema, path: string, context: Context): readonly
   ]
 }
 
-function additionalErrors(schema: RawSchema, path: string, below: Context): readonly FieldError[] {
+function* checkAdditional(
+  schema: RawSchema,
+  path: string,
+  walk: SchemaWalk,
+  below: Context,
+): Generator<void> {
   const { additionalProperties } = schema
-  if (additionalProperties === undefined) return []
+  if (additionalProperties === undefined) return
   const at = `${path}.additionalProperties`
   const hasProperties = Object.keys(schema.properties ?? {}).length > 0
   const additional = additionalOf(schema)
   const reason = below.insideMeta
     ? 'inside additionalProperties applying to object metadata'
     : below.noDefaults
-  return [
-    ...(hasProperties && additionalProperties !== true
-      ? [forbidden(at, 'additionalProperties and properties are mutual exclusive')]
-      : []),
-    ...(additional === undefined
-      ? []
-      : keywordErrors(additional, at, reason === undefined ? below : { ...below, noDefaults: reason })),
-  ]
+  if (hasProperties && additionalProperties !== true)
+    walk.errors.push(forbidden(at, 'additionalProperties and properties are mutual exclusive'))
+  if (additional !== undefined)
+    yield* checkKeywords(
+      additional,
+      at,
+      walk,
+      reason === undefined ? below : { ...below, noDefaults: reason },
+    )
 }
 
 const metaFields = ['metadata', 'kind', 'apiVersion']
 
-function propertyErrors(schema: RawSchema, path: string, context: Context): readonly FieldError[] {
+function* checkProperties(
+  schema: RawSchema,
+  path: string,
+  walk: SchemaWalk,
+  context: Context,
+): Generator<void> {
   const isObjectRoot = context.root || schema['x-kubernetes-embedded-resource'] === true
-  return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
+  const below: Context = { ...context, root: false }
+  for (const [name, property] of members(schema.properties)) {
     const inMeta = isObjectRoot && metaFields.includes(name)
-    return keywordErrors(property, key(`${path}.properties`, name), {
-      ...context,
-      root: false,
-      insideMeta: context.insideMeta || inMeta,
-      ...(inMeta && context.root ? { noDefaults: `in top-level ${name}` } : {}),
-    })
-  })
+    const own = inMeta
+      ? { ...below, insideMeta: true, ...(context.root ? { noDefaults: `in top-level ${name}` } : {}) }
+      : below
+    yield* checkKeywords(property, key(`${path}.properties`, name), walk, own)
+  }
 }
 
 const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired']
 const hasNewline = (text: string): boolean => /[\n\r]/.test(text)
 
 /** Validates the fields of CEL rules, without compiling them. */
-const ruleErrors: RawSchemaCheck = (schema, path) =>
-  (schema['x-kubernetes-validations'] ?? []).flatMap((given, i) => {
-    const at = `${path}.x-kubernetes-validations[${i}]`
-    const { rule = '', message = '', messageExpression = '', reason } = given
-    return [
-      ...textErrors(at, rule, message),
-      ...(messageExpression !== '' && messageExpression.trim() === ''
-        ? [required(`${at}.messageExpression`, 'messageExpression must be non-empty if specified')]
-        : []),
-      ...(reason === undefined || reasons.includes(reason)
-        ? []
-        : [unsupported(`${at}.reason`, reason, reasons)]),
-      ...fieldPathErrors(schema, `${at}.fieldPath`, given.fieldPath ?? ''),
-    ]
-  })
+function* checkRules(schema: RawSchema, path: string, walk: SchemaWalk): Generator<void> {
+  for (const [i, rule] of (schema['x-kubernetes-validations'] ?? []).entries()) {
+    walk.add(ruleErrors(schema, rule, `${path}.x-kubernetes-validations[${i}]`))
+    if (walk.work.isStepDone()) yield
+  }
+}
+
+function ruleErrors(schema: RawSchema, given: ValidationRule, at: string): readonly FieldError[] {
+  const { rule = '', message = '', messageExpression = '', reason } = given
+  return [
+    ...textErrors(at, rule, message),
+    ...(messageExpression !== '' && messageExpression.trim() === ''
+      ? [required(`${at}.messageExpression`, 'messageExpression must be non-empty if specified')]
+      : []),
+    ...(reason === undefined || reasons.includes(reason)
+      ? []
+      : [unsupported(`${at}.reason`, reason, reasons)]),
+    ...fieldPathErrors(schema, `${at}.fieldPath`, given.fieldPath ?? ''),
+  ]
+}
 
 function textErrors(at: string, rule: string, message: string): readonly FieldError[] {
   const trimmed = message.trim()

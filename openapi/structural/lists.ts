@@ -76,6 +76,7 @@ function mapErrors(schema: RawSchema, path: string): readonly FieldError[] {
   const keys = schema[mapKeys] ?? []
   const isRepeated = repetitions()
   const items = itemsOf(schema)
+  const isRequired = new Set(items?.required)
   const at = `${path}.items`
   const noKeys =
     keys.length === 0
@@ -95,16 +96,19 @@ function mapErrors(schema: RawSchema, path: string): readonly FieldError[] {
       ...(isRepeated(name)
         ? [invalidValue(`${path}.${mapKeys}`, keys, 'must not contain duplicate entries')]
         : []),
-      ...mapKeyErrors(schema, items, [path, name]),
+      ...mapKeyErrors(schema, { items, path, name, isRequired: isRequired.has(name) }),
     ]),
   ]
 }
 
-function mapKeyErrors(
-  schema: RawSchema,
-  items: RawSchema,
-  [path, name]: readonly [string, string],
-): readonly FieldError[] {
+interface MapKey {
+  readonly items: RawSchema
+  readonly path: string
+  readonly name: string
+  readonly isRequired: boolean
+}
+
+function mapKeyErrors(schema: RawSchema, { items, path, name, isRequired }: MapKey): readonly FieldError[] {
   const properties = items.properties ?? {}
   const property = Object.hasOwn(properties, name) ? properties[name] : undefined
   if (property === undefined) {
@@ -118,7 +122,7 @@ function mapKeyErrors(
     ...(property.type === 'array' || property.type === 'object'
       ? [invalidValue(`${at}.type`, property.type, scalar)]
       : []),
-    ...((items.required ?? []).includes(name) || (property.default ?? null) !== null
+    ...(isRequired || (property.default ?? null) !== null
       ? []
       : [required(`${at}.default`, `${own} must have a default or be a required property`)]),
     ...(property.nullable === true ? [forbidden(`${at}.nullable`, `${own} cannot be nullable`)] : []),

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
+import { atOnce } from '../../framework/json/json.ts'
 import { fieldErrorBody } from '../../framework/meta/errors.ts'
 import { checkStructural } from './structural.ts'
 
 const texts = (schema: unknown): readonly string[] =>
-  checkStructural(schema, 's').map(error => `${error.field}: ${fieldErrorBody(error)}`)
+  atOnce(checkStructural(schema, 's')).map(error => `${error.field}: ${fieldErrorBody(error)}`)
 
 const string = { type: 'string' }
 

@@ -1,3 +1,5 @@
+import { append } from '../../framework/formats/values.ts'
+import { Work } from '../../framework/json/json.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 
@@ -23,6 +25,23 @@ type SchemaKeyword = 'properties' | 'additionalProperties' | 'items' | 'allOf' |
 
 /** Validates one schema at a path. */
 export type RawSchemaCheck = (schema: RawSchema, path: string) => readonly FieldError[]
+
+/** A walk over a schema in steps: what it has found, and when a step ends. */
+export class SchemaWalk {
+  readonly errors: FieldError[] = []
+  readonly work = new Work()
+
+  add(errors: readonly FieldError[]): void {
+    append(this.errors, errors)
+  }
+}
+
+/** The members of an object, without a list of all of them. */
+export function* members<T>(
+  object: Readonly<Record<string, T>> = {},
+): Generator<readonly [name: string, value: T]> {
+  for (const name in object) yield [name, object[name] as T]
+}
 
 export const key = (path: string, name: string): string => `${path}[${name}]`
 

@@ -1,19 +1,24 @@
 import { isObject, type JsonType, typeOf } from '../../framework/formats/values.ts'
-import type { FieldError } from '../../framework/meta/errors.ts'
 import { forbidden, invalidType } from '../../framework/meta/fielderror.ts'
 import { maxSchemaDepth } from '../nodes/nodes.ts'
-import { key } from './schema.ts'
+import { key, members, type SchemaWalk } from './schema.ts'
 
-/** Validates the JSON type of the value of a keyword. */
-type Shape = (value: unknown, path: string, depth: number) => readonly FieldError[]
+/** The depth that a value may still have, and what was found so far. */
+interface Visit {
+  readonly walk: SchemaWalk
+  readonly depth: number
+}
+
+/** Validates the JSON type of the value of a keyword: in steps where it has schemas or a list. */
+type Shape = (value: unknown, path: string, visit: Visit) => Generator<void> | undefined
 
 const mustBe =
   (...types: readonly JsonType[]): Shape =>
-  (value, path) => {
+  (value, path, { walk }) => {
     const actual = typeOf(value)
-    return types.includes(actual)
-      ? []
-      : [invalidType(path, actual, `must be of type ${types.join(',')}: "${actual}"`)]
+    if (!types.includes(actual))
+      walk.errors.push(invalidType(path, actual, `must be of type ${types.join(',')}: "${actual}"`))
+    return undefined
   }
 
 const string = mustBe('string')
@@ -23,40 +28,56 @@ const integer = mustBe('integer')
 
 const listOf =
   (item: Shape): Shape =>
-  (value, path, depth) =>
+  (value, path, visit) =>
     Array.isArray(value)
-      ? value.flatMap((each, i) => item(each, `${path}[${i}]`, depth))
-      : mustBe('array')(value, path, depth)
+      ? each(value.entries(), i => [item, `${path}[${i}]`], visit)
+      : mustBe('array')(value, path, visit)
 
 const mapOf =
   (member: Shape): Shape =>
-  (value, path, depth) =>
+  (value, path, visit) =>
     isObject(value)
-      ? Object.entries(value).flatMap(([name, each]) => member(each, key(path, name), depth))
-      : mustBe('object')(value, path, depth)
+      ? each(members(value), name => [member, key(path, name)], visit)
+      : mustBe('object')(value, path, visit)
 
 const either =
   (other: (value: unknown) => boolean, shape: Shape): Shape =>
-  (value, path, depth) =>
-    other(value) ? [] : shape(value, path, depth)
+  (value, path, visit) =>
+    other(value) ? undefined : shape(value, path, visit)
 
 const fields =
   (shapes: Readonly<Record<string, Shape>>): Shape =>
-  (value, path, depth) =>
+  (value, path, visit) =>
     isObject(value)
-      ? Object.entries(value).flatMap(([name, each]) =>
-          Object.hasOwn(shapes, name) ? (shapes[name]?.(each, `${path}.${name}`, depth) ?? []) : [],
+      ? each(
+          members(value),
+          name => [Object.hasOwn(shapes, name) ? shapes[name] : undefined, `${path}.${name}`],
+          visit,
         )
-      : mustBe('object')(value, path, depth)
+      : mustBe('object')(value, path, visit)
 
-const schema: Shape = (value, path, depth) =>
-  depth === 0
-    ? [forbidden(path, `must not be nested deeper than ${maxSchemaDepth} levels`)]
-    : schemaFields(value, path, depth - 1)
+function* each<K>(
+  values: Iterable<readonly [key: K, value: unknown]>,
+  shapeOf: (key: K) => readonly [shape: Shape | undefined, path: string],
+  visit: Visit,
+): Generator<void> {
+  for (const [key, value] of values) {
+    const [shape, path] = shapeOf(key)
+    const below = shape?.(value, path, visit)
+    if (below !== undefined) yield* below
+    if (visit.walk.work.isStepDone()) yield
+  }
+}
+
+const schema: Shape = (value, path, { walk, depth }) => {
+  if (depth > 0) return schemaFields(value, path, { walk, depth: depth - 1 })
+  walk.errors.push(forbidden(path, `must not be nested deeper than ${maxSchemaDepth} levels`))
+  return undefined
+}
 
 const schemaOrBoolean = either(value => typeof value === 'boolean', schema)
-const schemaOrList: Shape = (value, path, depth) =>
-  Array.isArray(value) ? listOf(schema)(value, path, depth) : schema(value, path, depth)
+const schemaOrList: Shape = (value, path, visit) =>
+  Array.isArray(value) ? listOf(schema)(value, path, visit) : schema(value, path, visit)
 
 const rule = fields({
   rule: string,
@@ -75,7 +96,7 @@ const schemaFields = fields({
   pattern: string,
   id: string,
   $ref: string,
-  enum: listOf(() => []),
+  enum: mustBe('array'),
   nullable: boolean,
   uniqueItems: boolean,
   exclusiveMinimum: boolean,
@@ -107,5 +128,7 @@ const schemaFields = fields({
 })
 
 /** Validates the JSON types of all keywords, and the depth of the schema. */
-export const shapeErrors = (value: unknown, path: string): readonly FieldError[] =>
-  schema(value, path, maxSchemaDepth)
+export function* checkShape(value: unknown, path: string, walk: SchemaWalk): Generator<void> {
+  const below = schema(value, path, { walk, depth: maxSchemaDepth })
+  if (below !== undefined) yield* below
+}

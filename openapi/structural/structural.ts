@@ -1,4 +1,7 @@
+import { sortedSteps } from '../../framework/apply/fieldpath/fieldpath.ts'
 import { patternCost } from '../../framework/formats/pattern.ts'
+import type { JsonObject } from '../../framework/formats/values.ts'
+import { Work } from '../../framework/json/json.ts'
 import { type FieldError, fieldErrorBody } from '../../framework/meta/errors.ts'
 import { child, forbidden, invalidValue } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
@@ -6,49 +9,62 @@ import { ruleErrors } from '../expressions/ruleerrors.ts'
 import { costOf, DefaultsAllowance, DefaultsLimitError, defaultLimits } from '../validation/defaulting.ts'
 import { compilePruning, type Decodes, UnreadableError } from '../validation/pruning.ts'
 import { CompiledChecks, compileCheck, validate } from '../validation/schema.ts'
-import { completenessErrors, invariantErrors } from './invariants.ts'
-import { keywordErrors } from './keywords.ts'
-import { key, type RawSchema } from './schema.ts'
-import { shapeErrors } from './shape.ts'
+import { checkCompleteness, checkInvariants } from './invariants.ts'
+import { checkKeywords } from './keywords.ts'
+import { key, members, type RawSchema, SchemaWalk } from './schema.ts'
+import { checkShape } from './shape.ts'
 
 const textOf = (error: FieldError): string => `${error.field}: ${fieldErrorBody(error)}`
 
-const compareTexts = (a: FieldError, b: FieldError): number => {
-  const [left, right] = [textOf(a), textOf(b)]
-  return left < right ? -1 : left > right ? 1 : 0
+/** The errors in the order of their texts, in steps. */
+function* sorted(errors: readonly FieldError[]): Generator<void, readonly FieldError[]> {
+  const texts = errors.map(error => ({ error, text: textOf(error) }))
+  const inOrder = yield* sortedSteps(texts, (a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))
+  return inOrder.map(({ error }) => error)
 }
 
 /**
- * Validates that a schema is structural (rules.md 7.10 to 7.16) and that its rules compile. A schema without errors can
+ * Validates that a schema is structural (rules.md 7.10 to 7.16) and that its rules compile, in steps. A schema without errors can
  * be compiled. Accepts any JSON value; `path` is the path of the schema in errors.
  */
-export function checkStructural(schema: unknown, path: string): readonly FieldError[] {
-  const misshapen = shapeErrors(schema, path)
-  if (misshapen.length > 0) return misshapen
+export function* checkStructural(schema: unknown, path: string): Generator<void, readonly FieldError[]> {
+  const shape = new SchemaWalk()
+  yield* checkShape(schema, path, shape)
+  if (shape.errors.length > 0) return shape.errors
   const raw = schema as RawSchema
-  const structural = [...invariantErrors(raw, path), ...completenessErrors(raw, path)].sort(compareTexts)
-  const keywords = keywordErrors(raw, path)
-  if (structural.length > 0 || keywords.length > 0) return [...structural, ...keywords]
-  const defaults = defaultErrors(schema as JSONSchemaProps, path)
-  return defaults.length > 0 ? defaults : ruleErrors(schema as JSONSchemaProps, path)
+  const invariants = new SchemaWalk()
+  yield* checkInvariants(raw, path, invariants)
+  yield* checkCompleteness(raw, path, invariants)
+  const keywords = new SchemaWalk()
+  yield* checkKeywords(raw, path, keywords)
+  const errors = [...(yield* sorted(invariants.errors)), ...keywords.errors]
+  if (errors.length > 0) return errors
+  const defaults = yield* defaultErrors(schema as JSONSchemaProps, path)
+  return defaults.length > 0 ? defaults : yield* ruleErrors(schema as JSONSchemaProps, path)
 }
 
 /** The maximum cost of all patterns of one object, far above real CRDs. */
 const maxTotal = 2_000_000
 
 /** Walks any JSON value, and counts each `pattern`, even one that is not a keyword. */
-function totalCost(value: unknown, depth: number): number {
+function* totalCost(value: unknown, depth: number, work: Work): Generator<void, number> {
   if (typeof value !== 'object' || value === null || depth === 0) return 0
   const { pattern } = value as { readonly pattern?: unknown }
-  const own = typeof pattern === 'string' ? patternCost(pattern) : 0
-  return Object.values(value).reduce((sum: number, below) => sum + totalCost(below, depth - 1), own)
+  let cost = typeof pattern === 'string' ? patternCost(pattern) : 0
+  for (const name in value) {
+    const below = (value as JsonObject)[name]
+    if (typeof below === 'object') cost += yield* totalCost(below, depth - 1, work)
+    if (work.isStepDone()) yield
+  }
+  return cost
 }
 
-/** Rejects schemas of any shape whose patterns would take too long to compile. */
-export const patternCostErrors = (schemas: unknown, path: string): readonly FieldError[] =>
-  totalCost(schemas, 500) > maxTotal
-    ? [forbidden(path, 'total size of patterns exceeds the limit, use fewer or shorter patterns')]
-    : []
+/** Rejects schemas of any shape whose patterns would take too long to compile, in steps. */
+export function* patternCostErrors(schemas: unknown, path: string): Generator<void, readonly FieldError[]> {
+  const cost = yield* totalCost(schemas, 500, new Work())
+  const text = 'total size of patterns exceeds the limit, use fewer or shorter patterns'
+  return cost > maxTotal ? [forbidden(path, text)] : []
+}
 
 /** Compiled parts of the same schema. */
 interface Known {
@@ -57,27 +73,34 @@ interface Known {
   readonly allowance: DefaultsAllowance
 }
 
-const nothingKnown = (): Known => ({
-  checks: new CompiledChecks(),
-  decodes: new Map(),
-  allowance: new DefaultsAllowance({ strict: true }),
-})
-
 /** Defaults must be valid and must not contain unknown fields (rules.md 7.16). The schema must be structural. */
-export const defaultErrors = (
+function* defaultErrors(schema: JSONSchemaProps, path: string): Generator<void, readonly FieldError[]> {
+  const walk = new SchemaWalk()
+  const known: Known = {
+    checks: new CompiledChecks(),
+    decodes: new Map(),
+    allowance: new DefaultsAllowance({ strict: true }),
+  }
+  yield* checkDefaults(schema, path, walk, known)
+  return walk.errors
+}
+
+function* checkDefaults(
   schema: JSONSchemaProps,
   path: string,
-  known: Known = nothingKnown(),
-): readonly FieldError[] => {
-  const { items, additionalProperties: other, properties = {}, default: value } = schema
-  return [
-    ...(value === undefined || value === null ? [] : valueErrors(schema, `${path}.default`, known)),
-    ...(items === undefined ? [] : defaultErrors(items, `${path}.items`, known)),
-    ...(typeof other === 'object' ? defaultErrors(other, `${path}.additionalProperties`, known) : []),
-    ...Object.entries(properties).flatMap(([name, property]) =>
-      defaultErrors(property, key(`${path}.properties`, name), known),
-    ),
-  ]
+  walk: SchemaWalk,
+  known: Known,
+): Generator<void> {
+  const { items, additionalProperties: other, properties, default: value } = schema
+  if (value !== undefined && value !== null) {
+    walk.add(valueErrors(schema, `${path}.default`, known))
+    yield
+  }
+  if (walk.work.isStepDone()) yield
+  if (items !== undefined) yield* checkDefaults(items, `${path}.items`, walk, known)
+  if (typeof other === 'object') yield* checkDefaults(other, `${path}.additionalProperties`, walk, known)
+  for (const [name, property] of members(properties))
+    yield* checkDefaults(property, key(`${path}.properties`, name), walk, known)
 }
 
 const tooManyDefaults = `must not add more than ${defaultLimits.values} values or ${defaultLimits.bytes} bytes, together with the defaults inside it`

@@ -1,4 +1,4 @@
-import type { FieldError } from '../../framework/meta/errors.ts'
+import type { ErrorSteps } from '../../framework/meta/errorsteps.ts'
 import { type KubeObject, timestamp } from '../../framework/meta/object.ts'
 import { defaultCustomResourceDefinition, validateCustomResourceDefinition } from '../../openapi/crd/crd.ts'
 import { nameErrors } from '../../openapi/crd/names.ts'
@@ -87,7 +87,7 @@ export function startDefinitionDeletion(object: KubeObject): KubeObject {
   return { ...held, status: { ...(object.status as object), conditions } }
 }
 
-export const acceptedNameErrors = (object: KubeObject): readonly FieldError[] =>
+export const acceptedNameErrors = (object: KubeObject): ErrorSteps =>
   nameErrors(asCrd(object).status?.acceptedNames, 'status.acceptedNames')
 
 /** Errors of a definition beyond its schema; not for `/status`, which cannot change it. */

@@ -1,4 +1,4 @@
-import { Pace } from '../../framework/async/awaitable.ts'
+import { type Awaitable, after, Pace } from '../../framework/async/awaitable.ts'
 import type { WriteAttributes } from '../../framework/contract/admission.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
 import type { Item } from '../../framework/contract/item.ts'
@@ -10,7 +10,7 @@ import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { StoreConflict } from '../store/store.ts'
 import { dedupOwners, finalizerWarnings, newMetadataErrors } from './metadata.ts'
 import { aboutOf, attributesOf, type Registry, type Rules, writeWithin } from './registry.ts'
-import { prepareForCreate, scopeOf, withSystemFields } from './strategy.ts'
+import { prepareForCreate, scopeOf, settledErrors, withSystemFields } from './strategy.ts'
 
 /** Attempts with a generated name before the client gets 409 (rules.md 3.4). */
 const attempts = 8
@@ -39,7 +39,7 @@ export async function create(
     const freshKey = { ...key, name: prepared.metadata.name ?? '' }
     const fresh = registry.admission.complete(merged(request, { key: freshKey, object: prepared }))
     await pace.due()
-    validate(registry, fresh)
+    await validate(registry, fresh)
     await pace.due()
     if (attempt === 1)
       for (const warning of finalizerWarnings(rules.strategy, fresh)) ctx.record.warn(warning)
@@ -102,14 +102,16 @@ async function mutated(
   return collapseOwners(ctx, registry.rules.schema.decode(admitted).object, 'after admission')
 }
 
-function validate({ group, rules }: Registry, object: KubeObject): void {
+function validate({ group, rules }: Registry, object: KubeObject): Awaitable<void> {
   const { strategy, schema } = rules
   const errors = [
     ...newMetadataErrors(strategy, object),
     ...schema.validate(object, undefined, scopeOf(strategy, '')),
-    ...(strategy.rest.validate?.(object) ?? []),
   ]
-  if (errors.length > 0) throw invalid(strategy.kind, group, object.metadata.name ?? '', errors)
+  return after(settledErrors(strategy.rest.validate?.(object)), own => {
+    const all = [...errors, ...own]
+    if (all.length > 0) throw invalid(strategy.kind, group, object.metadata.name ?? '', all)
+  })
 }
 
 /** undefined: the name is taken. */

@@ -8,6 +8,7 @@ import {
   prepareForCreate,
   prepareForUpdate,
   propagationFinalizers,
+  settledErrors,
   startDeletion,
   withSystemFields,
 } from './strategy.ts'
@@ -177,18 +178,18 @@ describe('built-in kinds', () => {
     assert.equal('stringData' in secret, false)
   })
 
-  it('keep the roleRef of a binding, and immutable data', () => {
+  it('keep the roleRef of a binding, and immutable data', async () => {
     const bindings = kindStrategyOf('rolebindings.rbac.authorization.k8s.io')
     const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' }
     const changed = { ...widget(), roleRef: { ...roleRef, name: 's' } }
     assert.match(
-      texts(bindings.validate?.(changed, { ...widget(), roleRef }) ?? []).join(),
+      texts(await settledErrors(bindings.validate?.(changed, { ...widget(), roleRef }))).join(),
       /: cannot change roleRef$/,
     )
     const secrets = kindStrategyOf('secrets')
     const old = widget({}, { immutable: true, data: { a: 'eA==' }, type: 'Opaque' })
     const next = widget({}, { immutable: true, data: {}, type: 'Other' })
-    assert.deepEqual(texts(secrets.validate?.(next, old) ?? []), [
+    assert.deepEqual(texts(await settledErrors(secrets.validate?.(next, old))), [
       'type: Invalid value: "Other": field is immutable',
       'data: Forbidden: field is immutable when `immutable` is set',
     ])

@@ -1,9 +1,11 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import { type Awaitable, inTurns, Pace } from '../../framework/async/awaitable.ts'
 import type { ResetFields } from '../../framework/contract/apis.ts'
 import type { ValidationScope } from '../../framework/contract/schema.ts'
 import { merged } from '../../framework/json/json.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
+import type { ErrorSteps } from '../../framework/meta/errorsteps.ts'
 import type { NameErrors } from '../../framework/meta/names.ts'
 import { type KubeObject, type Metadata, type ObjectKey, timestamp } from '../../framework/meta/object.ts'
 import { withoutSystemFields } from '../../framework/meta/objectmeta.ts'
@@ -15,6 +17,13 @@ import { claimLabelPrefix } from '../../kcp/labels.ts'
  * The changes that raise `metadata.generation`: none, all but those of metadata (custom resources), or those of `spec`.
  */
 export type GenerationRule = 'none' | 'content' | 'spec'
+
+/** The errors that the rules of a kind find beyond its schema: in steps where the object may be large. */
+type OwnErrors = readonly FieldError[] | ErrorSteps
+
+/** The errors; those in steps are found between the turns of other requests. */
+export const settledErrors = (found: OwnErrors = []): Awaitable<readonly FieldError[]> =>
+  'next' in found ? inTurns(found, new Pace()) : found
 
 /**
  * How the registry handles one kind, beyond its schema: `RESTCreateStrategy` and `RESTUpdateStrategy` of
@@ -37,7 +46,7 @@ export interface KindStrategy {
   /** `PrepareForCreate` and `PrepareForUpdate`, after defaults. `old` is absent on create, `author` on update. */
   readonly prepare?: (object: KubeObject, old?: KubeObject, author?: UserInfo) => KubeObject
   /** `Validate` and `ValidateUpdate`: rules beyond the schema. */
-  readonly validate?: (object: KubeObject, old?: KubeObject) => readonly FieldError[]
+  readonly validate?: (object: KubeObject, old?: KubeObject) => OwnErrors
   /** The strategies of subresources. */
   readonly parts?: { readonly [P in Exclude<Part, ''>]?: PartRules }
   /** Changes the object when its deletion begins. */
@@ -54,7 +63,7 @@ export type Part = '' | 'status' | 'finalize' | 'approval'
 /** The strategy of one subresource. */
 interface PartRules {
   readonly prepare?: (object: KubeObject, old: KubeObject) => KubeObject
-  readonly validate?: (object: KubeObject, old: KubeObject) => readonly FieldError[]
+  readonly validate?: (object: KubeObject, old: KubeObject) => OwnErrors
 }
 
 /** The strategy of one resource in one version. */

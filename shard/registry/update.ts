@@ -1,5 +1,5 @@
 import { withTimesOf } from '../../framework/apply/managed.ts'
-import { inTurns, Pace } from '../../framework/async/awaitable.ts'
+import { type Awaitable, after, inTurns, Pace } from '../../framework/async/awaitable.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import type { Change, WriteOptions } from '../../framework/contract/storage.ts'
@@ -10,7 +10,7 @@ import { type CachedItem, isCurrent } from '../cache/item.ts'
 import { StoreConflict } from '../store/store.ts'
 import { changedMetadataErrors, dedupOwners, finalizerWarnings, metadataUpdateErrors } from './metadata.ts'
 import { aboutOf, attributesOf, type Registry, seen, storedObject, writeWithin } from './registry.ts'
-import { isHeld, prepareForUpdate, rulesOf, scopeOf } from './strategy.ts'
+import { isHeld, prepareForUpdate, rulesOf, scopeOf, settledErrors } from './strategy.ts'
 
 /** Attempts before a conflict is returned to the client. */
 const attempts = 64
@@ -105,7 +105,7 @@ async function finished(
   await pace.due()
   const object = registry.admission.complete({ ...request, object: prepared })
   await pace.due()
-  validate(registry, object, old)
+  await validate(registry, object, old)
   await pace.due()
   await registry.admission.validate(ctx, { ...request, object: seen(current, object) })
   warn(ctx, [collapsed.warning, warning, ...finalizerWarnings(strategy, object, old)])
@@ -122,15 +122,17 @@ function warn(ctx: RequestContext, texts: readonly (string | undefined)[]): void
   for (const text of texts) if (text !== undefined) ctx.record.warn(text)
 }
 
-function validate({ group, part, rules }: Registry, object: KubeObject, old: KubeObject): void {
+function validate({ group, part, rules }: Registry, object: KubeObject, old: KubeObject): Awaitable<void> {
   const { strategy, schema } = rules
   const errors = [
     ...changedMetadataErrors(strategy, object),
     ...metadataUpdateErrors(object, old),
     ...schema.validate(object, old, scopeOf(strategy, part)),
-    ...(rulesOf(strategy, part)?.validate?.(object, old) ?? []),
   ]
-  if (errors.length > 0) throw invalid(strategy.kind, group, object.metadata.name ?? '', errors)
+  return after(settledErrors(rulesOf(strategy, part)?.validate?.(object, old)), own => {
+    const all = [...errors, ...own]
+    if (all.length > 0) throw invalid(strategy.kind, group, object.metadata.name ?? '', all)
+  })
 }
 
 /** Stores the object, or removes it when it is being deleted and the last finalizer is gone (rules.md 3.26). */

@@ -1,7 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
+import { inTurns, Pace } from '../../../framework/async/awaitable.ts'
 import type { AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import type { ApiSet } from '../../../framework/contract/apis.ts'
-import { type FieldError, fieldErrorBody, invalid } from '../../../framework/meta/errors.ts'
+import { sameJsonSteps, Work } from '../../../framework/json/json.ts'
+import { fieldErrorBody, invalid } from '../../../framework/meta/errors.ts'
+import type { ErrorSteps } from '../../../framework/meta/errorsteps.ts'
 import { type ClusterName, groupResource, type KubeObject } from '../../../framework/meta/object.ts'
 import { apisGroup, cacheGroup } from '../../../kcp/apigroups.ts'
 import type { APIExport, APIExportEndpointSlice } from '../../../kcp/apis.ts'
@@ -45,27 +48,28 @@ function schemaProblem({ spec }: APIExport): string | undefined {
 }
 
 /** All errors of a new schema. */
-export type SchemaCheck = (schema: KubeObject) => readonly FieldError[]
+export type SchemaCheck = (schema: KubeObject) => ErrorSteps
 
 /** A schema has to be valid and is immutable (kcp `pkg/admission/apiresourceschema`). */
 export const apiResourceSchemaAdmission = (check: SchemaCheck): AdmissionPlugin => ({
   name: 'tenancy.kcp.io/APIResourceSchema',
   handles: { resources: ['apiresourceschemas.apis.kcp.io'] },
-  validate(_ctx, request) {
+  async validate(_ctx, request) {
     const { object, old } = request
     if (!concerns(request, 'apiresourceschemas.apis.kcp.io', ['CREATE', 'UPDATE']) || object === undefined)
       return
-    const errors = old === undefined ? check(object) : changeErrors(object, old)
+    const errors = await inTurns(old === undefined ? check(object) : changeErrors(object, old), new Pace())
     if (errors.length === 0) return
     const texts = errors.map(error => `${error.field}: ${fieldErrorBody(error)}`)
     throw refused(request, `[${texts.join(' ')}]`)
   },
 })
 
-const changeErrors = (next: KubeObject, old: KubeObject): readonly FieldError[] =>
-  isDeepStrictEqual(next.spec, old.spec)
+function* changeErrors(next: KubeObject, old: KubeObject): ErrorSteps {
+  return (yield* sameJsonSteps(next.spec, old.spec, new Work()))
     ? []
     : [{ type: 'FieldValueInvalid', field: 'spec', value: next.spec, detail: 'is immutable' }]
+}
 
 const slices = 'apiexportendpointslices.apis.kcp.io'
 
