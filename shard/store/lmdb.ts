@@ -40,22 +40,35 @@ async function unwritable(directory: string, error: unknown): Promise<Error> {
   )
 }
 
-/** Opens the store in a directory, and creates it if needed. Throws a `StoreError` when it is in use or damaged. */
-export async function openLmdbStore(directory: string, history?: Partial<History>): Promise<Store> {
+/**
+ * Opens the store in a directory, and creates it if needed: its first revision is 1. Throws a `StoreError` when it is in use
+ * or damaged.
+ */
+export const openLmdbStore = (directory: string, history?: Partial<History>): Promise<Store> =>
+  openStore(directory, 0, history)
+
+/**
+ * Opens the store of a server. A new one begins a new epoch: a client that watched the server before its directory was
+ * deleted gets 410, and not the events of other objects with the same revisions. Throws as `openLmdbStore` does.
+ */
+export const openDurableStore = (directory: string): Promise<Store> => openStore(directory, nextEpoch(0))
+
+/** `begin`: the revision before the first commit of a new store. */
+async function openStore(directory: string, begin: number, history?: Partial<History>): Promise<Store> {
   try {
-    return new LoggedStore(await openMedium(directory), history)
+    return new LoggedStore(await openMedium(directory, begin), history)
   } catch (error) {
     if (error instanceof StoreError) throw error
     throw new StoreError(`the store in ${directory} cannot be opened: ${textOf(error)}`)
   }
 }
 
-async function openMedium(directory: string): Promise<LmdbMedium> {
+async function openMedium(directory: string, begin: number): Promise<LmdbMedium> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const file = statSync(join(directory, fileName), { throwIfNoEntry: false })
   const tables = await openTables(directory, 'write')
   try {
-    return await LmdbMedium.open(directory, tables, file)
+    return await LmdbMedium.open(directory, tables, { file, begin })
   } catch (error) {
     await tables.root.close()
     throw error
@@ -64,7 +77,7 @@ async function openMedium(directory: string): Promise<LmdbMedium> {
 
 /**
  * Makes this process the owner by a number that every later transaction requires; undefined when another process was
- * faster. `state`: the new state of a restored store.
+ * faster. `state`: the new state of a new or restored store.
  */
 async function own(
   meta: Tables['meta'],
@@ -84,16 +97,28 @@ async function own(
   return (await done) ? ticket : undefined
 }
 
+interface Found {
+  /** The state of the file before it was opened. */
+  readonly file: Stats | undefined
+  /** The revision before the first commit, if the store is new. */
+  readonly begin: number
+}
+
 /** Becomes the owner. A restored store starts a new epoch in the same transaction. */
-async function take(tables: Tables, directory: string, file: Stats | undefined): Promise<number | undefined> {
-  const [state, last] = reading(directory, () => [stateOf(tables), lastWrite(tables)])
-  const isRestored = file !== undefined && mayBeRestored(last, file)
-  const revision = nextEpoch(state.revision)
+async function take(tables: Tables, directory: string, found: Found): Promise<number | undefined> {
   const written = { time: Date.now(), inode: statSync(join(directory, fileName)).ino }
-  const begin = isRestored ? { revision, compacted: revision } : undefined
-  return own(tables.meta, written, begin).catch(async error => {
+  return own(tables.meta, written, beginning(tables, directory, found)).catch(async error => {
     throw await unwritable(directory, error)
   })
+}
+
+/** The state with which a new or a restored store begins; undefined: the one that is in its file. */
+function beginning(tables: Tables, directory: string, { file, begin }: Found): StoreState | undefined {
+  const [state, last] = reading(directory, () => [stateOf(tables), lastWrite(tables)])
+  if (last === undefined && state.revision === 0) return { revision: begin, compacted: begin }
+  if (file === undefined || !mayBeRestored(last, file)) return undefined
+  const revision = nextEpoch(state.revision)
+  return { revision, compacted: revision }
 }
 
 class LmdbMedium implements Medium {
@@ -114,11 +139,10 @@ class LmdbMedium implements Medium {
     this.found = stateOf(tables)
   }
 
-  /** `file`: the state of the file before it was opened. */
-  static async open(directory: string, tables: Tables, file: Stats | undefined): Promise<LmdbMedium> {
+  static async open(directory: string, tables: Tables, found: Found): Promise<LmdbMedium> {
     const owner = parse<Owner>(tables.meta.getBinary('owner'))
     const isTaken = owner !== undefined && isAlive(owner)
-    const ticket = isTaken ? undefined : await take(tables, directory, file)
+    const ticket = isTaken ? undefined : await take(tables, directory, found)
     if (ticket !== undefined) return new LmdbMedium(directory, tables, ticket)
     const who = owner === undefined ? 'another process' : `process ${owner.pid}`
     throw new StoreError(`the store in ${directory} is in use by ${who}: only one process may open it`)
