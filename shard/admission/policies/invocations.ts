@@ -12,7 +12,7 @@ import { requirementsOf } from '../../../kcp/selector.ts'
 import { Decisions } from './authorizervariables.ts'
 import { matchesResources, type Subject } from './matching.ts'
 import { type BindingSpec, compilePolicy, type Policy, type PolicySpec } from './policy.ts'
-import { type Configurations, isExempt, type PolicyCluster, perItem } from './source.ts'
+import { type Configurations, isExempt, ofAll, type PolicyCluster, perItem } from './source.ts'
 
 /** The policies of one kind and their dependencies. */
 export interface PolicyDeps {
@@ -57,7 +57,7 @@ export function invocationFinder(deps: PolicyDeps): InvocationFinder {
     const { ctx, request } = subject
     if (ctx.actAs === loopback || isExempt(request)) return []
     const cluster = deps.clusterOf(request)
-    const policies = (deps.policies.get(cluster) ?? []).map(compiled)
+    const policies = await ofAll(deps.policies.get(cluster) ?? [], compiled)
     const bound = boundTo(policies, deps.bindings.get(cluster) ?? [], subject)
     const found = await Promise.all(bound.map(each => withParams(deps, each, cluster, subject)))
     return found.flat()

@@ -3,7 +3,12 @@ import { type CompiledExpression, compileExpression } from '../../../cel/compile
 import { boolType, type CelType, dynType, nullType, stringType } from '../../../cel/values/type.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import type { MetaV1LabelSelector } from '../../../kcp/selector.ts'
-import { admissionEnvironment, objectType, patchesType } from '../../../openapi/expressions/admission.ts'
+import {
+  type AdmissionVariables,
+  admissionEnvironment,
+  objectType,
+  patchesType,
+} from '../../../openapi/expressions/admission.ts'
 import type { MatchResources } from './matching.ts'
 
 export interface Validation {
@@ -71,37 +76,63 @@ export interface Policy {
   readonly mutations: readonly CompiledMutation[]
 }
 
-/** Compiles a ValidatingAdmissionPolicy or a MutatingAdmissionPolicy. */
-export function compilePolicy({ metadata, spec: given }: KubeObject): Policy {
+/** Compiles a ValidatingAdmissionPolicy or a MutatingAdmissionPolicy, one expression in a step. */
+export function* compilePolicy({ metadata, spec: given }: KubeObject): Generator<void, Policy> {
   const spec = (given ?? {}) as PolicySpec
   const params = spec.paramKind !== undefined
-  const { variables, types } = compileVariables(spec.variables ?? [], params)
+  const { variables, types } = yield* compileVariables(spec.variables ?? [], params)
   const environment = admissionEnvironment({ params, variables: types })
   const changing = admissionEnvironment({ params, variables: types, changes: true })
-  const unasking = admissionEnvironment({ params, variables: types, authorizer: false })
   const plain = admissionEnvironment({ params, variables: new Map() })
+  const mutations = yield* each(spec.mutations, (mutation, i) =>
+    compileMutation(mutation, `spec.mutations[${i}]`, changing),
+  )
   return {
     name: metadata.name ?? '',
     spec,
     variables,
-    conditions: (spec.matchConditions ?? []).map(({ expression }) =>
+    conditions: yield* each(spec.matchConditions, ({ expression }) =>
       compileExpression(expression, plain, [boolType]),
     ),
-    validations: (spec.validations ?? []).map(validation => ({
-      validation,
-      expression: compileExpression(validation.expression, environment, [boolType]),
-      message: validation.messageExpression
-        ? compileExpression(validation.messageExpression, unasking, [stringType])
-        : undefined,
-    })),
-    annotations: (spec.auditAnnotations ?? []).map(({ key, valueExpression }) => ({
+    validations: yield* compileValidations(spec.validations, environment, { params, variables: types }),
+    annotations: yield* each(spec.auditAnnotations, ({ key, valueExpression }) => ({
       key,
       expression: compileExpression(valueExpression, environment, [stringType, nullType]),
     })),
-    mutations: (spec.mutations ?? []).flatMap((mutation, i) =>
-      compileMutation(mutation, `spec.mutations[${i}]`, changing),
-    ),
+    mutations: mutations.flat(),
   }
+}
+
+/** Compiles one item in a step. */
+export function* each<T, R>(
+  items: readonly T[] = [],
+  compile: (item: T, index: number) => R,
+): Generator<void, readonly R[]> {
+  const compiled: R[] = []
+  for (const item of items) {
+    compiled.push(compile(item, compiled.length))
+    yield
+  }
+  return compiled
+}
+
+function* compileValidations(
+  validations: PolicySpec['validations'],
+  environment: Environment,
+  variables: Pick<AdmissionVariables, 'params' | 'variables'>,
+): Generator<void, Policy['validations']> {
+  const unasking = admissionEnvironment({ ...variables, authorizer: false })
+  const expressions = yield* each(validations, ({ expression }) =>
+    compileExpression(expression, environment, [boolType]),
+  )
+  const messages = yield* each(validations, ({ messageExpression }) =>
+    messageExpression ? compileExpression(messageExpression, unasking, [stringType]) : undefined,
+  )
+  return expressions.map((expression, i) => ({
+    validation: validations?.[i] as Validation,
+    expression,
+    message: messages[i],
+  }))
 }
 
 /** Skips mutations without the field of their type: validation rejects them. */
@@ -125,7 +156,7 @@ interface Compiled {
 }
 
 /** Each variable may use those before it. */
-function compileVariables(wanted: readonly Condition[], params: boolean): Compiled {
+function* compileVariables(wanted: readonly Condition[], params: boolean): Generator<void, Compiled> {
   const types = new Map<string, CelType>()
   const variables = new Map<string, CompiledExpression>()
   const environment = admissionEnvironment({ params, variables: types })
@@ -133,6 +164,7 @@ function compileVariables(wanted: readonly Condition[], params: boolean): Compil
     const compiled = compileExpression(expression, environment)
     variables.set(name, compiled)
     types.set(name, compiled.type ?? dynType)
+    yield
   }
   return { variables, types }
 }

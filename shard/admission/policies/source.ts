@@ -1,3 +1,4 @@
+import { type Awaitable, inTurns, Pace } from '../../../framework/async/awaitable.ts'
 import type { AdmissionAttributes } from '../../../framework/contract/admission.ts'
 import type { Informers } from '../../../framework/contract/informer.ts'
 import type { Item } from '../../../framework/contract/item.ts'
@@ -44,14 +45,39 @@ export const configured =
   (attributes: AdmissionAttributes): boolean =>
     configurations.size > 0 && configurations.has(clusterOf(attributes))
 
-/** Computes a value of an object once for each of its versions. */
-export function perItem<T>(compute: (object: KubeObject) => T): (item: Item) => T {
-  const known = new WeakMap<Item, { readonly value: T }>()
-  return item => {
-    const found = known.get(item) ?? { value: compute(item.object) }
-    known.set(item, found)
-    return found.value
+/** Computes a value of an object once for each of its versions, between the turns of other requests. */
+export function perItem<T>(
+  compute: (object: KubeObject) => Generator<void, T>,
+): (item: Item) => Awaitable<T> {
+  const known = new WeakMap<Item, Awaitable<T>>()
+  const computed = async (item: Item): Promise<T> => {
+    try {
+      const value = await inTurns(compute(item.object), new Pace())
+      known.set(item, value)
+      return value
+    } catch (error) {
+      known.delete(item)
+      throw error
+    }
   }
+  return item => {
+    const found = known.get(item) ?? computed(item)
+    if (found instanceof Promise) known.set(item, found)
+    return found
+  }
+}
+
+/** The values of all items, one after the other. */
+export async function ofAll<T>(
+  items: readonly Item[],
+  of: (item: Item) => Awaitable<T>,
+): Promise<readonly T[]> {
+  const values: T[] = []
+  for (const item of items) {
+    const value = of(item)
+    values.push(value instanceof Promise ? await value : value)
+  }
+  return values
 }
 
 const own: ReadonlySet<string> = new Set([

@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CompiledExpression } from '../../../cel/compiled.ts'
+import { inTurns, Pace } from '../../../framework/async/awaitable.ts'
 import type { AdmissionAttributes, AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import { type FieldError, invalid } from '../../../framework/meta/errors.ts'
+import { type ErrorSteps, itemErrors } from '../../../framework/meta/errorsteps.ts'
 import {
   forbidden,
   invalidValue,
@@ -26,12 +28,14 @@ import { conditionErrors, oneOf, operations, ruleErrors } from './rulechecks.ts'
 /** Mutating policies cannot match DELETE. */
 const changingOperations = operations.filter(operation => operation !== 'DELETE')
 
-function resourceErrors(match: MatchResources, path: string): readonly FieldError[] {
+function* resourceErrors(match: MatchResources, path: string): ErrorSteps {
   const { resourceRules = [], excludeResourceRules = [], matchPolicy } = match
+  const rulesAt = (rules: readonly Rule[], at: string): ErrorSteps =>
+    itemErrors(rules, (rule, i) => ruleErrors(rule, `${at}[${i}]`))
   return [
     ...oneOf(`${path}.matchPolicy`, matchPolicy, ['Equivalent', 'Exact']),
-    ...resourceRules.flatMap((rule, i) => ruleErrors(rule, `${path}.resourceRules[${i}]`)),
-    ...excludeResourceRules.flatMap((rule, i) => ruleErrors(rule, `${path}.excludeResourceRules[${i}]`)),
+    ...(yield* rulesAt(resourceRules, `${path}.resourceRules`)),
+    ...(yield* rulesAt(excludeResourceRules, `${path}.excludeResourceRules`)),
   ]
 }
 
@@ -40,12 +44,12 @@ const deletions = (rules: readonly Rule[] = [], path: string): readonly FieldErr
     .flatMap(rule => rule.operations ?? [])
     .flatMap(operation => oneOf(path, operation, changingOperations))
 
-function commonErrors({
+function* commonErrors({
   failurePolicy,
   paramKind,
   matchConstraints,
   matchConditions,
-}: PolicySpec): readonly FieldError[] {
+}: PolicySpec): ErrorSteps {
   const constraints = 'spec.matchConstraints'
   const missing = (name: 'apiVersion' | 'kind'): readonly FieldError[] =>
     paramKind === undefined || paramKind[name] ? [] : [required(`spec.paramKind.${name}`)]
@@ -55,7 +59,7 @@ function commonErrors({
     ...missing('kind'),
     ...(matchConstraints === undefined
       ? [required(constraints)]
-      : resourceErrors(matchConstraints, constraints)),
+      : yield* resourceErrors(matchConstraints, constraints)),
     ...(matchConstraints !== undefined && !matchConstraints.resourceRules?.length
       ? [required(`${constraints}.resourceRules`)]
       : []),
@@ -63,14 +67,14 @@ function commonErrors({
   ]
 }
 
-function validatingErrors(spec: PolicySpec): readonly FieldError[] {
+function* validatingErrors(spec: PolicySpec): ErrorSteps {
   const { validations = [], auditAnnotations = [] } = spec
   const text = 'validations or auditAnnotations must contain at least one item'
   if (validations.length + auditAnnotations.length === 0)
     return [required('spec.validations', text), required('spec.auditAnnotations', text)]
   const keys = auditAnnotations.map(({ key }) => key)
   return [
-    ...validations.flatMap((validation, i) => validationErrors(validation, `spec.validations[${i}]`)),
+    ...(yield* itemErrors(validations, (each, i) => validationErrors(each, `spec.validations[${i}]`))),
     ...repeated(keys, i => `spec.auditAnnotations[${i}].key`),
   ]
 }
@@ -87,16 +91,12 @@ function validationErrors({ message = '', reason }: Validation, path: string): r
   ]
 }
 
-function mutatingErrors({
-  matchConstraints,
-  mutations,
-  reinvocationPolicy,
-}: PolicySpec): readonly FieldError[] {
+function* mutatingErrors({ matchConstraints, mutations, reinvocationPolicy }: PolicySpec): ErrorSteps {
   const path = 'spec.mutations'
   return [
     ...deletions(matchConstraints?.resourceRules, 'spec.matchConstraints.resourceRules.operations'),
     ...(mutations?.length ? [] : [required(path, 'mutations must contain at least one item')]),
-    ...(mutations ?? []).flatMap((mutation, i) => mutationErrors(mutation, `${path}[${i}]`)),
+    ...(yield* itemErrors(mutations ?? [], (mutation, i) => mutationErrors(mutation, `${path}[${i}]`))),
     ...oneOf('spec.reinvocationPolicy', reinvocationPolicy, ['IfNeeded', 'Never']),
   ]
 }
@@ -123,22 +123,23 @@ function mutationErrors(mutation: Mutation, path: string): readonly FieldError[]
 }
 
 /** Errors of a policy. */
-function policyErrors({ kind, spec: given }: KubeObject): readonly FieldError[] {
-  const spec = (given ?? {}) as PolicySpec
+function* policyErrors(policy: KubeObject): ErrorSteps {
+  const spec = (policy.spec ?? {}) as PolicySpec
   return [
-    ...commonErrors(spec),
-    ...(kind === 'MutatingAdmissionPolicy' ? mutatingErrors(spec) : validatingErrors(spec)),
+    ...(yield* commonErrors(spec)),
+    ...(yield* policy.kind === 'MutatingAdmissionPolicy' ? mutatingErrors(spec) : validatingErrors(spec)),
+    ...expressionErrors(yield* compilePolicy(policy)),
   ]
 }
 
 /** Errors of a binding. */
-function bindingErrors({ kind, spec: given }: KubeObject): readonly FieldError[] {
+function* bindingErrors({ kind, spec: given }: KubeObject): ErrorSteps {
   const { policyName, paramRef, matchResources, validationActions } = (given ?? {}) as BindingSpec
   const isMutating = kind === 'MutatingAdmissionPolicyBinding'
   return [
     ...(policyName ? [] : [required('spec.policyName')]),
     ...(paramRef === undefined ? [] : paramErrors(paramRef)),
-    ...(matchResources === undefined ? [] : resourceErrors(matchResources, 'spec.matchResources')),
+    ...(matchResources === undefined ? [] : yield* resourceErrors(matchResources, 'spec.matchResources')),
     ...(isMutating
       ? deletions(matchResources?.resourceRules, 'spec.matchResources.resourceRules.operations')
       : actionErrors(validationActions ?? [])),
@@ -171,13 +172,11 @@ function actionErrors(actions: readonly string[]): readonly FieldError[] {
   ]
 }
 
-type Check = (object: KubeObject) => readonly FieldError[]
-
-const checkPolicy: Check = object => [...policyErrors(object), ...expressionErrors(compilePolicy(object))]
+type Check = (object: KubeObject) => ErrorSteps
 
 const checks: Readonly<Record<string, Check>> = {
-  validatingadmissionpolicies: checkPolicy,
-  mutatingadmissionpolicies: checkPolicy,
+  validatingadmissionpolicies: policyErrors,
+  mutatingadmissionpolicies: policyErrors,
   validatingadmissionpolicybindings: bindingErrors,
   mutatingadmissionpolicybindings: bindingErrors,
 }
@@ -194,11 +193,12 @@ export const policyExpressions: AdmissionPlugin = {
     operations: ['CREATE', 'UPDATE'],
     resources: Object.keys(checks).map(each => `${each}.${ownGroup}`),
   },
-  validate(_ctx, request) {
+  async validate(_ctx, request) {
     const { object, operation } = request
     const check = checkOf(request)
     if (object === undefined || operation === 'DELETE' || check === undefined) return
-    const errors = check(object).filter(({ field }) => !isForgiven(field, request))
+    const found = await inTurns(check(object), new Pace())
+    const errors = found.filter(({ field }) => !isForgiven(field, request))
     if (errors.length > 0) throw invalid(object.kind, request.group, object.metadata.name ?? '', errors)
   },
 }

@@ -1,13 +1,14 @@
 import { compileExpression } from '../../../cel/compiled.ts'
-import { declarationOf, type RootDeclaration } from '../../../cel/schema/schematype.ts'
+import { declarationSteps } from '../../../cel/schema/schematype.ts'
 import { type CelType, dynType } from '../../../cel/values/type.ts'
 import type { ApiResource } from '../../../framework/contract/apis.ts'
+import { append } from '../../../framework/formats/values.ts'
 import type { JSONSchemaProps } from '../../../framework/meta/jsonschema.ts'
 import { apiVersionOf, type KubeObject } from '../../../framework/meta/object.ts'
 import { wholeSchema } from '../../../framework/meta/objectmeta.ts'
 import { type AdmissionVariables, admissionEnvironment } from '../../../openapi/expressions/admission.ts'
 import type { Rule } from './matching.ts'
-import type { PolicySpec } from './policy.ts'
+import { each, type PolicySpec } from './policy.ts'
 
 /** The type errors of an expression for one kind. */
 export interface ExpressionWarning {
@@ -19,35 +20,53 @@ export interface ExpressionWarning {
 const mostKinds = 10
 
 /**
- * Checks the validations of a policy against the schemas of the kinds that its rules name. The errors are only
- * warnings in its status.
+ * Checks the validations of a policy against the schemas of the kinds that its rules name, one expression in a step. The errors are
+ * only warnings in its status.
  */
-export function typeWarnings(
+export function* typeWarnings(
   { spec: given }: KubeObject,
   served: readonly ApiResource[],
-): readonly ExpressionWarning[] {
+): Generator<void, readonly ExpressionWarning[]> {
   const spec = (given ?? {}) as PolicySpec
-  const kinds = kindsOf(spec, served).map(kind => ({ kind, compile: compilerFor(spec, kind, served) }))
-  const warningAt = (fieldRef: string, source: string): readonly ExpressionWarning[] => {
-    const warnings = kinds.flatMap(({ kind, compile }) => {
-      const problem = compile(source)
-      return problem === undefined ? [] : [`${kindText(kind)}: ${problem}\n`]
-    })
-    return warnings.length === 0 ? [] : [{ fieldRef, warning: warnings.join('\n') }]
+  const compilers: KindCompiler[] = []
+  for (const kind of yield* kindsOf(spec, served)) compilers.push(yield* compilerFor(spec, kind, served))
+  const found: ExpressionWarning[] = []
+  for (const [i, { expression, messageExpression }] of (spec.validations ?? []).entries()) {
+    const at = `spec.validations[${i}]`
+    append(found, yield* warningsAt(`${at}.expression`, expression, compilers))
+    if (messageExpression)
+      append(found, yield* warningsAt(`${at}.messageExpression`, messageExpression, compilers))
   }
-  return (spec.validations ?? []).flatMap(({ expression, messageExpression }, i) => [
-    ...warningAt(`spec.validations[${i}].expression`, expression),
-    ...(messageExpression ? warningAt(`spec.validations[${i}].messageExpression`, messageExpression) : []),
-  ])
+  return found
+}
+
+/** The problem of an expression for one kind. */
+type KindCompiler = (source: string) => string | undefined
+
+function* warningsAt(
+  fieldRef: string,
+  source: string,
+  compilers: readonly KindCompiler[],
+): Generator<void, readonly ExpressionWarning[]> {
+  const problems = (yield* each(compilers, compile => compile(source))).filter(
+    problem => problem !== undefined,
+  )
+  return problems.length === 0 ? [] : [{ fieldRef, warning: problems.join('\n') }]
 }
 
 const kindText = ({ group, version, names }: ApiResource): string => `${group}/${version}, Kind=${names.kind}`
 
 /** The kinds that rules name without `*`, in order. */
-function kindsOf({ matchConstraints }: PolicySpec, served: readonly ApiResource[]): readonly ApiResource[] {
+function* kindsOf(
+  { matchConstraints }: PolicySpec,
+  served: readonly ApiResource[],
+): Generator<void, readonly ApiResource[]> {
   const rules = matchConstraints?.resourceRules ?? []
-  const found = served.filter(resource => rules.some(rule => names(rule, resource)))
-  return [...found].sort((a, b) => (kindText(a) < kindText(b) ? -1 : 1)).slice(0, mostKinds)
+  const isNamed = yield* each(served, resource => rules.some(rule => names(rule, resource)))
+  return served
+    .filter((_, i) => isNamed[i])
+    .sort((a, b) => (kindText(a) < kindText(b) ? -1 : 1))
+    .slice(0, mostKinds)
 }
 
 const hasStar = (list: readonly string[] = []): boolean => list.some(entry => entry.includes('*'))
@@ -64,22 +83,22 @@ function names(
   )
 }
 
-const declared = ({ openapi, names: { kind } }: ApiResource): RootDeclaration | undefined =>
-  declarationOf(wholeSchema(openapi) as JSONSchemaProps, false, kind)
+const declared = ({ openapi, names: { kind } }: ApiResource): ReturnType<typeof declarationSteps> =>
+  declarationSteps(wholeSchema(openapi) as JSONSchemaProps, false, kind)
 
 /** The type errors of expressions for one kind. */
-function compilerFor(
+function* compilerFor(
   { paramKind, variables = [] }: PolicySpec,
   kind: ApiResource,
   served: readonly ApiResource[],
-): (source: string) => string | undefined {
+): Generator<void, KindCompiler> {
   const types = new Map<string, CelType>()
-  const object = declared(kind)
+  const object = yield* declared(kind)
   const paramResource = served.find(
     ({ group, version, names }) =>
       apiVersionOf(group, version) === paramKind?.apiVersion && names.kind === paramKind.kind,
   )
-  const parameters = paramResource && declared(paramResource)
+  const parameters = paramResource && (yield* declared(paramResource))
   const known: AdmissionVariables = {
     params: paramKind !== undefined,
     variables: types,
@@ -87,7 +106,12 @@ function compilerFor(
     ...(parameters && { parameters }),
   }
   const environment = admissionEnvironment(known)
-  for (const { name, expression } of variables)
+  for (const { name, expression } of variables) {
     types.set(name, compileExpression(expression, environment).type ?? dynType)
-  return source => compileExpression(source, environment).problem?.replace(/^compilation failed: /, '')
+    yield
+  }
+  return source => {
+    const { problem } = compileExpression(source, environment)
+    return problem && `${kindText(kind)}: ${problem.replace(/^compilation failed: /, '')}\n`
+  }
 }

@@ -16,7 +16,8 @@ import {
   type Subject,
   subjectIn,
 } from '../policies/matching.ts'
-import { type Configurations, isExempt, type PolicyCluster, perItem } from '../policies/source.ts'
+import { each } from '../policies/policy.ts'
+import { type Configurations, isExempt, ofAll, type PolicyCluster, perItem } from '../policies/source.ts'
 
 /** One webhook of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration. */
 export interface Webhook extends MatchSelectors {
@@ -59,17 +60,17 @@ export interface Candidates {
   seen(candidate: Prepared, subject: Subject): Promise<Subject | undefined>
 }
 
-export type FindWebhooks = (ctx: Subject['ctx'], request: Subject['request']) => Candidates
+export type FindWebhooks = (ctx: Subject['ctx'], request: Subject['request']) => Promise<Candidates>
 
 export function webhookFinder(deps: WebhookDeps): FindWebhooks {
   const prepared = perItem(prepare)
-  return (ctx, request) => {
+  return async (ctx, request) => {
     const isAsked = ctx.actAs !== loopback && !isExempt(request)
     const configurations = isAsked ? (deps.configurations.get(deps.clusterOf(request)) ?? []) : []
     const subject: Subject = { ctx, request, namespaceOf: deps.namespaceOf }
     const decisions = new Decisions(deps.authorizer, subject)
     return {
-      webhooks: configurations.flatMap(prepared),
+      webhooks: (await ofAll(configurations, prepared)).flat(),
       subject,
       async seen({ webhook, conditions }, current) {
         if (!matchesSelectors(webhook, current)) return undefined
@@ -88,10 +89,11 @@ export function webhookFinder(deps: WebhookDeps): FindWebhooks {
 
 const environment = admissionEnvironment({ params: false, variables: new Map() })
 
-export const prepare = (object: KubeObject): readonly Prepared[] =>
-  ((object.webhooks ?? []) as readonly Webhook[]).map((webhook, i) => ({
+/** The webhooks of a configuration, one in a step. */
+export const prepare = ({ metadata, webhooks }: KubeObject): Generator<void, readonly Prepared[]> =>
+  each((webhooks ?? []) as readonly Webhook[], (webhook, i) => ({
     webhook,
-    uid: `${object.metadata.name}/${webhook.name}/${i}`,
+    uid: `${metadata.name}/${webhook.name}/${i}`,
     conditions: (webhook.matchConditions ?? []).map(({ expression }) =>
       compileExpression(expression, environment, [boolType]),
     ),

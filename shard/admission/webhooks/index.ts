@@ -53,7 +53,7 @@ export function tenantWebhooks(deps: WebhookAdmissionDeps): {
 const validatingWebhooks = (find: FindWebhooks, ask: AskWebhook): AdmissionPlugin => ({
   name: 'ValidatingAdmissionWebhook',
   async validate(ctx, request) {
-    const { webhooks, subject, seen } = find(ctx, request)
+    const { webhooks, subject, seen } = await find(ctx, request)
     const subjects = await Promise.all(webhooks.map(candidate => seen(candidate, subject)))
     const answers = await Promise.allSettled(
       webhooks.map(({ webhook }, i) => subjects[i] && ask(webhook, subjects[i], false)),
@@ -73,7 +73,7 @@ const mutatingWebhooks = (find: FindWebhooks, ask: AskWebhook): AdmissionPlugin 
   async mutate(ctx, request, reinvocation) {
     const hooks = reinvocation.of(mutatingName)
     hooks.enter(request.object)
-    const { webhooks, subject, seen } = find(ctx, request)
+    const { webhooks, subject, seen } = await find(ctx, request)
     let latest = request.object
     let isChanged = false
     for (const candidate of webhooks) {
@@ -91,7 +91,7 @@ const mutatingWebhooks = (find: FindWebhooks, ask: AskWebhook): AdmissionPlugin 
     return object
   },
   async admitDeletion(ctx, request) {
-    const { webhooks, subject, seen } = find(ctx, request)
+    const { webhooks, subject, seen } = await find(ctx, request)
     for (const candidate of webhooks) {
       const { webhook } = candidate
       const shown = await seen(candidate, subject)

@@ -1,9 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
+import { inTurns, Pace } from '../../../framework/async/awaitable.ts'
 import type { AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import { type FieldError, invalid } from '../../../framework/meta/errors.ts'
+import type { ErrorSteps } from '../../../framework/meta/errorsteps.ts'
 import { invalidValue, repeated, required, unsupported } from '../../../framework/meta/fielderror.ts'
 import { dns1123SubdomainErrors } from '../../../framework/meta/names.ts'
+import type { KubeObject } from '../../../framework/meta/object.ts'
 import { reviewVersionErrors, serviceErrors, urlErrors } from '../../../openapi/crd/conversion.ts'
+import { each } from '../policies/policy.ts'
 import { conditionErrors, oneOf, ruleErrors } from '../policies/rulechecks.ts'
 import { type Prepared, prepare, type Webhook } from './configuration.ts'
 
@@ -16,28 +20,32 @@ const resources: ReadonlySet<string> = new Set([
 export const webhookRules: AdmissionPlugin = {
   name: 'WebhookRules',
   handles: { resources: [...resources].map(resource => `${resource}.admissionregistration.k8s.io`) },
-  validate(_ctx, { group, resource, operation, object, old }) {
+  async validate(_ctx, { group, resource, operation, object, old }) {
     if (group !== 'admissionregistration.k8s.io' || !resources.has(resource)) return
     if (object === undefined || operation === 'DELETE') return
-    const hooks = prepare(object)
-    const isForgiven = old !== undefined && isDeepStrictEqual(conditionsOf(hooks), conditionsOf(prepare(old)))
-    const errors = hooks.flatMap((hook, i) =>
-      webhookErrors(isForgiven ? withoutConditions(hook) : hook, `webhooks[${i}]`),
-    )
-    const names = hooks.map(({ webhook }) => webhook.name)
-    errors.push(...repeated(names, i => `webhooks[${i}].name`))
+    const errors = await inTurns(configurationErrors(object, old), new Pace())
     if (errors.length > 0) throw invalid(object.kind, group, object.metadata.name ?? '', errors)
   },
 }
 
-/** An update that does not change the match conditions does not validate them again. */
-const conditionsOf = (hooks: readonly Prepared[]): readonly unknown[] =>
-  hooks.map(({ webhook }) => webhook.matchConditions)
-
-const withoutConditions = ({ webhook, uid }: Prepared): Prepared => {
-  const { matchConditions: _, ...others } = webhook
-  return { webhook: others, uid, conditions: [] }
+function* configurationErrors(object: KubeObject, old: KubeObject | undefined): ErrorSteps {
+  const isForgiven = old !== undefined && isDeepStrictEqual(conditionsOf(object), conditionsOf(old))
+  const hooks = yield* prepare(isForgiven ? withoutConditions(object) : object)
+  const errors = yield* each(hooks, (hook, i) => webhookErrors(hook, `webhooks[${i}]`))
+  const names = hooks.map(({ webhook }) => webhook.name)
+  return [...errors.flat(), ...repeated(names, i => `webhooks[${i}].name`)]
 }
+
+const webhooksOf = ({ webhooks }: KubeObject): readonly Webhook[] => (webhooks ?? []) as readonly Webhook[]
+
+/** An update that does not change the match conditions does not validate them again. */
+const conditionsOf = (object: KubeObject): readonly unknown[] =>
+  webhooksOf(object).map(({ matchConditions }) => matchConditions)
+
+const withoutConditions = (object: KubeObject): KubeObject => ({
+  ...object,
+  webhooks: webhooksOf(object).map(({ matchConditions: _, ...others }) => others),
+})
 
 const harmless = ['None', 'NoneOnDryRun']
 

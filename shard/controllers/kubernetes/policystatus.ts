@@ -1,3 +1,4 @@
+import { inTurns, Pace } from '../../../framework/async/awaitable.ts'
 import type { Backend } from '../../../framework/contract/backend.ts'
 import type { Informers } from '../../../framework/contract/informer.ts'
 import type { Logger } from '../../../framework/contract/log.ts'
@@ -38,7 +39,7 @@ export function policyStatusController({ client, informers, apis, log }: PolicyS
       const policy = informer.get(cluster, '', name)?.object as Policy | undefined
       const generation = policy?.metadata.generation ?? 0
       if (policy === undefined || generation <= (policy.status?.observedGeneration ?? 0)) return
-      const warnings = typeWarnings(policy, apis(cluster)?.resources ?? [])
+      const warnings = await inTurns(typeWarnings(policy, apis(cluster)?.resources ?? []), new Pace())
       const typeChecking = warnings.length === 0 ? {} : { expressionWarnings: warnings }
       await updateStatus<Policy>(client, ref, clusterScoped(cluster, name), current => ({
         ...current,
