@@ -1,5 +1,6 @@
 import { NamedFormat } from '../library/namedformat.ts'
 import { sizeOfValue } from '../library/operators.ts'
+import { type CostTracker, willRead } from '../values/costtracker.ts'
 import {
   CelError,
   type CelValue,
@@ -10,10 +11,11 @@ import {
   itemsOf,
   type ListView,
   Optional,
+  sizeOf,
 } from '../values/value.ts'
 
 /** The cost of a call, from its arguments (the target first) and its result. */
-export type CallCost = (args: readonly CelValue[], result: CelValue) => number
+export type CallCost = (args: readonly CelValue[], result: CelValue, tracker: CostTracker) => number
 
 const traversal = 0.1
 const regexLength = 0.25
@@ -50,23 +52,28 @@ const regex: CallCost = args => regexCost(sizeAt(args, 0), sizeAt(args, 1))
 
 const search: CallCost = args => ceil(sizeAt(args, 0)) * ceil(sizeAt(args, 1))
 
-function traversalCost(value: CelValue): number {
+function traversalCost(value: CelValue, tracker: CostTracker): number {
   if (typeof value === 'string') return Math.floor(Buffer.byteLength(value) * traversal)
   if (value instanceof Uint8Array) return Math.floor(value.length * traversal)
   if (isList(value)) {
+    willRead(sizeOf(value), tracker)
     let cost = 0
-    for (const item of itemsOf(value)) cost += traversalCost(item)
+    for (const item of itemsOf(value)) cost += traversalCost(item, tracker)
     return cost
   }
   if (!isMap(value)) return 1
-  return value
-    .keys()
-    .reduce<number>((sum, key) => sum + traversalCost(key) + traversalCost(value.get(key) ?? null), 0)
+  willRead(value.size, tracker)
+  const of = (each: CelValue): number => traversalCost(each, tracker)
+  return value.keys().reduce<number>((sum, key) => sum + of(key) + of(value.get(key) ?? null), 0)
 }
 
-const traverse: CallCost = ([value = null]) => traversalCost(value)
+const traverse: CallCost = ([value = null], _result, tracker) => traversalCost(value, tracker)
 
 const resultList: CallCost = (_args, result) => actualSize(result) + 1 + newList
+const joined: CallCost = (_args, result) => ceil(2 * actualSize(result))
+
+/** Whether a cost can be known only after the call. All others are charged before the work is done. */
+export const isCostOfResult = (cost: CallCost): boolean => cost === resultList || cost === joined
 
 /** Compares each item of a list with every other item. */
 const selfCompare =
@@ -92,8 +99,8 @@ const containsIp =
 
 const containsCidr =
   (parses: boolean): CallCost =>
-  args =>
-    containsIp(parses)(args, null) + ceil(sizeAt(args, 0)) + 1
+  (args, result, tracker) =>
+    containsIp(parses)(args, result, tracker) + ceil(sizeAt(args, 0)) + 1
 
 const validate: CallCost = ([format, text = null]) =>
   format instanceof NamedFormat ? regexCost(actualSize(text), format.maxRegexSize) : 1
@@ -115,7 +122,7 @@ const byFunction: Readonly<Record<string, CallCost>> = {
   'jsonpatch.escapeKey': scan(0),
   replace: scan(0, 2),
   split: scan(0, 2),
-  join: (_args, result) => ceil(2 * actualSize(result)),
+  join: joined,
   find: regex,
   findAll: regex,
   cidr: scan(0),
@@ -179,5 +186,5 @@ export function callCost(name: string, overload: string | undefined): CallCost {
 export const equalityCost = (a: CelValue, b: CelValue): number => {
   if (typeof a !== 'object' && typeof a !== 'string') return 1
   if (typeof a === 'object' && a !== null && isOpaque(a)) return 1
-  return smaller([a, b], null)
+  return ceil(Math.min(actualSize(a), actualSize(b)))
 }

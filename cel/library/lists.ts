@@ -1,5 +1,5 @@
 import { compareValues, equalValues } from '../values/compare.ts'
-import { type CostTracker, spend } from '../values/costtracker.ts'
+import { CostExceeded, type CostTracker, willRead } from '../values/costtracker.ts'
 import {
   declare,
   type FunctionDecl,
@@ -114,18 +114,19 @@ const lastIndexOf: FunctionOp = ([list, wanted = null], tracker) => {
   return -1
 }
 
-const slice: FunctionOp = ([list, start, end]) => {
+const slice: FunctionOp = ([list, start, end], tracker) => {
   const [from, to] = [Number(start), Number(end)]
   const length = sizeOf(list as List)
   const wrong = (why: string): CelError => new CelError(`cannot slice(${start}, ${end}), ${why}`)
   if (from < 0 || to < 0) return wrong('negative indexes not supported')
   if (from > to) return wrong('start index must be less than or equal to end index')
   if (length < to) return wrong(`list is length ${length}`)
-  return [...itemsOf(list as List)].slice(from, to)
+  willRead(to - from, tracker)
+  return Array.from({ length: to - from }, (_, i) => itemAt(list as List, from + i))
 }
 
 function flattened(list: List, depth: number, tracker: CostTracker): CelValue[] {
-  spend(tracker, sizeOf(list))
+  willRead(sizeOf(list), tracker)
   const items: CelValue[] = []
   for (const item of itemsOf(list)) {
     if (depth === 0 || !isList(item)) items.push(item)
@@ -151,12 +152,17 @@ function sorted(list: List, keys: List): CelValue {
   return keyed.sort(([a], [b]) => compareValues(a, b) ?? 0).map(([, item]) => item)
 }
 
-const maxRange = 1_000_000
-
-const range: FunctionOp = ([size]) => {
+const range: FunctionOp = ([size], { cost, limit }) => {
   const count = Number(size)
   if (count < 0) return new CelError(`lists.range: size must be non-negative, got ${size}`)
-  return Array.from({ length: Math.min(count, maxRange + 1) }, (_, i) => i)
+  // Each item costs 1.
+  if (cost + count > limit) throw new CostExceeded()
+  return Array.from({ length: count }, (_, i) => i)
+}
+
+const reverse: FunctionOp = ([list], tracker) => {
+  willRead(sizeOf(list as List), tracker)
+  return [...itemsOf(list as List)].reverse()
 }
 
 const distinct: FunctionOp = ([list], tracker) => {
@@ -232,10 +238,7 @@ export const lists: readonly FunctionDecl[] = [
     ),
   ),
   declare('lists.range', overload('lists_range', [intType], listOf(intType), range)),
-  declare(
-    'reverse',
-    member('list_reverse', [listOfT], listOfT, ([list]) => [...itemsOf(list as List)].reverse()),
-  ),
+  declare('reverse', member('list_reverse', [listOfT], listOfT, reverse)),
   declare('distinct', member('list_distinct', [listOfT], listOfT, distinct)),
   declare('first', member('list_first', [listOfT], optionalOf(t), end(0))),
   declare('last', member('list_last', [listOfT], optionalOf(t), end(-1))),

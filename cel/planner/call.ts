@@ -1,5 +1,5 @@
 import { compilePattern } from '../../framework/formats/pattern.ts'
-import { type CallCost, callCost, equalityCost } from '../cost/cost.ts'
+import { type CallCost, callCost, equalityCost, isCostOfResult } from '../cost/cost.ts'
 import type { CallExpr } from '../syntax/ast.ts'
 import { equalValues } from '../values/compare.ts'
 import { charge, spend } from '../values/costtracker.ts'
@@ -61,9 +61,10 @@ function folded(run: Eval): Interpretable {
   return constantOf(value)
 }
 
-/** A call that evaluates all arguments. Its cost is charged even if one is an error. */
+/** A call that evaluates all arguments. Its cost is charged even if one is an error, and before the work is done. */
 function strict(planned: readonly Interpretable[], overloads: readonly Overload[], cost: CallCost): Eval {
   const runs = planned.map(({ run }) => run)
+  const isCharged = !isCostOfResult(cost)
   return frame => {
     const args: CelValue[] = []
     let error: CelError | undefined
@@ -73,8 +74,9 @@ function strict(planned: readonly Interpretable[], overloads: readonly Overload[
       else if (typeof value === 'string' && value.length > 64) spend(frame, value.length >> 3)
       args.push(value)
     }
+    if (isCharged) charge(frame, cost(args, null, frame))
     const result = error ?? dispatch(overloads, args, frame)
-    charge(frame, cost(args, result))
+    if (!isCharged) charge(frame, cost(args, result, frame))
     return result
   }
 }

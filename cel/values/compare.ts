@@ -21,8 +21,9 @@ import {
   UntypedValue,
 } from './value.ts'
 
-/** Whether two values are equal; values of different kinds are not. Deep comparison counts as work. */
+/** Whether two values are equal; values of different kinds are not. Each comparison counts as work. */
 export function equalValues(a: CelValue, b: CelValue, tracker: CostTracker): boolean {
+  spend(tracker, 1)
   if (typeof a === 'string' && typeof b === 'string') {
     if (a.length > 64) spend(tracker, a.length >> 6)
     return a === b
@@ -31,7 +32,6 @@ export function equalValues(a: CelValue, b: CelValue, tracker: CostTracker): boo
   if (typeof a === 'string' || typeof a === 'boolean' || a === null || b === null) return false
   const numbers = equalNumbers(a, b)
   if (numbers !== undefined) return numbers
-  spend(tracker, 1)
   if (isList(a)) return isList(b) && equalLists(a, b, tracker)
   if (isMap(a)) return isMap(b) && equalMaps(a, b, tracker)
   return equalObjects(a, b, tracker)
@@ -78,7 +78,6 @@ function equalLists(a: List, b: List, tracker: CostTracker): boolean {
   const size = sizeOf(a)
   if (size !== sizeOf(b)) return false
   if (a instanceof ListView && a.kind.type !== 'atomic') return equalKeyed(a, b, tracker)
-  spend(tracker, size)
   for (let i = 0; i < size; i++) if (!equalValues(itemAt(a, i), itemAt(b, i), tracker)) return false
   return true
 }
@@ -115,6 +114,7 @@ function equalMaps(a: MapValue, b: MapValue, tracker: CostTracker): boolean {
 
 /** Members that no field declares are compared as JSON if both objects have them. */
 function equalHidden(a: ObjectView, b: ObjectView, tracker: CostTracker): boolean {
+  spend(tracker, a.fields.size)
   const known = new Set([...a.fields.values()].map(field => field.key))
   return Object.entries(a.raw).every(
     ([key, raw]) => known.has(key) || !Object.hasOwn(b.raw, key) || equalRaw(raw, b.raw[key], tracker),

@@ -54,3 +54,6 @@ export function willMake(length: number, tracker: CostTracker): void {
   if (length > longest) throw new CostExceeded()
   spend(tracker, length >> 4)
 }
+
+/** Counts the work of reading all items of a list or a map. */
+export const willRead = (items: number, tracker: CostTracker): void => spend(tracker, items * 2)

@@ -203,12 +203,14 @@ export class ObjectView implements MapValue {
   readonly raw: Readonly<Record<string, unknown>>
   readonly fields: ReadonlyMap<string, FieldView>
   readonly #values = new Map<string, CelValue>()
+  #size: number | undefined
   constructor(raw: Readonly<Record<string, unknown>>, fields: ReadonlyMap<string, FieldView>) {
     this.raw = raw
     this.fields = fields
   }
   get size(): number {
-    return Object.keys(this.raw).length
+    this.#size ??= Object.keys(this.raw).length
+    return this.#size
   }
   get(name: CelValue): CelValue | undefined {
     if (typeof name !== 'string') return undefined
@@ -294,6 +296,5 @@ export const itemAt = (list: readonly CelValue[] | ListView, index: number): Cel
   list instanceof ListView ? list.at(index) : (list[index] as CelValue)
 
 export function* itemsOf(list: readonly CelValue[] | ListView): Generator<CelValue, void, undefined> {
-  const size = sizeOf(list)
-  for (let i = 0; i < size; i++) yield itemAt(list, i)
+  for (let i = 0; i < sizeOf(list); i++) yield itemAt(list, i)
 }

@@ -67,6 +67,16 @@ const attacks: readonly Attack[] = [
     rule: 'self.all(x, self.transformMap(i, v, v).size() > 0)',
     value: texts(10_000),
   },
+  { name: 'distinct items', spec: list, rule: 'self.distinct().size() > 0', value: texts(90_000) },
+  { name: 'sets', spec: list, rule: 'sets.equivalent(self, self)', value: texts(90_000) },
+  {
+    name: 'searches in lists',
+    spec: list,
+    rule: "self.all(x, self.indexOf('0') == 0)",
+    value: texts(90_000),
+  },
+  { name: 'the largest of many', spec: list, rule: "self.all(x, self.max() != '')", value: texts(90_000) },
+  { name: 'sorted lists', spec: list, rule: 'self.sort().size() > 0', value: texts(90_000) },
 ]
 
 describe('hostile rules', () => {

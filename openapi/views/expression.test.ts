@@ -148,6 +148,19 @@ describe('expressions of Views', () => {
     assert.ok('isOverBudget' in (results.at(-1) ?? {}), JSON.stringify([results.at(-1), allowance]))
   })
 
+  const longWork = [
+    'object.spec.names.distinct().size() > 0',
+    "object.spec.names.all(name, object.spec.names.max() != '')",
+    "object.spec.names.all(name, object.spec.names.indexOf('0') == 0)",
+    "object.spec.names.all(name, object.spec.names.slice(0, 1) == ['0'])",
+    'sets.equivalent(object.spec.names, object.spec.names)',
+  ]
+  for (const source of longWork)
+    it(`have a limit of work beside the cost, for each object: ${source}`, () => {
+      const names = Array.from({ length: 90_000 }, (_, i) => String(i))
+      assert.deepEqual(evaluate(source, widget({ names })), { failure: 'cost limit exceeded' })
+    })
+
   it('have a cost for the decoding of large objects, in queries', () => {
     const expression = compileQueryExpression("object.spec.color == 'red'", kind, 'bool')
     assert.ok('reads' in expression)
