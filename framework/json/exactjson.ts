@@ -7,11 +7,18 @@ export type MemberVisitor = (path: string, isRepeated: boolean) => boolean
 /** Values of one step: they take less than a millisecond. */
 const valuesOfStep = 256
 
+/** An object has more members than it may have; the message is the path of the object, which is empty for the outermost. */
+export class TooManyMembers extends Error {
+  override readonly name = 'TooManyMembers'
+}
+
 interface Reader {
   readonly text: string
   readonly numberOf: (literal: string) => unknown
   at: number
   visit: MemberVisitor
+  /** The most members of one object. */
+  readonly members: number
   /** Values until the step ends. */
   left: number
 }
@@ -24,16 +31,21 @@ const maxInt64 = 2n ** 63n - 1n
 /**
  * Decodes JSON in steps, without the losses of `JSON.parse`: integers beyond 2^53 become `bigint` if they fit 64 bits, and `visit` gets
  * repeated keys, of which the last one wins. Throws `SyntaxError` with the message of Go's decoder (`scanner.go` of
- * encoding/json; rules.md 2.38), also for numbers beyond the range of a double. It recurses: callers limit the depth.
+ * encoding/json; rules.md 2.38), also for numbers beyond the range of a double, and `TooManyMembers` for an object with more than
+ * `members`. It recurses: callers limit the depth.
  */
-export const parseExactSteps = (text: string, visit: MemberVisitor = skipMembers): Generator<void, unknown> =>
-  readDocument({ text, numberOf, at: 0, visit, left: valuesOfStep })
+export const parseExactSteps = (
+  text: string,
+  visit: MemberVisitor = skipMembers,
+  members = Number.POSITIVE_INFINITY,
+): Generator<void, unknown> => readDocument({ text, numberOf, at: 0, visit, members, left: valuesOfStep })
 
 /** The error of Go's decoder for bytes that are not JSON, in steps; undefined for JSON. Go reads bytes: one byte is one character. */
 export function* jsonErrorSteps(bytes: Buffer): Generator<void, string | undefined> {
   const text = bytes.toString('latin1')
   try {
-    yield* readDocument({ text, numberOf: () => 0, at: 0, visit: skipMembers, left: valuesOfStep })
+    const members = Number.POSITIVE_INFINITY
+    yield* readDocument({ text, numberOf: () => 0, at: 0, visit: skipMembers, members, left: valuesOfStep })
     return undefined
   } catch (error) {
     if (error instanceof SyntaxError) return error.message
@@ -146,7 +158,9 @@ function* readObject(reader: Reader, path: string): Generator<void, Record<strin
   const object: Record<string, unknown> = {}
   if (isClosed(reader, '}')) return object
   const { visit } = reader
+  let left = reader.members
   do {
+    if (--left < 0) throw new TooManyMembers(path)
     takeOne(reader, '"', 'looking for beginning of object key string')
     const key = readString(reader)
     takeOne(reader, ':', 'after object key')

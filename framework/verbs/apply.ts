@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { applyConfiguration, type ManagedEndpoint } from '../apply/fieldmanager.ts'
 import { inTurns, Pace } from '../async/awaitable.ts'
-import type { Item } from '../contract/item.ts'
+import { type Item, lengthOf } from '../contract/item.ts'
 import { badRequest, type StatusError, unsupportedMediaType } from '../meta/errors.ts'
 import { type KubeObject, type ObjectKey, timestamp } from '../meta/object.ts'
 import { type ApplyRequest, applyOptions, readResourceVersion } from '../query/options.ts'
 import type { Answer, VerbRequest } from '../request/response.ts'
+import { checkMembers, mayHaveTooManyMembers } from '../wire/limits.ts'
 import { DecodeError, jsonType } from '../wire/metadata.ts'
 import { applyType, bodyLimit, type ParsedBody, parseBody } from '../wire/parsebody.ts'
 import { decodeValue, report } from './body.ts'
@@ -21,6 +22,8 @@ interface Applying extends ApplyRequest {
   readonly key: ObjectKey
   readonly config: Config
   readonly duplicates: readonly string[]
+  /** Bytes of the body. */
+  readonly length: number
 }
 
 /** Server-side apply (KEP 555): merges a configuration into the current object, or creates the object. */
@@ -33,7 +36,7 @@ export async function apply(call: Call, others: readonly string[]): Promise<Answ
   const body = await request.body(bodyLimit)
   const options = applyOptions(request.query)
   const { value, duplicates } = await parseConfig(request, body)
-  const applying = { ...options, endpoint, key, config: readConfig(value), duplicates }
+  const applying = { ...options, endpoint, key, config: readConfig(value), duplicates, length: body.length }
   const { item, status } = await applyOrCreate(call, applying)
   return answer(item, status)
 }
@@ -85,8 +88,13 @@ function applyOrCreate(call: Call, applying: Applying): Promise<{ item: Item; st
     const object = await applied(call, what, old)
     return old === undefined ? unversioned(object) : unlocked(object, old)
   }
-  const change = async ({ object: old }: Item): Promise<KubeObject> =>
-    admitted(await merged(applying, old), old)
+  const change = async (item: Item): Promise<KubeObject> => {
+    const { object: old } = item
+    const next = await merged(applying, old)
+    if (mayHaveTooManyMembers(lengthOf(item) + applying.length))
+      await inTurns(checkMembers(next, old), new Pace())
+    return admitted(next, old)
+  }
   const update = (): Promise<Item> => served.storage.update(ctx, key, change, write)
   if (served.subresource !== '') return update().then(item => ({ item, status: 200 }))
   return createdOr(update, async () => {

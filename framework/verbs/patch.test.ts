@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { filled, fresh, refusal, refuses, specOf } from '../../test/support/asked.ts'
 import { type Asked, ask, jsonOf, widget } from '../../test/support/widgets.ts'
+import { atOnce } from '../json/json.ts'
 import type { KubeObject } from '../meta/object.ts'
+import { checkMembers } from '../wire/limits.ts'
 
 describe('patch', () => {
   const merge = { 'content-type': 'application/merge-patch+json' }
@@ -12,6 +14,20 @@ describe('patch', () => {
     const resource = await filled('a')
     const spec = await specOf(ask(resource, patch({ body: { spec: { color: null, size: 1 } } })))
     assert.deepEqual(spec, { size: 1 })
+  })
+
+  it('refuses more members of one object than it may have, and changes an object that has them already', async () => {
+    const resource = await filled('a')
+    const members = (letter: string, count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, i) => [`${letter}${i}`, 0]))
+    await ask(resource, patch({ body: { spec: members('a', 40_000) } }))
+    const body = { spec: members('b', 40_000) }
+    await refuses(resource, patch({ body }), 413, /limit of one object is 50000 members: spec$/)
+    const labels = { metadata: { labels: { changed: 'true' } } }
+    assert.equal((await ask(resource, patch({ body: labels }))).status, 200)
+    const live = { spec: { ...members('a', 40_000), ...members('b', 40_000) } }
+    assert.doesNotThrow(() => atOnce(checkMembers(live, live)))
+    assert.throws(() => atOnce(checkMembers(live, { spec: members('a', 60_000) })), { code: 413 })
   })
 
   it('applies JSON patches', async () => {

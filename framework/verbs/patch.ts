@@ -1,6 +1,6 @@
 import { type Awaitable, inTurns, Pace } from '../async/awaitable.ts'
 import type { ApiResource, Served } from '../contract/apis.ts'
-import type { Item } from '../contract/item.ts'
+import { type Item, lengthOf } from '../contract/item.ts'
 import { goText } from '../json/gotext.ts'
 import { formatJson } from '../json/json.ts'
 import { invalid, type StatusError, unsupportedMediaType } from '../meta/errors.ts'
@@ -13,6 +13,7 @@ import { applyMergePatch, readMergePatch } from '../patch/mergepatch.ts'
 import { applyStrategicMergePatch, readStrategicMergePatch } from '../patch/strategicmerge.ts'
 import { readResourceVersion, type WriteRequest, writeOptions } from '../query/options.ts'
 import type { Answer } from '../request/response.ts'
+import { checkMembers, mayHaveTooManyMembers } from '../wire/limits.ts'
 import { DecodeError, MissingKindError } from '../wire/metadata.ts'
 import { applyType, bodyLimit, bodyType, isTooDeep, type ParsedBody } from '../wire/parsebody.ts'
 import { apply } from './apply.ts'
@@ -45,13 +46,15 @@ export async function patch(call: Call): Promise<Answer> {
   const { fieldManager } = options.write
   let parsed: Patch | undefined
   let sent: unknown
-  const change = async ({ object: old }: Item): Promise<KubeObject> => {
+  const change = async (item: Item): Promise<KubeObject> => {
+    const { object: old } = item
     const pace = new Pace()
     // Read after the object, because 404 comes first.
     parsed ??= await read(body)
     await pace.due()
     const result = await parsed.apply(old)
     await pace.due()
+    if (mayHaveTooManyMembers(lengthOf(item) + body.length)) await inTurns(checkMembers(result, old), pace)
     const next = unlocked(patched(call, result, { key, patch: parsed, ...options }), old)
     await pace.due()
     const admitted = await admitWrite(call, { key, object: next, old, write: options.write })

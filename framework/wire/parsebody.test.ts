@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { canonicalJson, formatJson, parseJson, survey } from '../json/json.ts'
+import { mostMembers } from './limits.ts'
 import { mostValues, parseAtOnce, parseBody } from './parsebody.ts'
+import { encodeMessage, enveloped } from './protobuf/encode.ts'
+import { kindFields } from './protobuf/fields.ts'
 import { formatYaml, parseYaml } from './yaml.ts'
 
 const parse = (text: string) => parseAtOnce(Buffer.from(text), 'json')
@@ -122,6 +125,48 @@ describe('long JSON bodies', () => {
   })
 
   it('have a depth', () => assert.rejects(read('['.repeat(100_000)), /exceeded max depth/))
+
+  it('have a limit of members of one object, with its path', async () => {
+    const membersOf = (count: number): string => Array.from({ length: count }, (_, i) => `"k${i}":1`).join()
+    await read(`{"a":[{},{"b":{${membersOf(mostMembers)}},"c":1}]}`)
+    for (const [text, path] of [
+      [`{"a":[{},{"b":{${membersOf(mostMembers + 1)}},"c":1}]}`, ': a[1].b'],
+      [`{${membersOf(mostMembers + 1)}}`, ''],
+    ] as const)
+      await assert.rejects(read(text), {
+        code: 413,
+        message: `Request entity too large: limit of one object is 50000 members${path}`,
+      })
+  })
+})
+
+describe('large bodies in YAML and protobuf', () => {
+  const data = Object.fromEntries(Array.from({ length: mostMembers + 1 }, (_, i) => [`k${i}`, '']))
+
+  it('have a limit of members of one object', () => {
+    const text = Object.keys(data).map(key => `${key}:`)
+    assert.throws(() => parseYaml(text.join('\n')), {
+      code: 413,
+      message: /limit of one object is 50000 members/,
+    })
+  })
+
+  it('have a limit of entries of one map, and of values, in protobuf', async () => {
+    const type = { apiVersion: 'v1', kind: 'ConfigMap' }
+    const encoded = (object: Readonly<Record<string, unknown>>): Buffer =>
+      enveloped(type, encodeMessage(kindFields('', type.kind) ?? new Map(), { ...type, ...object }))
+    const read = async (object: Readonly<Record<string, unknown>>) =>
+      parseBody({}, encoded(object), 'protobuf')
+    await assert.rejects(read({ metadata: { name: 'a' }, data }), {
+      code: 413,
+      message: 'Request entity too large: limit of one object is 50000 members: data',
+    })
+    const finalizers = Array.from({ length: mostValues }, () => 'a')
+    await assert.rejects(read({ metadata: { finalizers } }), {
+      code: 413,
+      message: 'Request entity too large: limit of protobuf is 200000 values',
+    })
+  })
 })
 
 describe('YAML bodies', () => {

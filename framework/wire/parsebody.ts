@@ -1,5 +1,5 @@
 import { type Awaitable, after, inTurns, Pace } from '../async/awaitable.ts'
-import { jsonErrorSteps, parseExactSteps } from '../json/exactjson.ts'
+import { jsonErrorSteps, parseExactSteps, TooManyMembers } from '../json/exactjson.ts'
 import { goQuoted } from '../json/gotext.ts'
 import {
   atOnce,
@@ -13,7 +13,8 @@ import {
 } from '../json/json.ts'
 import { tooLarge, unsupportedMediaType } from '../meta/errors.ts'
 import type { VerbRequest } from '../request/response.ts'
-import { protobufSteps } from './protobuf/parse.ts'
+import { mostMembers, tooManyMembers } from './limits.ts'
+import { protobufSteps, TooManyValues } from './protobuf/parse.ts'
 import { parseYaml, type YamlContent } from './yaml.ts'
 
 /** A decoded body, and the messages about repeated keys, each once (rules.md 2.47, 2.51). */
@@ -117,13 +118,15 @@ class Problems {
 
 function* readSlowly(bytes: Buffer): Generator<void, ParsedBody> {
   const problems = new Problems()
-  const steps = parseExactSteps(bytes.toString('utf8'), (path, isRepeated) => {
+  const visit = (path: string, isRepeated: boolean): boolean => {
     if (isRepeated) problems.add('duplicate field', path)
     return true
-  })
+  }
   try {
-    return { value: yield* steps, duplicates: problems.all }
+    const value = yield* parseExactSteps(bytes.toString('utf8'), visit, mostMembers)
+    return { value, duplicates: problems.all }
   } catch (error) {
+    if (error instanceof TooManyMembers) throw tooManyMembers(error.message)
     if (!(error instanceof SyntaxError)) throw error
     throw new SyntaxError((yield* jsonErrorSteps(bytes)) ?? error.message)
   }
@@ -167,10 +170,20 @@ export const linesOf = (problem: string): readonly string[] =>
   problem.startsWith(yamlErrors) ? problem.slice(yamlErrors.length).split('\n  ') : [problem]
 
 function* fromProtobuf(bytes: Buffer): Generator<void, ParsedBody> {
-  const value = yield* protobufSteps(bytes)
+  const value = yield* limitedProtobuf(bytes)
   yield
   if (isTooDeep(value)) throw new SyntaxError('exceeded max depth')
   return { value, duplicates: [] }
+}
+
+function* limitedProtobuf(bytes: Buffer): Generator<void, unknown> {
+  try {
+    return yield* protobufSteps(bytes, { values: mostValues, members: mostMembers })
+  } catch (error) {
+    if (error instanceof TooManyMembers) throw tooManyMembers(error.message)
+    if (error instanceof TooManyValues) throw tooLarge(`limit of protobuf is ${mostValues} values`)
+    throw error
+  }
 }
 
 /** The number of object members at all levels. Loops: `Object.values` would copy every object. */

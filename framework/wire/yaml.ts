@@ -14,6 +14,7 @@ import {
 import { goQuoted } from '../json/gotext.ts'
 import { Findings, maxDepth } from '../json/json.ts'
 import { StatusError, tooLarge } from '../meta/errors.ts'
+import { mostMembers, tooManyMembers } from './limits.ts'
 
 /** The content of a YAML document. */
 export interface YamlContent {
@@ -163,10 +164,14 @@ function toJson(value: unknown, budget: { left: number }): unknown {
   if (typeof value === 'bigint') return isSafe(value) ? Number(value) : value
   if (typeof value === 'number' && !Number.isFinite(value)) throw new Error('number is out of range')
   if (Array.isArray(value)) return value.map(below)
-  if (value instanceof Map)
-    return Object.fromEntries([...value].map(([key, member]) => [keyText(key), below(member)]))
+  if (value instanceof Map) return membersOf(value, below)
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
   return value instanceof Set ? [...value].map(below) : value
+}
+
+function membersOf(map: ReadonlyMap<unknown, unknown>, below: (member: unknown) => unknown): unknown {
+  if (map.size > mostMembers) throw tooManyMembers('')
+  return Object.fromEntries([...map].map(([key, member]) => [keyText(key), below(member)]))
 }
 
 function keyText(key: unknown): string {

@@ -1,3 +1,4 @@
+import { TooManyMembers } from '../../json/exactjson.ts'
 import { maxDepth } from '../../json/json.ts'
 import {
   envelope,
@@ -13,37 +14,68 @@ import { type WireField, WireReader, wireFields } from './wire.ts'
 /** Bytes of fields that are decoded between two steps. */
 const bytesOfStep = 4 * 1024
 
+/** The most values of an object, and the most entries of one map. */
+export interface ProtobufLimits {
+  readonly values: number
+  readonly members: number
+}
+
+/** An object has more values than it may have. */
+export class TooManyValues extends Error {
+  override readonly name = 'TooManyValues'
+}
+
+const unlimited: ProtobufLimits = { values: Number.POSITIVE_INFINITY, members: Number.POSITIVE_INFINITY }
+
+/** The work on one object. */
+interface Decoding {
+  /** Values that it may still have. */
+  left: number
+  readonly members: number
+}
+
 /**
  * Decodes a protobuf object into the JSON value that the same client would send, in steps. Throws `SyntaxError` for bytes that
- * are not Kubernetes protobuf and for unknown kinds (rules.md 11.10).
+ * are not Kubernetes protobuf and for unknown kinds (rules.md 11.10), `TooManyValues`, and `TooManyMembers` with the name of the map.
  */
-export function* protobufSteps(bytes: Buffer): Generator<void, unknown> {
+export function* protobufSteps(
+  bytes: Buffer,
+  { values, members }: ProtobufLimits = unlimited,
+): Generator<void, unknown> {
   if (!bytes.subarray(0, magic.length).equals(magic))
     throw new SyntaxError(
       'provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]',
     )
-  const unknown = yield* messageSteps(envelope, bytes.subarray(magic.length), 0)
+  const decoding = { left: values, members }
+  const unknown = yield* messageSteps(envelope, bytes.subarray(magic.length), 0, decoding)
   const { apiVersion = '', kind = '' } = unknown.type as { apiVersion?: string; kind?: string }
   const raw = (unknown.raw ?? noBytes) as Buffer
   const fields = kindFields(apiVersion.split('/')[0] ?? '', kind)
   if (fields === undefined) throw new SyntaxError(`no kind ${JSON.stringify(kind)} is known in protobuf`)
-  return { apiVersion, kind, ...(yield* messageSteps(fields, raw, 0)) }
+  return { apiVersion, kind, ...(yield* messageSteps(fields, raw, 0, decoding)) }
 }
 
 type Value = Record<string, unknown>
 
-function* messageSteps(fields: MessageFields, bytes: Buffer, depth: number): Generator<void, Value> {
+function* messageSteps(
+  fields: MessageFields,
+  bytes: Buffer,
+  depth: number,
+  decoding: Decoding,
+): Generator<void, Value> {
   if (depth > maxDepth) throw new SyntaxError('exceeded max depth')
   const members: Value = {}
   for (const { name, mark } of fields.values()) if (mark === '!') members[name] = false
   const reader = new WireReader(bytes)
-  let work = 0
+  let [work, entries] = [0, 0]
   while (reader.hasMore) {
     const { number, value } = reader.next()
     const field = fields.get(number)
     if (field !== undefined) {
       const read = special[field.type]
-      const decoded = read ? leafOf(field, value, read) : yield* fieldSteps(field, value, depth)
+      if (--decoding.left < 0) throw new TooManyValues()
+      if (field.shape === 'map' && ++entries > decoding.members) throw new TooManyMembers(field.name)
+      const decoded = read ? leafOf(field, value, read) : yield* fieldSteps(field, value, depth, decoding)
       addField(members, field, decoded)
     }
     work += typeof value === 'bigint' ? 1 : 1 + value.length
@@ -65,10 +97,11 @@ function* fieldSteps(
   { type, shape }: MessageField,
   value: WireField['value'],
   depth: number,
+  decoding: Decoding,
 ): Generator<void, unknown> {
-  if (shape !== 'map') return yield* valueSteps(type, bytesOf(value), depth)
+  if (shape !== 'map') return yield* valueSteps(type, bytesOf(value), depth, decoding)
   const entry = entryOf(bytesOf(value))
-  return [entry.key, yield* valueSteps(type, entry.value, depth)]
+  return [entry.key, yield* valueSteps(type, entry.value, depth, decoding)]
 }
 
 /** `decoded`: the value of the field; of a map one entry, of a list one item. */
@@ -150,9 +183,14 @@ const wrapped: Readonly<
 const fieldsOf = (message: string): MessageFields =>
   message === 'TypeMeta' ? typeMeta : (messageFields(message) ?? new Map())
 
-function* valueSteps(type: string, bytes: Buffer, depth: number): Generator<void, unknown> {
+function* valueSteps(
+  type: string,
+  bytes: Buffer,
+  depth: number,
+  decoding: Decoding,
+): Generator<void, unknown> {
   const wrapping = wrapped[type]
-  const message = yield* messageSteps(fieldsOf(wrapping?.message ?? type), bytes, depth + 1)
+  const message = yield* messageSteps(fieldsOf(wrapping?.message ?? type), bytes, depth + 1, decoding)
   return wrapping === undefined ? message : wrapping.unwrap(message)
 }
 

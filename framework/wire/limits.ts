@@ -1,0 +1,63 @@
+import { isMembers, Work } from '../json/json.ts'
+import { type StatusError, tooLarge } from '../meta/errors.ts'
+
+/**
+ * The most members of one object in a body, and in the result of a patch. The engine lists, copies and encodes the members of one
+ * object in one step, which takes some tens of milliseconds for so many.
+ */
+export const mostMembers = 50_000
+
+/** Bytes of JSON that have fewer members: each has at least a quoted key, a colon, a value and a comma. */
+const bytesOfMost = 5 * mostMembers
+
+/** 413 for an object with too many members; its path is empty for the outermost one. */
+export const tooManyMembers = (path: string): StatusError =>
+  tooLarge(`limit of one object is ${mostMembers} members${path === '' ? '' : `: ${path}`}`)
+
+/** Whether an object could have too many members after a patch: by the bytes of the object and of the patch together. */
+export const mayHaveTooManyMembers = (bytes: number): boolean => bytes > bytesOfMost
+
+/**
+ * Checks the objects in the result of a patch, in steps. Throws 413, except for a result that has no larger object than `live`: a
+ * stored object that is too large can be repaired.
+ */
+export function* checkMembers(result: unknown, live: unknown): Generator<void> {
+  const work = new Work()
+  const largest = yield* largestIn(result, '', work)
+  if (largest.members <= mostMembers) return
+  if (largest.members > (yield* largestIn(live, '', work)).members) throw tooManyMembers(largest.path)
+}
+
+interface Largest {
+  readonly members: number
+  readonly path: string
+}
+
+const none: Largest = { members: 0, path: '' }
+
+function* largestIn(value: unknown, path: string, work: Work): Generator<void, Largest> {
+  if (Array.isArray(value)) return yield* largestOf(value.entries(), i => `${path}[${i}]`, work)
+  if (!isMembers(value)) return none
+  const keys = Object.keys(value)
+  const below = yield* largestOf(membersOf(value, keys), key => (path === '' ? key : `${path}.${key}`), work)
+  return below.members > keys.length ? below : { members: keys.length, path }
+}
+
+function* membersOf(value: Record<string, unknown>, keys: readonly string[]): Generator<[string, unknown]> {
+  for (const key of keys) yield [key, value[key]]
+}
+
+function* largestOf<K>(
+  members: Iterable<[K, unknown]>,
+  pathOf: (key: K) => string,
+  work: Work,
+): Generator<void, Largest> {
+  let largest = none
+  for (const [key, value] of members) {
+    if (work.isStepDone()) yield
+    if (typeof value !== 'object' || value === null) continue
+    const found = yield* largestIn(value, pathOf(key), work)
+    if (found.members > largest.members) largest = found
+  }
+  return largest
+}
