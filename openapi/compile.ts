@@ -1,77 +1,23 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { canonicalText } from '../framework/apply/canonicaltext.ts'
+import { inTurns, Pace } from '../framework/async/awaitable.ts'
 import type { Decoded, DecodingScope, ObjectSchema, ValidationScope } from '../framework/contract/schema.ts'
-import { lazily } from '../framework/formats/values.ts'
-import { canonicalJson } from '../framework/json/json.ts'
+import { atOnce, canonicalJson } from '../framework/json/json.ts'
 import { badRequest, type FieldError, StatusError, tooLarge } from '../framework/meta/errors.ts'
+import type { ErrorSteps } from '../framework/meta/errorsteps.ts'
 import { child, invalidValue } from '../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../framework/meta/jsonschema.ts'
 import type { KubeObject } from '../framework/meta/object.ts'
 import { isTooDeep } from '../framework/wire/parsebody.ts'
+import { type CompiledSchema, CompiledSchemas } from './compiledschemas.ts'
 import type { KindVersion } from './definitions/definition.ts'
-import { compileRuleCheck, type RuleCheck } from './expressions/rules.ts'
-import { CompiledSize } from './nodes/nodes.ts'
+import type { RuleCheck } from './expressions/rules.ts'
 import { DefaultsAllowance, DefaultsLimitError } from './validation/defaulting.ts'
-import { compilePruning, UnreadableError } from './validation/pruning.ts'
-import { CompiledChecks, compileCheck, validate } from './validation/schema.ts'
-import {
-  compileStructure,
-  embeddedCheck,
-  type StructureCheck,
-  uniquenessCheck,
-} from './validation/structure.ts'
-import { maxErrors, type ValueCheck } from './validation/validation.ts'
-
-/** A compiled schema. Most of it is compiled when an object first needs it. */
-export interface CompiledSchema {
-  readonly size: CompiledSize
-  readonly prune: ReturnType<typeof compilePruning>
-  /** Without defaults. */
-  readonly pruneOnly: () => ReturnType<typeof compilePruning>
-  readonly check: ValueCheck
-  /** undefined if the schema has no status. */
-  readonly status: ValueCheck | undefined
-  readonly embedded: StructureCheck | undefined
-  readonly uniqueness: StructureCheck | undefined
-  readonly rules: RuleCheck | undefined
-}
-
-function compile(schema: JSONSchemaProps): CompiledSchema {
-  const size = new CompiledSize()
-  const checks = new CompiledChecks(size)
-  const { status } = schema.properties ?? {}
-  return {
-    size,
-    prune: compilePruning(schema, { root: true, size }),
-    pruneOnly: lazily(() => compilePruning(schema, { root: true, defaults: false, size })),
-    check: compileCheck(schema, checks),
-    status: status && compileCheck(status, checks),
-    embedded: compileStructure(schema, embeddedCheck, size),
-    uniqueness: compileStructure(schema, uniquenessCheck, size),
-    rules: compileRuleCheck(schema, size),
-  }
-}
-
-/** Compiled schemas that are kept: those used last, up to a number of nodes. A tenant may define many large ones. */
-export class CompiledSchemas {
-  readonly #kept: LRUCache<JSONSchemaProps, CompiledSchema>
-
-  constructor(nodes: number) {
-    this.#kept = new LRUCache({ maxSize: nodes, sizeCalculation: ({ size }) => Math.ceil(size.nodes) })
-  }
-
-  /** Compiles the schema unless it is kept. `work` may compile more of it. */
-  use<T>(schema: JSONSchemaProps, work: (compiled: CompiledSchema) => T): T {
-    const kept = this.#kept.get(schema)
-    const compiled = kept ?? compile(schema)
-    const before = kept === undefined ? 0 : compiled.size.nodes
-    try {
-      return work(compiled)
-    } finally {
-      if (compiled.size.nodes > before) this.#kept.set(schema, compiled)
-    }
-  }
-}
+import { UnreadableError } from './validation/pruning.ts'
+import { validate } from './validation/schema.ts'
+import type { StructureCheck } from './validation/structure.ts'
+import { maxErrors } from './validation/validation.ts'
 
 /** Nodes that are kept for all schemas: some hundred megabytes. */
 const mostNodes = 200_000
@@ -82,13 +28,21 @@ const compiledSchemas = new CompiledSchemas(mostNodes)
  * Compiles a structural schema of a whole object on first use. `decode` throws 400 if metadata has fields of the wrong
  * type, or if the object is nested too deep, and 413 if its defaults exceed their limit.
  */
-export function compileSchema(schema: JSONSchemaProps, compiled = compiledSchemas): ObjectSchema {
+export function compileSchema(schema: JSONSchemaProps, compiled = compiledSchemas): SteppedSchema {
+  const validation: SteppedSchema['validation'] = (object, old, scope = {}) =>
+    compiled.useInSteps(schema, parts => errorsOf(parts, { object, old }, scope))
   return {
     decode: (object, { stored = false } = {}) =>
       compiled.use(schema, parts => decode(parts, object, { stored })),
-    validate: (object, old, scope = {}) =>
-      compiled.use(schema, parts => errorsOf(parts, { object, old }, scope)),
+    validation,
+    validate: (...of) => atOnce(validation(...of)),
   }
+}
+
+/** A schema that validates objects in steps. */
+export interface SteppedSchema extends ObjectSchema {
+  /** What `validate` returns, in steps: those of compiling what the object needs first, and one for each CEL rule. */
+  validation(...of: Parameters<ObjectSchema['validate']>): ErrorSteps
 }
 
 function decode({ prune }: CompiledSchema, object: KubeObject, { stored }: DecodingScope): Decoded {
@@ -116,17 +70,15 @@ interface Versions {
 }
 
 /** Errors in the order of Kubernetes: schema, embedded resources, duplicate items, rules. At most `maxErrors`. */
-function errorsOf(
-  compiled: CompiledSchema,
-  versions: Versions,
-  scope: ValidationScope,
-): readonly FieldError[] {
+function* errorsOf(compiled: CompiledSchema, versions: Versions, scope: ValidationScope): ErrorSteps {
   const shape = [
-    ...(scope.onlyStatus === true ? statusErrors(compiled, versions) : wholeErrors(compiled, versions)),
-    ...(scope.mayRepeat === true ? [] : repetitionErrors(compiled, versions)),
+    ...(scope.onlyStatus === true
+      ? statusErrors(compiled, versions)
+      : yield* wholeErrors(compiled, versions)),
+    ...(scope.mayRepeat === true ? [] : yield* repetitionErrors(compiled, versions)),
   ]
-  const rules = scope.withoutRules === true ? undefined : compiled.rules
-  const errors = [...shape, ...ruleErrors(rules, shape, versions)]
+  const rules = scope.withoutRules === true ? undefined : yield* compiled.rules()
+  const errors = [...shape, ...(yield* ruleErrors(rules, shape, versions))]
   return errors.length > maxErrors ? errors.slice(0, maxErrors) : errors
 }
 
@@ -143,21 +95,20 @@ const notChecked =
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
 
 /** Rules are evaluated only if the schema has no blocking errors (rules.md 7.37). */
-function ruleErrors(
+function* ruleErrors(
   rules: RuleCheck | undefined,
   shape: readonly FieldError[],
   { object, old }: Versions,
-): readonly FieldError[] {
+): ErrorSteps {
   if (rules === undefined) return []
   return shape.some(({ type }) => blocking.has(type))
     ? [invalidValue('', null, notChecked)]
-    : rules(object, old)
+    : yield* rules(object, old)
 }
 
-const wholeErrors = (
-  { check, embedded }: CompiledSchema,
-  { object, old }: Versions,
-): readonly FieldError[] => [...validate(check, object, old), ...structureErrors(embedded, object)]
+function* wholeErrors({ check, embedded }: CompiledSchema, { object, old }: Versions): ErrorSteps {
+  return [...validate(check, object, old), ...structureErrors(yield* embedded(), object)]
+}
 
 /** Like Kubernetes, validates the status alone and prefixes its path. */
 function statusErrors({ status }: CompiledSchema, { object, old }: Versions): readonly FieldError[] {
@@ -169,9 +120,10 @@ function statusErrors({ status }: CompiledSchema, { object, old }: Versions): re
 }
 
 /** If the old object has duplicate items, all duplicates are ignored. */
-function repetitionErrors({ uniqueness }: CompiledSchema, { object, old }: Versions): readonly FieldError[] {
-  const repeated = structureErrors(uniqueness, object)
-  const isForgiven = repeated.length > 0 && old !== undefined && structureErrors(uniqueness, old).length > 0
+function* repetitionErrors({ uniqueness }: CompiledSchema, { object, old }: Versions): ErrorSteps {
+  const check = yield* uniqueness()
+  const repeated = structureErrors(check, object)
+  const isForgiven = repeated.length > 0 && old !== undefined && structureErrors(check, old).length > 0
   return isForgiven ? [] : repeated
 }
 
@@ -184,27 +136,79 @@ function structureErrors(check: StructureCheck | undefined, object: KubeObject):
 const hashes = new WeakMap<JSONSchemaProps, string>()
 
 /** The hash of a schema, computed once per object. Equal schemas have equal hashes, in any order of keys. */
-export function schemaHash(schema: JSONSchemaProps): string {
-  const known = hashes.get(schema)
-  if (known !== undefined) return known
-  const made = createHash('sha256').update(canonicalJson(schema)).digest('base64url')
+export const schemaHash = (schema: JSONSchemaProps): string =>
+  hashes.get(schema) ?? (isLarge(schema) ? atOnce(hashing(schema)) : hashed(schema, canonicalJson(schema)))
+
+function hashed(schema: JSONSchemaProps, text: string): string {
+  const made = createHash('sha256').update(text).digest('base64url')
   hashes.set(schema, made)
   return made
 }
 
-/** A cache of the `max` last used compiled schemas, by content. */
-export function schemaCache(max: number): (schema: JSONSchemaProps) => ObjectSchema {
-  const byHash = new LRUCache<string, ObjectSchema>({ max })
-  const byIdentity = new WeakMap<JSONSchemaProps, ObjectSchema>()
-  return schema => {
-    const known = byIdentity.get(schema)
-    if (known !== undefined) return known
+/** The hash of a large schema. */
+function* hashing(schema: JSONSchemaProps): Generator<void, string> {
+  return hashed(schema, (yield* canonicalText(schema, Number.POSITIVE_INFINITY)) ?? '')
+}
+
+/** A cache of the `max` last used compiled schemas, by content. A large one is shared once it is prepared. */
+export function schemaCache(max: number): (schema: JSONSchemaProps) => SteppedSchema {
+  const byHash = new LRUCache<string, SteppedSchema>({ max })
+  const byIdentity = new WeakMap<JSONSchemaProps, SteppedSchema>()
+  const shared = (schema: JSONSchemaProps): SteppedSchema => {
     const hash = schemaHash(schema)
     const compiled = byHash.get(hash) ?? compileSchema(schema)
     byHash.set(hash, compiled)
+    return compiled
+  }
+  return schema => {
+    const compiled =
+      byIdentity.get(schema) ?? (isLarge(schema) ? new LargeSchema(schema, shared) : shared(schema))
     byIdentity.set(schema, compiled)
     return compiled
   }
+}
+
+/** Values of a schema whose hash takes longer than many small requests. */
+const manyValues = 2_048
+
+function isLarge(schema: JSONSchemaProps): boolean {
+  let left = manyValues
+  const count = (value: object): boolean =>
+    Object.values(value).some(
+      each => --left < 0 || (typeof each === 'object' && each !== null && count(each)),
+    )
+  return count(schema)
+}
+
+/** A schema that is hashed in steps before it is first used, and then shares what equal ones have compiled. */
+class LargeSchema implements SteppedSchema {
+  readonly #schema: JSONSchemaProps
+  readonly #share: (schema: JSONSchemaProps) => SteppedSchema
+  #inner: SteppedSchema
+  #preparing: Promise<void> | undefined
+  #isPrepared = false
+
+  constructor(schema: JSONSchemaProps, share: (schema: JSONSchemaProps) => SteppedSchema) {
+    this.#schema = schema
+    this.#share = share
+    this.#inner = compileSchema(schema)
+  }
+
+  prepare(): Promise<void> | undefined {
+    if (this.#isPrepared) return undefined
+    this.#preparing ??= this.#prepare()
+    return this.#preparing
+  }
+
+  async #prepare(): Promise<void> {
+    await inTurns(hashing(this.#schema), new Pace())
+    this.#inner = this.#share(this.#schema)
+    this.#isPrepared = true
+  }
+
+  readonly decode: ObjectSchema['decode'] = (...of) => this.#inner.decode(...of)
+  readonly validate: ObjectSchema['validate'] = (...of) => this.#inner.validate(...of)
+  readonly validation: SteppedSchema['validation'] = (...of) => this.#inner.validation(...of)
 }
 
 /** Like `compileSchema`, shared by all logical clusters that serve an equal schema. */

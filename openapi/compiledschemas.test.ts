@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import { atOnce } from '../framework/json/json.ts'
 import type { JSONSchemaProps } from '../framework/meta/jsonschema.ts'
-import { type CompiledSchema, CompiledSchemas } from './compile.ts'
+import { type CompiledSchema, CompiledSchemas } from './compiledschemas.ts'
 import { validate } from './validation/schema.ts'
 
 const names = Array.from({ length: 1_000 }, (_, i) => `p${i}`)
@@ -20,8 +21,9 @@ const check =
   ({ check, embedded, prune, rules, uniqueness }: CompiledSchema): void => {
     prune(object)
     validate(check, object)
-    for (const each of [embedded, uniqueness]) each?.(object, () => '', [])
-    rules?.(object, undefined)
+    for (const made of [embedded, uniqueness]) atOnce(made())?.(object, () => '', [])
+    const evaluated = atOnce(rules())?.(object, undefined)
+    if (evaluated !== undefined) atOnce(evaluated)
   }
 
 const having = (count: number): object =>
@@ -31,6 +33,7 @@ const sizeOf = ({ size }: CompiledSchema): number => size.nodes
 describe('compiled schemas', () => {
   it('have what objects need', () => {
     const [schemas, schema] = [new CompiledSchemas(100_000), large()]
+    schemas.use(schema, check(having(0)))
     const empty = schemas.use(schema, sizeOf)
     schemas.use(schema, check(having(1)))
     const one = schemas.use(schema, sizeOf) - empty

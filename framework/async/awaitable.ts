@@ -115,6 +115,16 @@ export async function inTurns<T>(steps: Generator<void, T>, pace: Pace): Promise
   }
 }
 
+/** Like `inTurns`, but the result itself if the work is short. Throws what the work throws until then. */
+export function nowOrInTurns<T>(steps: Generator<void, T>, pace: Pace): Awaitable<T> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    const wait = pace.due()
+    if (wait !== undefined) return wait.then(() => inTurns(steps, pace))
+  }
+}
+
 /** The results of `work` for the items, without those that are undefined; other requests have their turns in between. */
 export async function pacedMap<T, R>(
   items: Iterable<T>,

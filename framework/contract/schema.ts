@@ -13,6 +13,8 @@ export interface Decoded {
  * one.
  */
 export interface ObjectSchema {
+  /** Prepares a large schema between the turns of other requests, before it is first used; undefined: it is ready. */
+  prepare?(): Promise<void> | undefined
   /** Prunes unknown fields, removes nulls that are not allowed, applies defaults (rules.md 7.18 to 7.22). Does not modify its
    * input, and shares unchanged parts with it. Throws 400 if metadata has fields of the wrong type, or on too deep nesting,
    * and 413 if the defaults add too much to the object. */

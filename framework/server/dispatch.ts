@@ -1,4 +1,4 @@
-import type { Awaitable } from '../async/awaitable.ts'
+import { type Awaitable, after } from '../async/awaitable.ts'
 import type { AdmissionPlugin } from '../contract/admission.ts'
 import { type ApiResource, type ApiSet, requireVerb, type Subresource, servedBy } from '../contract/apis.ts'
 import type { Backend } from '../contract/backend.ts'
@@ -244,5 +244,5 @@ export function handle(
   const served = servedBy(resource, info.subresource, info.name)
   requireVerb(served, info.verb)
   if (resource.deprecationWarning !== undefined) ctx.record.warn(resource.deprecationWarning)
-  return verbs[info.verb]({ ctx, info, served, request, scope })
+  return after(served.schema.prepare?.(), () => verbs[info.verb]({ ctx, info, served, request, scope }))
 }

@@ -5,7 +5,7 @@ import { ProgramProblem } from '../../cel/planner/plan.ts'
 import { type CelProgram, programOf } from '../../cel/planner/program.ts'
 import type { RootDeclaration, SchemaDeclaration } from '../../cel/schema/schematype.ts'
 import { type CelType, optionalOf } from '../../cel/values/type.ts'
-import type { JSONSchemaProps, ValidationRule } from '../../framework/meta/jsonschema.ts'
+import type { ValidationRule } from '../../framework/meta/jsonschema.ts'
 
 /** A rule of a schema, compiled. */
 export interface CompiledValidationRule {
@@ -101,24 +101,22 @@ function build(
 export const usesOldSelf = (checked: CheckedExpr | undefined): boolean =>
   checked !== undefined && [...checked.names.values()].includes('oldSelf')
 
-/** The compiled rules of a node of a schema; an error message for a rule that does not compile. */
-export function compileRules(
-  { 'x-kubernetes-validations': rules = [] }: JSONSchemaProps,
+/** A compiled rule of a schema, or the error message if it does not compile. */
+export function compileRule(
+  rule: ValidationRule,
   declaration: SchemaDeclaration,
   root: RootDeclaration,
-): readonly (CompiledValidationRule | string)[] {
-  return rules.map(rule => {
-    const checked = checkRule(rule, declaration, root)
-    const { program, message, problem: wrong } = programsOf(checked)
-    if (wrong?.where === 'rule') return wrong.text
-    return {
-      rule,
-      program,
-      message,
-      usesOldSelf: usesOldSelf(checked.rule),
-      fieldPath: normalPath(rule.fieldPath ?? ''),
-    }
-  })
+): CompiledValidationRule | string {
+  const checked = checkRule(rule, declaration, root)
+  const { program, message, problem: wrong } = programsOf(checked)
+  if (wrong?.where === 'rule') return wrong.text
+  return {
+    rule,
+    program,
+    message,
+    usesOldSelf: usesOldSelf(checked.rule),
+    fieldPath: normalPath(rule.fieldPath ?? ''),
+  }
 }
 
 /** Normalizes `.a['b.c'].d` to `a.b.c.d`, as in field errors. */

@@ -28,9 +28,12 @@ export const correlationBelow = (
 ): Correlation | undefined =>
   parent === undefined ? undefined : old === undefined ? parent : { value, old, parent }
 
+/** A compiled rule, or the problem of one that does not compile. */
+export type LazyRule = () => CompiledValidationRule | string
+
 /** The rules of a node of the schema. */
 export interface NodeRules {
-  readonly rules: readonly (CompiledValidationRule | string)[]
+  readonly rules: readonly LazyRule[]
   /** The type of the schema, which some errors print in place of the value. */
   readonly type: string
   readonly adapt: TypeAdapter
@@ -41,25 +44,27 @@ interface Place {
   readonly correlation: Correlation | undefined
 }
 
-/** Runs the rules of a node (rules.md 7.31, 7.34 to 7.38). */
-export function runRules(
+/** Runs the rules of a node (rules.md 7.31, 7.34 to 7.38), each in a step. */
+export function* runRules(
   node: NodeRules,
   [value, old]: readonly [unknown, unknown],
   place: Place,
   budget: RuleBudget,
-): void {
+): Generator<void> {
   if (budget.left <= 0) {
     outOfBudget(node, place, budget)
     return
   }
   const self = node.adapt(value)
   const oldSelf = old === undefined || old === null ? undefined : node.adapt(old)
-  for (const rule of node.rules) {
+  for (const compiled of node.rules) {
+    const rule = compiled()
     if (typeof rule === 'string')
       budget.errors.push(invalidValue(place.path, node.type, `rule compile error: ${rule}`))
     else if (rule.program !== undefined)
       runRule({ node, rule, program: rule.program, value, self, oldSelf }, place, budget)
     if (budget.left < 0) return
+    yield
   }
 }
 

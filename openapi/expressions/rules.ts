@@ -1,20 +1,24 @@
 import { listKind } from '../../cel/schema/adapt.ts'
-import { declarationOf, type RootDeclaration, type SchemaDeclaration } from '../../cel/schema/schematype.ts'
+import {
+  declarationSteps,
+  type RootDeclaration,
+  type SchemaDeclaration,
+} from '../../cel/schema/schematype.ts'
 import { newEffort } from '../../cel/values/costtracker.ts'
 import { escapedName } from '../../cel/values/type.ts'
-import { isObject, LazyMembers, memberOf } from '../../framework/formats/values.ts'
-import type { FieldError } from '../../framework/meta/errors.ts'
+import { isObject, LazyMembers, lazily, memberOf } from '../../framework/formats/values.ts'
+import type { ErrorSteps } from '../../framework/meta/errorsteps.ts'
 import { child } from '../../framework/meta/fielderror.ts'
-import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
+import type { JSONSchemaProps, ValidationRule } from '../../framework/meta/jsonschema.ts'
 import { CompiledSize, nodesWith } from '../nodes/nodes.ts'
-import { type CompiledValidationRule, compileRules } from './rule.ts'
-import { type Correlation, correlationBelow, type RuleBudget, runRules } from './rulerun.ts'
+import { compileRule } from './rule.ts'
+import { type Correlation, correlationBelow, type LazyRule, type RuleBudget, runRules } from './rulerun.ts'
 
 /** The rules of a node and its descendants. */
 interface RuleNode {
   readonly schema: JSONSchemaProps
   readonly declaration: SchemaDeclaration | undefined
-  readonly rules: readonly (CompiledValidationRule | string)[]
+  readonly rules: readonly LazyRule[]
   readonly properties: LazyMembers<JSONSchemaProps, RuleNode | undefined>
   readonly additional: RuleNode | undefined
   readonly items: RuleNode | undefined
@@ -22,8 +26,8 @@ interface RuleNode {
   readonly keyOf: ((item: unknown) => string) | undefined
 }
 
-/** Evaluates rules on an object; `old` is the old object of an update. */
-export type RuleCheck = (object: unknown, old: unknown) => readonly FieldError[]
+/** Evaluates rules on an object, each in a step; `old` is the old object of an update. */
+export type RuleCheck = (object: unknown, old: unknown) => ErrorSteps
 
 /** The cost limit of all rules in a request. */
 const requestBudget = 10_000_000
@@ -40,20 +44,23 @@ interface Rules {
 }
 
 /**
- * Compiles the rules of the schema of a whole object, those below its properties when an object first has them; undefined if there are
+ * Compiles the rules of the schema of a whole object in steps: each rule when an object first has its field. undefined if there are
  * none.
  */
-export function compileRuleCheck(schema: JSONSchemaProps, size = new CompiledSize()): RuleCheck | undefined {
-  const nodes = nodesWith(schema, ({ 'x-kubernetes-validations': rules = [] }) => rules.length > 0)
-  const root = nodes.has(schema) ? declarationOf(schema, true) : undefined
+export function* compileRuleCheck(
+  schema: JSONSchemaProps,
+  size = new CompiledSize(),
+): Generator<void, RuleCheck | undefined> {
+  const nodes = yield* nodesWith(schema, ({ 'x-kubernetes-validations': rules = [] }) => rules.length > 0)
+  const root = nodes.has(schema) ? yield* declarationSteps(schema, true) : undefined
   if (root === undefined) return undefined
   size.nodes += nodes.size / 16 + root.count / 2
   const node = nodeOf(schema, root, { root, nodes, size })
   if (node === undefined) return undefined
-  return (object, old) => {
+  return function* (object, old) {
     const budget: RuleBudget = { left: requestBudget, effort: newEffort(), errors: [] }
     const correlation = old === undefined ? undefined : { value: object, old, parent: undefined }
-    walk(node, [object, old], { path: '', correlation, isRoot: true }, budget)
+    yield* walk(node, [object, old], { path: '', correlation, isRoot: true }, budget)
     return budget.errors
   }
 }
@@ -63,15 +70,14 @@ function nodeOf(
   declaration: SchemaDeclaration | undefined,
   rules: Rules,
 ): RuleNode | undefined {
-  const { root, nodes, size } = rules
+  const { root, nodes } = rules
   if (!nodes.has(schema)) return undefined
   const { 'x-kubernetes-validations': own = [], additionalProperties, items, properties } = schema
   const kind = listKind(schema)
-  size.nodes += own.length * nodesOfRule
   return {
     schema,
     declaration,
-    rules: declaration === undefined ? own.map(() => undeclarable) : compileRules(schema, declaration, root),
+    rules: own.map(rule => lazyRule(rule, declaration, rules)),
     properties: new LazyMembers(properties, (property, name) => propertyNode(name, property, rules)),
     additional: isObject(additionalProperties)
       ? nodeOf(additionalProperties, root.of(additionalProperties), rules)
@@ -80,6 +86,17 @@ function nodeOf(
     keyOf: kind.type === 'map' ? kind.keyOf : undefined,
   }
 }
+
+/** A rule that is compiled when it first runs. */
+const lazyRule = (
+  rule: ValidationRule,
+  declaration: SchemaDeclaration | undefined,
+  { root, size }: Rules,
+): LazyRule =>
+  lazily(() => {
+    size.nodes += nodesOfRule
+    return declaration === undefined ? undeclarable : compileRule(rule, declaration, root)
+  })
 
 const undeclarable = 'failed to convert to declType for CEL validation rules'
 
@@ -96,32 +113,32 @@ interface Place {
   readonly isRoot?: boolean
 }
 
-function walk(
+function* walk(
   node: RuleNode,
   [value, old]: readonly [unknown, unknown],
   place: Place,
   budget: RuleBudget,
-): void {
+): Generator<void> {
   if (value === null || value === undefined || budget.left < 0) return
   const { declaration, rules, schema } = node
   if (rules.length > 0)
-    runRules(
+    yield* runRules(
       { rules, type: schema.type ?? '', adapt: declaration?.adapt ?? (() => null) },
       [value, old],
       place,
       budget,
     )
   if (budget.left < 0) return
-  if (Array.isArray(value)) walkItems(node, [value, old], place, budget)
-  else if (isObject(value)) walkMembers(node, [value, old], place, budget)
+  if (Array.isArray(value)) yield* walkItems(node, [value, old], place, budget)
+  else if (isObject(value)) yield* walkMembers(node, [value, old], place, budget)
 }
 
-function walkItems(
+function* walkItems(
   { items, keyOf }: RuleNode,
   [value, old]: readonly [readonly unknown[], unknown],
   place: Place,
   budget: RuleBudget,
-): void {
+): Generator<void> {
   if (items === undefined) return
   const known =
     keyOf === undefined || !Array.isArray(old) ? undefined : new Map(old.map(item => [keyOf(item), item]))
@@ -129,16 +146,16 @@ function walkItems(
     if (budget.left < 0) return
     const before = keyOf === undefined ? undefined : known?.get(keyOf(item))
     const correlation = correlationBelow(place.correlation, item, before)
-    walk(items, [item, before], { path: `${place.path}[${i}]`, correlation }, budget)
+    yield* walk(items, [item, before], { path: `${place.path}[${i}]`, correlation }, budget)
   }
 }
 
-function walkMembers(
+function* walkMembers(
   { properties, additional }: RuleNode,
   [value, old]: readonly [Readonly<Record<string, unknown>>, unknown],
   place: Place,
   budget: RuleBudget,
-): void {
+): Generator<void> {
   for (const [key, member] of Object.entries(value)) {
     if (budget.left < 0) return
     const own = properties.get(key)
@@ -149,6 +166,6 @@ function walkMembers(
     const isType = place.isRoot === true && (key === 'apiVersion' || key === 'kind')
     const correlation = isType ? undefined : correlationBelow(place.correlation, member, before)
     const path = own !== undefined ? child(place.path, key) : `${place.path}[${key}]`
-    walk(node, [member, before], { path, correlation }, budget)
+    yield* walk(node, [member, before], { path, correlation }, budget)
   }
 }

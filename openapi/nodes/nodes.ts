@@ -1,4 +1,5 @@
 import { isObject } from '../../framework/formats/values.ts'
+import { Work } from '../../framework/json/json.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 
 /** The maximum depth of schemas, so that walking them does not overflow the stack. */
@@ -14,27 +15,40 @@ export class CompiledSize {
   nodes = 0
 }
 
+/** A search for nodes, in steps. */
+interface Search {
+  readonly found: Set<JSONSchemaProps>
+  readonly work: Work
+  isWanted(schema: JSONSchemaProps): boolean
+}
+
 /**
  * The nodes in the structural part of a schema (outside of allOf, anyOf, oneOf and not) that are wanted, and those that such a node is
- * below. Throws if the schema is deeper than `maxSchemaDepth`.
+ * below, found in steps. Throws if the schema is deeper than `maxSchemaDepth`.
  */
-export function nodesWith(
+export function* nodesWith(
   schema: JSONSchemaProps,
   isWanted: (schema: JSONSchemaProps) => boolean,
-): ReadonlySet<JSONSchemaProps> {
-  const found = new Set<JSONSchemaProps>()
-  const visit = (node: JSONSchemaProps, depth: number): void => {
-    requireDepth(depth)
-    if (isWanted(node)) found.add(node)
-    const { properties = {}, additionalProperties: other, items } = node
-    const visitBelow = (below: JSONSchemaProps): void => {
-      visit(below, depth - 1)
-      if (found.has(below)) found.add(node)
-    }
-    for (const name in properties) visitBelow(properties[name] ?? {})
-    if (isObject(other)) visitBelow(other)
-    if (items !== undefined) visitBelow(items)
+): Generator<void, ReadonlySet<JSONSchemaProps>> {
+  const search: Search = { found: new Set(), work: new Work(), isWanted }
+  yield* visit(search, schema, maxSchemaDepth)
+  return search.found
+}
+
+function* visit(search: Search, node: JSONSchemaProps, depth: number): Generator<void> {
+  requireDepth(depth)
+  const { found, work } = search
+  if (search.isWanted(node)) found.add(node)
+  for (const below of schemasBelow(node)) {
+    yield* visit(search, below, depth - 1)
+    if (found.has(below)) found.add(node)
   }
-  visit(schema, maxSchemaDepth)
-  return found
+  if (work.isStepDone()) yield
+}
+
+function* schemasBelow(node: JSONSchemaProps): Generator<JSONSchemaProps> {
+  const { properties, additionalProperties: other, items } = node
+  for (const name in properties) yield properties[name] ?? {}
+  if (isObject(other)) yield other
+  if (items !== undefined) yield items
 }

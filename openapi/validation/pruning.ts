@@ -1,4 +1,4 @@
-import { deepFreeze, isObject, type JsonObject, LazyMembers } from '../../framework/formats/values.ts'
+import { deepFreeze, isObject, type JsonObject, LazyMembers, lazily } from '../../framework/formats/values.ts'
 import { Findings } from '../../framework/json/json.ts'
 import { fieldErrorBody } from '../../framework/meta/errors.ts'
 import { formatPath, invalidValue, type PathStep } from '../../framework/meta/fielderror.ts'
@@ -43,6 +43,8 @@ interface ObjectShape {
   readonly members: LazyMembers<JSONSchemaProps, Member>
   readonly other: Member | undefined
   readonly defaults: readonly (readonly [string, Fallback])[]
+  /** Whether no member is specified. */
+  readonly isEmpty: boolean
   /** Whether unknown members are preserved. */
   readonly preserve: boolean
   /** Whether apiVersion, kind and metadata are those of an object. */
@@ -116,12 +118,12 @@ function nodeDecode(schema: JSONSchemaProps, place: Place): Decode {
     schema.items === undefined
       ? undefined
       : compileMember(schema.items, { ...place, root: false, preserve, depth })
-  const shape = shapeOf(schema, { ...place, preserve, depth })
-  const isEmpty = shape.members.isEmpty && shape.other === undefined && !shape.embedded
+  const shapeOnce = lazily(() => shapeOf(schema, { ...place, preserve, depth }))
   return (value, decoding) => {
     if (typeof value !== 'object' || value === null) return value
     if (!isObject(value)) return decodeList(items, preserve, value as readonly unknown[], decoding)
-    return isEmpty && preserve ? value : decodeObject(shape, value, decoding)
+    const shape = shapeOnce()
+    return shape.isEmpty && preserve ? value : decodeObject(shape, value, decoding)
   }
 }
 
@@ -145,12 +147,15 @@ function shapeOf(schema: JSONSchemaProps, place: Place): ObjectShape {
   const below: Place = { ...place, root: false, preserve: false }
   const { properties, additionalProperties: other } = schema
   const members = new LazyMembers(properties, property => compileMember(property, below))
+  const unlisted = isObject(other) ? compileMember(other, below) : other === true ? unspecified : undefined
+  const embedded = place.root || schema['x-kubernetes-embedded-resource'] === true
   return {
     members,
-    other: isObject(other) ? compileMember(other, below) : other === true ? unspecified : undefined,
+    other: unlisted,
     defaults: defaultsOf(properties, members, below),
+    isEmpty: members.isEmpty && unlisted === undefined && !embedded,
     preserve: place.preserve,
-    embedded: place.root || schema['x-kubernetes-embedded-resource'] === true,
+    embedded,
   }
 }
 

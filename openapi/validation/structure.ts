@@ -27,15 +27,15 @@ interface Below {
 }
 
 /**
- * Compiles a check of some nodes in the structural part of a schema (outside of allOf, anyOf, oneOf and not), and what is below its
- * properties when it is needed. undefined if no node needs it.
+ * Compiles a check of some nodes in the structural part of a schema (outside of allOf, anyOf, oneOf and not), in steps, and what is
+ * below its properties when it is needed. undefined if no node needs it.
  */
-export function compileStructure(
+export function* compileStructure(
   schema: JSONSchemaProps,
   nodeCheck: NodeCheck,
   size = new CompiledSize(),
-): StructureCheck | undefined {
-  const checked = nodesWith(schema, node => nodeCheck(node) !== undefined)
+): Generator<void, StructureCheck | undefined> {
+  const checked = yield* nodesWith(schema, node => nodeCheck(node) !== undefined)
   size.nodes += checked.size / 16
   return compileNode(schema, nodeCheck, checked)
 }

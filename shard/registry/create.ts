@@ -1,4 +1,4 @@
-import { type Awaitable, after, Pace } from '../../framework/async/awaitable.ts'
+import { type Awaitable, after, nowOrInTurns, Pace } from '../../framework/async/awaitable.ts'
 import type { WriteAttributes } from '../../framework/contract/admission.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
 import type { Item } from '../../framework/contract/item.ts'
@@ -6,11 +6,12 @@ import type { ObjectSchema } from '../../framework/contract/schema.ts'
 import type { WriteOptions } from '../../framework/contract/storage.ts'
 import { merged } from '../../framework/json/json.ts'
 import { alreadyExists, badRequest, forbidden, invalid, StatusError } from '../../framework/meta/errors.ts'
+import type { ErrorSteps } from '../../framework/meta/errorsteps.ts'
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { StoreConflict } from '../store/store.ts'
 import { dedupOwners, finalizerWarnings, newMetadataErrors } from './metadata.ts'
 import { aboutOf, attributesOf, type Registry, type Rules, writeWithin } from './registry.ts'
-import { prepareForCreate, scopeOf, settledErrors, withSystemFields } from './strategy.ts'
+import { prepareForCreate, scopeOf, stepsOf, withSystemFields } from './strategy.ts'
 
 /** Attempts with a generated name before the client gets 409 (rules.md 3.4). */
 const attempts = 8
@@ -103,15 +104,17 @@ async function mutated(
 }
 
 function validate({ group, rules }: Registry, object: KubeObject): Awaitable<void> {
-  const { strategy, schema } = rules
-  const errors = [
-    ...newMetadataErrors(strategy, object),
-    ...schema.validate(object, undefined, scopeOf(strategy, '')),
-  ]
-  return after(settledErrors(strategy.rest.validate?.(object)), own => {
-    const all = [...errors, ...own]
-    if (all.length > 0) throw invalid(strategy.kind, group, object.metadata.name ?? '', all)
+  return after(nowOrInTurns(errorsOf(rules, object), new Pace()), errors => {
+    if (errors.length > 0) throw invalid(rules.strategy.kind, group, object.metadata.name ?? '', errors)
   })
+}
+
+function* errorsOf({ strategy, schema }: Rules, object: KubeObject): ErrorSteps {
+  return [
+    ...newMetadataErrors(strategy, object),
+    ...(yield* schema.validation(object, undefined, scopeOf(strategy, ''))),
+    ...(yield* stepsOf(strategy.rest.validate?.(object))),
+  ]
 }
 
 /** undefined: the name is taken. */

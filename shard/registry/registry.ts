@@ -5,7 +5,6 @@ import {
   optionsFor,
 } from '../../framework/contract/admission.ts'
 import type { Item } from '../../framework/contract/item.ts'
-import type { ObjectSchema } from '../../framework/contract/schema.ts'
 import type { DeleteOptions, WriteOptions } from '../../framework/contract/storage.ts'
 import { type About, StatusError } from '../../framework/meta/errors.ts'
 import type { ClusterName, KubeObject, ObjectKey } from '../../framework/meta/object.ts'
@@ -17,6 +16,7 @@ import {
   encodeObject,
 } from '../../framework/wire/encode.ts'
 import { applyType } from '../../framework/wire/parsebody.ts'
+import type { SteppedSchema } from '../../openapi/compile.ts'
 import type { RegistryAdmission } from '../admission/chain.ts'
 import { encodeStoredForm, type StoredResource, storageKey, storedForm } from '../cache/codec.ts'
 import { CachedItem } from '../cache/item.ts'
@@ -55,7 +55,7 @@ export interface Shape {
 /** The rules of one definition in the version in which its objects are admitted and checked. */
 export interface Rules {
   readonly strategy: ResourceStrategy
-  readonly schema: ObjectSchema
+  readonly schema: SteppedSchema
   /** The definition is being deleted: creations are refused (rules.md 2.59). */
   readonly terminating: boolean
 }

@@ -178,8 +178,10 @@ const keptGrowth = 4
 /** Schemas are hashed when the first object is read or written. */
 function createShape({ versions }: KindDefinition): Shape {
   const storage = versions.find(version => version.storage)
+  // The version that most objects are stored in comes first: the schemas of others are not hashed.
+  const byUse = storage === undefined ? versions : [storage, ...versions]
   const isRight = (shape: number): boolean =>
-    shape === 0 || versions.some(version => shapeNumber(version) === shape)
+    shape === 0 || byUse.some(version => shapeNumber(version) === shape)
   const reshape = (item: CachedItem): CachedItem => {
     const { object } = item
     const name = versionOf(object.apiVersion)

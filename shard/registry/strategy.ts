@@ -1,6 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { type Awaitable, inTurns, Pace } from '../../framework/async/awaitable.ts'
 import type { ResetFields } from '../../framework/contract/apis.ts'
 import type { ValidationScope } from '../../framework/contract/schema.ts'
 import { merged } from '../../framework/json/json.ts'
@@ -21,9 +20,10 @@ export type GenerationRule = 'none' | 'content' | 'spec'
 /** The errors that the rules of a kind find beyond its schema: in steps where the object may be large. */
 type OwnErrors = readonly FieldError[] | ErrorSteps
 
-/** The errors; those in steps are found between the turns of other requests. */
-export const settledErrors = (found: OwnErrors = []): Awaitable<readonly FieldError[]> =>
-  'next' in found ? inTurns(found, new Pace()) : found
+/** The errors, in steps. */
+export function* stepsOf(found: OwnErrors = []): ErrorSteps {
+  return 'next' in found ? yield* found : found
+}
 
 /**
  * How the registry handles one kind, beyond its schema: `RESTCreateStrategy` and `RESTUpdateStrategy` of

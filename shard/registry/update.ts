@@ -1,16 +1,17 @@
 import { withTimesOf } from '../../framework/apply/managed.ts'
-import { type Awaitable, after, inTurns, Pace } from '../../framework/async/awaitable.ts'
+import { type Awaitable, after, inTurns, nowOrInTurns, Pace } from '../../framework/async/awaitable.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import type { Change, WriteOptions } from '../../framework/contract/storage.ts'
 import { sameJsonSteps, Work } from '../../framework/json/json.ts'
 import { badRequest, conflict, invalid, modified, notFound } from '../../framework/meta/errors.ts'
+import type { ErrorSteps } from '../../framework/meta/errorsteps.ts'
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { type CachedItem, isCurrent } from '../cache/item.ts'
 import { StoreConflict } from '../store/store.ts'
 import { changedMetadataErrors, dedupOwners, finalizerWarnings, metadataUpdateErrors } from './metadata.ts'
 import { aboutOf, attributesOf, type Registry, seen, storedObject, writeWithin } from './registry.ts'
-import { isHeld, prepareForUpdate, rulesOf, scopeOf, settledErrors } from './strategy.ts'
+import { isHeld, prepareForUpdate, rulesOf, scopeOf, stepsOf } from './strategy.ts'
 
 /** Attempts before a conflict is returned to the client. */
 const attempts = 64
@@ -122,17 +123,24 @@ function warn(ctx: RequestContext, texts: readonly (string | undefined)[]): void
   for (const text of texts) if (text !== undefined) ctx.record.warn(text)
 }
 
-function validate({ group, part, rules }: Registry, object: KubeObject, old: KubeObject): Awaitable<void> {
-  const { strategy, schema } = rules
-  const errors = [
+function validate(registry: Registry, object: KubeObject, old: KubeObject): Awaitable<void> {
+  const { kind } = registry.rules.strategy
+  return after(nowOrInTurns(errorsOf(registry, object, old), new Pace()), errors => {
+    if (errors.length > 0) throw invalid(kind, registry.group, object.metadata.name ?? '', errors)
+  })
+}
+
+function* errorsOf(
+  { part, rules: { strategy, schema } }: Registry,
+  object: KubeObject,
+  old: KubeObject,
+): ErrorSteps {
+  return [
     ...changedMetadataErrors(strategy, object),
     ...metadataUpdateErrors(object, old),
-    ...schema.validate(object, old, scopeOf(strategy, part)),
+    ...(yield* schema.validation(object, old, scopeOf(strategy, part))),
+    ...(yield* stepsOf(rulesOf(strategy, part)?.validate?.(object, old))),
   ]
-  return after(settledErrors(rulesOf(strategy, part)?.validate?.(object, old)), own => {
-    const all = [...errors, ...own]
-    if (all.length > 0) throw invalid(strategy.kind, group, object.metadata.name ?? '', all)
-  })
 }
 
 /** Stores the object, or removes it when it is being deleted and the last finalizer is gone (rules.md 3.26). */

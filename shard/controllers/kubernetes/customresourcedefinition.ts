@@ -132,7 +132,8 @@ async function finalize(
   const served = crdServed(crd)
   const [resource] = deps.resourcesOf(served)
   if (resource !== undefined) {
-    const { group, version, names, storage } = resource
+    const { group, version, names, storage, schema } = resource
+    await schema.prepare?.()
     const ref = { group, version, resource: names.plural }
     const remaining = await deleteContent(clientOf(storage, deps), cluster, [ref])
     if (remaining.instances.size > 0) return recheck
