@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { turn } from '../framework/async/awaitable.ts'
+import { turn } from '../framework/async/turn.ts'
 import { StatusError } from '../framework/meta/errors.ts'
 import { WriteRetries } from './writeretries.ts'
 

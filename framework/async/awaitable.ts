@@ -1,3 +1,5 @@
+import { laterTurn, slice, turn } from './turn.ts'
+
 /** A value, or a promise of it. Most steps of most requests have the value at once. */
 export type Awaitable<T> = T | Promise<T>
 
@@ -25,9 +27,6 @@ export function attempt<T, R>(
 export function soon<T>(promise: Promise<T>): Promise<T | undefined> {
   return Promise.race([promise, new Promise<undefined>(resolve => setImmediate(resolve, undefined))])
 }
-
-/** Resolves in the next turn of the event loop, after the pending I/O. */
-export const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
 /** The promise; its rejection is not reported as unhandled. */
 export function optional<T>(promise: Promise<T>): Promise<T> {
@@ -87,12 +86,13 @@ export function bodyOf(
   }
 }
 
-/** Milliseconds of work after which other requests have their turn. */
-const slice = 5
+/** Slices after which the work of a request is long. */
+const few = 4
 
-/** Long work of one request, between the turns of others. */
+/** Work of one request, between the turns of others. */
 export class Pace {
   #since = performance.now()
+  #slices = 0
 
   /** A promise of the next turn of the event loop if the work since the last one took long, or undefined. */
   due(): Promise<void> | undefined {
@@ -100,7 +100,7 @@ export class Pace {
   }
 
   async #turn(): Promise<void> {
-    await turn()
+    await (this.#slices++ < few ? turn() : laterTurn())
     this.#since = performance.now()
   }
 }

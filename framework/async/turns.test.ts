@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { Pace, Readers, turn } from './awaitable.ts'
+import { Pace, Readers } from './awaitable.ts'
+import { laterTurn, turn } from './turn.ts'
 
 describe('turns', () => {
   it('are taken after a few milliseconds of work', async () => {
@@ -63,5 +64,39 @@ describe('turns', () => {
     assert.deepEqual(worked.slice(0, 4), ['a starts', 'b starts', 'a ends', 'b ends'])
     assert.deepEqual(worked.slice(4), ['c starts', 'd starts', 'c ends', 'd ends'])
     assert.ok(inTurn.length <= 1, `${inTurn.length} turns`)
+  })
+})
+
+describe('long work of many requests', () => {
+  /** Works for so many slices, with turns between them. */
+  async function work(slices: number, done: () => void): Promise<void> {
+    const pace = new Pace()
+    for (let i = 0; i < slices; i++) {
+      const end = performance.now() + 6
+      while (performance.now() < end);
+      await pace.due()
+    }
+    done()
+  }
+
+  it('has one slice in a turn of the event loop', async () => {
+    let turns = 0
+    let isOver = false
+    const count = (): void => {
+      turns++
+      if (!isOver) setImmediate(count)
+    }
+    setImmediate(count)
+    await Promise.all(Array.from({ length: 10 }, () => work(4, () => undefined)))
+    isOver = true
+    assert.ok(turns >= 30, `${turns} turns for 40 slices`)
+  })
+
+  it('does not delay short work by more than one slice for each of its own', async () => {
+    const ended: string[] = []
+    const long = Array.from({ length: 10 }, () => work(12, () => ended.push('long')))
+    for (let i = 0; i < 6; i++) await laterTurn()
+    await Promise.all([...long, work(3, () => ended.push('short'))])
+    assert.equal(ended[0], 'short')
   })
 })

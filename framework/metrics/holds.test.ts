@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { mock } from 'node:test'
-import { turn } from '../async/awaitable.ts'
+import { turn } from '../async/turn.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 
 /** Clocks of the test: what passes, and what the process has the processor for. */

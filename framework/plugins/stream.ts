@@ -1,4 +1,5 @@
-import { optional, turn, unlessAborted } from '../async/awaitable.ts'
+import { optional, unlessAborted } from '../async/awaitable.ts'
+import { turn } from '../async/turn.ts'
 import type { RequestContext } from '../contract/context.ts'
 import type { CheckedMember, MemberCalls } from './membercall.ts'
 

@@ -1,4 +1,5 @@
-import { type Awaitable, after, bodyOf, inTurns, optional, Pace, soon, turn } from '../async/awaitable.ts'
+import { type Awaitable, after, bodyOf, inTurns, optional, Pace, soon } from '../async/awaitable.ts'
+import { turn } from '../async/turn.ts'
 import { type Item, lengthOf } from '../contract/item.ts'
 import type { ItemBatch, ItemList, ListMeta } from '../contract/storage.ts'
 import { parseJson } from '../json/json.ts'

@@ -1,4 +1,5 @@
-import { Pace, turn } from '../async/awaitable.ts'
+import { Pace } from '../async/awaitable.ts'
+import { turn } from '../async/turn.ts'
 import type { Item } from '../contract/item.ts'
 import type { ItemBatch, ItemList, ListMeta } from '../contract/storage.ts'
 import { formatJson, parseJson } from '../json/json.ts'

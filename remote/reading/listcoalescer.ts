@@ -1,4 +1,4 @@
-import { turn } from '../../framework/async/awaitable.ts'
+import { turn } from '../../framework/async/turn.ts'
 import type { Batches } from './listreader.ts'
 import { MemoryBudget, type MemoryLimits, type Send, SharedList } from './sharedlist.ts'
 

@@ -1,4 +1,4 @@
-import { turn } from '../../framework/async/awaitable.ts'
+import { turn } from '../../framework/async/turn.ts'
 import type { ApiSet } from '../../framework/contract/apis.ts'
 import type { ResourceRef } from '../../framework/contract/backend.ts'
 import type { Item, ItemEvent } from '../../framework/contract/item.ts'

@@ -1,4 +1,5 @@
-import { Readers, turn } from '../../framework/async/awaitable.ts'
+import { Readers } from '../../framework/async/awaitable.ts'
+import { turn } from '../../framework/async/turn.ts'
 import type { ServedKind } from '../../framework/cache/selection.ts'
 import { type ItemEvent, initialEventsEnd } from '../../framework/contract/item.ts'
 import type { ItemWatch, WatchQuery } from '../../framework/contract/storage.ts'

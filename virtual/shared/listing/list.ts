@@ -1,4 +1,5 @@
-import { type Awaitable, turn } from '../../../framework/async/awaitable.ts'
+import type { Awaitable } from '../../../framework/async/awaitable.ts'
+import { turn } from '../../../framework/async/turn.ts'
 import type { TokenCipher } from '../../../framework/contract/context.ts'
 import {
   expired,
