@@ -2,7 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { apply } from './apply.ts'
-import { attacks } from './attacks.ts'
+import { heavy } from './attacks/heavy.ts'
+import { attacks } from './attacks/stalled.ts'
 import { authorization } from './authorization.ts'
 import { cel } from './cel.ts'
 import { lifecycle } from './lifecycle.ts'
@@ -50,6 +51,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   apply,
   schema,
   attacks,
+  'attacks-work': heavy,
   plugins,
   replicas,
   cores,

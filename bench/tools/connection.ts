@@ -18,6 +18,8 @@ export interface Request {
   readonly contentType?: string
   /** Default: that of the user. */
   readonly token?: string
+  /** Default: JSON. */
+  readonly accept?: string
 }
 
 /** The tokens of `serve.ts`: of a user, of one with permission to read everything, and of an attacker. */
@@ -26,10 +28,14 @@ export const peerToken = 'peer'
 /** Of a user who makes workspaces: kcp records no owner of those of `system:masters`, and never initializes them. */
 export const creatorToken = 'creator'
 export const attackerToken = 'attacker'
+/** Of a user whom the attacker must not slow down. */
+export const victimToken = 'victim'
 
 /** The file of `--token-auth-file` of whole servers. */
 export const tokenFile = `${userToken},bench,bench,"system:masters"
 ${creatorToken},creator,creator,"system:kcp:admin"
+${attackerToken},attacker,attacker
+${victimToken},victim,victim
 `
 
 export function encodeRequest({
@@ -38,12 +44,13 @@ export function encodeRequest({
   body = '',
   contentType = 'application/json',
   token = userToken,
+  accept = 'application/json',
 }: Request): Buffer {
   const lines = [
     `${method} ${path} HTTP/1.1`,
     'Host: 127.0.0.1',
     `Authorization: Bearer ${token}`,
-    'Accept: application/json',
+    `Accept: ${accept}`,
     'User-Agent: bench/1.0',
     ...(body.length === 0
       ? []
