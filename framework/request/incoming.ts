@@ -105,9 +105,15 @@ function headOf(request: HttpRequest, isIdentity: IsIdentity): Head {
 
 function areEqual(some: readonly string[], others: readonly string[]): boolean {
   if (some.length !== others.length) return false
-  for (let i = 0; i < some.length; i++) if (some[i] !== others[i]) return false
+  for (let i = 0; i < some.length; i += 2) {
+    if (some[i] !== others[i]) return false
+    if (some[i + 1] !== others[i + 1] && !isOfUrl(some[i])) return false
+  }
   return true
 }
+
+/** HTTP/2 has the method and the path among the headers: they are read from the request. */
+const isOfUrl = (name: string | undefined): boolean => name === ':path' || name === ':method'
 
 function readHead(
   { headers, rawHeaders }: HttpRequest,
