@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { Http2ServerResponse } from 'node:http2'
 import { promisify } from 'node:util'
 import { constants, gzip } from 'node:zlib'
 import { Readers } from '../async/awaitable.ts'
@@ -14,6 +15,8 @@ const connectionHeaders = new Set([
   'transfer-encoding',
   'upgrade',
   'trailer',
+  'te',
+  'http2-settings',
 ])
 
 /** A response to send; `sent` is called with each chunk, or with the length of the whole body. */
@@ -64,11 +67,24 @@ function headersOf({ answer, headers }: Reply): OutgoingHttpHeaders {
   return all
 }
 
+/** HTTP/2: by the stream, because the response of Node waits for trailers, which takes one more frame and two callbacks. */
+function writeHead(
+  response: ServerResponse | Http2ServerResponse,
+  status: number,
+  headers: OutgoingHttpHeaders,
+): void {
+  if (!('stream' in response)) return void response.writeHead(status, headers)
+  const { stream } = response
+  response.statusCode = status
+  if (!stream.destroyed && !stream.closed)
+    stream.respond({ ...response.getHeaders(), ...headers, ':status': status })
+}
+
 function writeWhole(response: ServerResponse, reply: Reply, body: Buffer): void {
   const hasBody = reply.answer.status !== 304 && reply.answer.status !== 204
   const headers = headersOf(reply)
   if (hasBody) headers['content-length'] = body.length
-  response.writeHead(reply.answer.status, headers)
+  writeHead(response, reply.answer.status, headers)
   if (!hasBody || reply.isHead) return void response.end()
   reply.sent?.sentWhole(body.length)
   endWith(response, body)
@@ -84,7 +100,7 @@ function endWith(response: ServerResponse, body: Buffer): void {
 }
 
 function writeHeadOnly(response: ServerResponse, reply: Reply): void {
-  response.writeHead(reply.answer.status, headersOf(reply))
+  writeHead(response, reply.answer.status, headersOf(reply))
   response.end()
 }
 
@@ -110,7 +126,7 @@ async function writeStream(response: ServerResponse, reply: Reply, lifetime: Lif
 }
 
 function begin(response: ServerResponse, reply: Reply): void {
-  response.writeHead(reply.answer.status, headersOf(reply))
+  writeHead(response, reply.answer.status, headersOf(reply))
   // The head of a list is sent with its first chunk, in one write.
   if (reply.answer.flush) response.flushHeaders()
 }
