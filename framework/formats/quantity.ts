@@ -65,12 +65,21 @@ interface Unit {
   readonly exponent: number
 }
 
+const powers: bigint[] = []
+
+/** Large powers take as long as the rest of parsing. At most some thousand are kept. */
+function tenTo(power: number): bigint {
+  const known = powers[power] ?? 10n ** BigInt(power)
+  powers[power] = known
+  return known
+}
+
 /** digits ÷ 10^decimals × the unit, in units of 10^-9, rounded up. */
 function magnitude(digits: bigint, decimals: number, { base, exponent }: Unit): bigint {
   const power = 9 - decimals + (base === 10 ? Math.max(-1100, Math.min(exponent, 1100)) : 0)
   const scaled = base === 2 ? digits << BigInt(exponent) : digits
-  if (power >= 0) return scaled * 10n ** BigInt(power)
-  const divisor = 10n ** BigInt(-power)
+  if (power >= 0) return scaled * tenTo(power)
+  const divisor = tenTo(-power)
   return (scaled + divisor - 1n) / divisor
 }
 
@@ -87,9 +96,8 @@ function scaleOf(whole: string, fraction: string, { base, exponent }: Unit): num
 const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E']
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
 
-/** The canonical form in which Kubernetes writes a quantity; undefined for an invalid one. */
-export function canonicalQuantity(text: string): string | undefined {
-  const quantity = parseQuantity(text)
+/** The canonical form in which Kubernetes writes a quantity; undefined for an invalid one. `quantity`: the parsed text. */
+export function canonicalQuantity(text: string, quantity = parseQuantity(text)): string | undefined {
   const [, , whole = '', fraction = '', suffix = ''] = quantityForm.exec(text) ?? []
   if (typeof quantity === 'string') return undefined
   if (isCanonical(whole, fraction, suffix)) return text
@@ -125,12 +133,13 @@ function inBinary(value: bigint): string {
 
 /** Without a fraction, with the largest suffix that allows it: `n` to `E`, or `e<exponent>`. */
 function inDecimal(nanos: bigint, withExponent: boolean): string {
-  let [mantissa, unit] = [nanos, 0]
-  while (mantissa % 1000n === 0n && (withExponent || unit < decimalSuffixes.length - 1)) {
-    mantissa /= 1000n
-    unit++
-  }
+  const digits = String(nanos)
+  let end = digits.length
+  while (digits[end - 1] === '0') end--
+  const thousands = Math.trunc((digits.length - end) / 3)
+  const unit = withExponent ? thousands : Math.min(thousands, decimalSuffixes.length - 1)
+  const mantissa = digits.slice(0, digits.length - 3 * unit)
   const exponent = 3 * unit - 9
   if (!withExponent) return `${mantissa}${decimalSuffixes[unit]}`
-  return exponent === 0 ? String(mantissa) : `${mantissa}e${exponent}`
+  return exponent === 0 ? mantissa : `${mantissa}e${exponent}`
 }

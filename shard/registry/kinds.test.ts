@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { atOnce } from '../../framework/json/json.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { configMapErrors, mergeStringData, secretErrors, withNamedSecrets } from './data.ts'
@@ -220,9 +221,12 @@ describe('rules of quotas', () => {
       }))
 
   it('have known keys, and integers for counted objects', () => {
-    assert.deepEqual(quotaErrors(quota({ 'count/widgets.example.com': '3', 'limits.cpu': '1500m' })), [])
     assert.deepEqual(
-      quotaErrors(quota({ a: '1', pods: '-1', 'count/secrets': '1500m' })).map(
+      atOnce(quotaErrors(quota({ 'count/widgets.example.com': '3', 'limits.cpu': '1500m' }))),
+      [],
+    )
+    assert.deepEqual(
+      atOnce(quotaErrors(quota({ a: '1', pods: '-1', 'count/secrets': '1500m' }))).map(
         ({ field, detail, value }) => `${field} ${value}: ${detail}`,
       ),
       [
@@ -232,6 +236,17 @@ describe('rules of quotas', () => {
         'spec.hard[pods] -1: must be greater than or equal to 0',
       ],
     )
+  })
+
+  it('are limited in number and digits', () => {
+    const many = (count: number, value: string): KubeObject =>
+      quota(Object.fromEntries(Array.from({ length: count }, (_, i) => [`count/k${i}`, value])))
+    canonicalQuota(many(2_000, '100'))
+    const tooMany = /: K "a" is invalid: spec\.hard: Too many: 2001: must have at most 2000 items$/
+    assert.throws(() => canonicalQuota(many(2_001, '100')), tooMany)
+    const tooLong = /: spec\.hard: Too long: may not be more than 50000 bytes$/
+    assert.throws(() => canonicalQuota(many(60, '1e1000')), tooLong)
+    assert.throws(() => canonicalQuota(many(60, '1'.repeat(900))), tooLong)
   })
 })
 

@@ -1,6 +1,7 @@
 import { canonicalQuantity, parseQuantity } from '../../framework/formats/quantity.ts'
-import type { FieldError } from '../../framework/meta/errors.ts'
-import { invalidValue } from '../../framework/meta/fielderror.ts'
+import { type FieldError, invalid } from '../../framework/meta/errors.ts'
+import { type ErrorSteps, itemErrors } from '../../framework/meta/errorsteps.ts'
+import { invalidValue, tooLong, tooMany } from '../../framework/meta/fielderror.ts'
 import { qualifiedNameErrors } from '../../framework/meta/names.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { DecodeError } from '../../framework/wire/metadata.ts'
@@ -14,12 +15,40 @@ interface Quota extends KubeObject {
 
 const quantityFields = ['hard', 'used'] as const
 
-/** Quantities as Kubernetes writes them. Throws a `DecodeError` for other values. */
+/** Quantities in one field, far more than there are resources to limit, and their digits together. */
+const most = { quantities: 2_000, digits: 50_000 } as const
+
+/** Quantities as Kubernetes writes them. Throws a `DecodeError` for other values, and 422 for too many of them. */
 export function canonicalQuota(object: KubeObject): KubeObject {
   const { spec, status } = object as Quota
+  checkSizes(object)
   const part = (fields: Quantities): Quantities =>
     mapped(fields, (value, field) => (isQuantities(field) ? canonical(value) : value))
   return { ...object, ...(spec && { spec: part(spec) }), ...(status && { status: part(status) }) }
+}
+
+function checkSizes(object: KubeObject): void {
+  const { spec, status } = object as Quota
+  const errors = [
+    ...sizeErrors(spec?.hard, 'spec.hard'),
+    ...quantityFields.flatMap(field => sizeErrors(status?.[field], `status.${field}`)),
+  ]
+  if (errors.length > 0) throw invalid(object.kind, '', object.metadata.name ?? '', errors)
+}
+
+function sizeErrors(quantities: unknown, path: string): readonly FieldError[] {
+  if (typeof quantities !== 'object' || quantities === null) return []
+  const values = Object.values(quantities)
+  if (values.length > most.quantities) return [tooMany(path, values.length, most.quantities)]
+  const digits = values.reduce<number>((sum, value) => sum + digitsOf(value), 0)
+  return digits > most.digits ? [tooLong(path, most.digits)] : []
+}
+
+/** About as many digits as the quantity has without an exponent. */
+function digitsOf(value: unknown): number {
+  if (typeof value !== 'string') return 0
+  const [, exponent = '0'] = /[eE][+-]?(\d{1,4})\s*$/.exec(value) ?? []
+  return value.length + Number(exponent)
 }
 
 const mapped = (fields: Quantities, change: (value: unknown, name: string) => unknown): Quantities =>
@@ -40,7 +69,8 @@ function written(value: unknown): string {
   const text = isPlain ? String(value).trim() : value === null ? '0' : ''
   const quantity = parseQuantity(text)
   if (typeof quantity === 'string') throw new DecodeError(quantity)
-  return canonicalQuantity(inThousandths(text, quantity.nanos)) ?? text
+  const rounded = inThousandths(text, quantity.nanos)
+  return (rounded === text ? canonicalQuantity(text, quantity) : canonicalQuantity(rounded)) ?? text
 }
 
 /** Smaller parts are rounded up, away from zero. */
@@ -66,17 +96,20 @@ const limited = (name: string): boolean =>
   name.startsWith('hugepages-')
 
 /** `ValidateResourceQuota` of Kubernetes. */
-export const quotaErrors = (object: KubeObject): readonly FieldError[] =>
+export const quotaErrors = (object: KubeObject): ErrorSteps =>
   quantityErrors((object as Quota).spec?.hard, 'spec.hard')
 
 /** `ValidateResourceQuotaStatusUpdate` of Kubernetes. */
-export const quotaStatusErrors = (object: KubeObject): readonly FieldError[] =>
-  quantityFields.flatMap(field => quantityErrors((object as Quota).status?.[field], `status.${field}`))
+export function* quotaStatusErrors(object: KubeObject): ErrorSteps {
+  const { hard, used } = (object as Quota).status ?? {}
+  return [...(yield* quantityErrors(hard, 'status.hard')), ...(yield* quantityErrors(used, 'status.used'))]
+}
 
-const quantityErrors = (quantities: Quantities = {}, path: string): readonly FieldError[] =>
-  Object.entries(quantities)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([name, value]) => limitErrors(name, String(value), `${path}[${name}]`))
+const quantityErrors = (quantities: Quantities = {}, path: string): ErrorSteps =>
+  itemErrors(
+    Object.entries(quantities).sort(([a], [b]) => (a < b ? -1 : 1)),
+    ([name, value]) => limitErrors(name, String(value), `${path}[${name}]`),
+  )
 
 function limitErrors(name: string, value: string, path: string): readonly FieldError[] {
   const quantity = parseQuantity(value)
