@@ -5,7 +5,13 @@ import type { ErrorSteps } from '../framework/meta/errorsteps.ts'
 import { invalidValue, required } from '../framework/meta/fielderror.ts'
 import type { KubeObject } from '../framework/meta/object.ts'
 import { approvalErrors, domainErrors, missingNames, nameErrors } from './crd/names.ts'
-import { selectableFieldErrors, versionErrors, versionSchemaErrors, versionSetErrors } from './crd/version.ts'
+import {
+  selectableFieldErrors,
+  versionCountErrors,
+  versionErrors,
+  versionSchemaErrors,
+  versionSetErrors,
+} from './crd/version.ts'
 import type { RawSchema } from './structural/schema.ts'
 import { patternCostErrors } from './structural/structural.ts'
 
@@ -25,7 +31,10 @@ export function* validateAPIResourceSchema(schema: KubeObject, old?: KubeObject)
 
 function* specErrors(spec: unknown): ErrorSteps {
   const versions = listAt(spec, 'versions')
-  const tooLarge = yield* patternCostErrors(versions, 'spec.versions')
+  const tooLarge = [
+    ...versionCountErrors(versions, [], 'spec.versions'),
+    ...(yield* patternCostErrors(versions, 'spec.versions')),
+  ]
   if (tooLarge.length > 0) return tooLarge
   return [
     ...groupErrors(textAt(spec, 'group')),

@@ -20,6 +20,7 @@ import {
   hoisted,
   partErrors,
   selectableFieldErrors,
+  versionCountErrors,
   versionErrors,
   versionSchemaErrors,
   versionSetErrors,
@@ -72,7 +73,10 @@ function defaultStatus(crd: KubeObject): unknown {
 export function* validateCustomResourceDefinition(crd: KubeObject, old?: KubeObject): ErrorSteps {
   const { spec, status } = crd
   const versions = listAt(spec, 'versions')
-  const tooLarge = yield* patternCostErrors(versions, 'spec.versions')
+  const tooLarge = [
+    ...versionCountErrors(versions, listAt(old?.spec, 'versions'), 'spec.versions'),
+    ...(yield* patternCostErrors(versions, 'spec.versions')),
+  ]
   if (tooLarge.length > 0) return tooLarge
   const { common, own } = yield* hoisted(versions)
   const schemas = new OldSchemas(old)

@@ -54,12 +54,12 @@ describe('a large definition is checked in steps', () => {
   })
 
   it('of one version', () => {
-    const versions = times(500, i => ({
+    const versions = times(150, i => ({
       ...versionOf({ [`p${i}`]: text }),
       name: `v${i + 1}`,
       storage: i === 0,
     }))
-    assert.ok(stepsOf(validateCustomResourceDefinition(crdOf({ versions }))) >= 500)
+    assert.ok(stepsOf(validateCustomResourceDefinition(crdOf({ versions }))) >= 150)
   })
 
   it('of a few hundred columns and names', () => {

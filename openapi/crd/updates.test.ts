@@ -38,6 +38,22 @@ describe('updates of CustomResourceDefinitions', () => {
     assert.deepEqual(update({ versions: [{ ...v1, storage: false }, v2] }, established, both), [])
   })
 
+  it('may not have more than 200 versions, unless they had more before', () => {
+    const versionsOf = (count: number): object => ({
+      versions: Array.from({ length: count }, (_, i) => ({ ...v1, name: `v${i + 1}`, storage: i === 0 })),
+    })
+    const errors = (count: number, before?: number): readonly string[] => {
+      const old = before === undefined ? undefined : crdOf(versionsOf(before))
+      return atOnce(validateCustomResourceDefinition(crdOf(versionsOf(count)), old)).map(text)
+    }
+    const tooMany = (count: number): string =>
+      `spec.versions: Too many: ${count}: must have at most 200 items`
+    assert.deepEqual(errors(200), [])
+    assert.deepEqual(errors(201), [tooMany(201)])
+    assert.deepEqual(errors(201, 201), [])
+    assert.deepEqual(errors(202, 201), [tooMany(202)])
+  })
+
   it('do not validate an unchanged schema again', () => {
     const broken = { versions: [{ ...v1, schema: { openAPIV3Schema: { type: 'object', nullable: true } } }] }
     const crd = crdOf(broken)

@@ -31,6 +31,17 @@ export function* partErrors(version: unknown, path: string): ErrorSteps {
   return [...scale, ...(yield* itemErrors(columns, (column, i) => columnErrors(column, at(i))))]
 }
 
+/** Versions of a definition, far more than real ones have: each is served by resources of its own in every logical cluster. */
+const maxVersions = 200
+
+/** `old`: the versions before an update, which may have been more. */
+export const versionCountErrors = (
+  versions: readonly unknown[],
+  old: readonly unknown[],
+  path: string,
+): readonly FieldError[] =>
+  versions.length > Math.max(maxVersions, old.length) ? [tooMany(path, versions.length, maxVersions)] : []
+
 /** Version names must be unique, and one version must be the storage version. */
 export function versionSetErrors(versions: readonly unknown[], path: string): readonly FieldError[] {
   const names = versions.map(version => textAt(version, 'name'))
