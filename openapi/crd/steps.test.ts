@@ -42,6 +42,18 @@ describe('a large definition is checked in steps', () => {
     assert.ok(checking(versionOf({ a: { ...text, anyOf: alternatives } })) > 100)
   })
 
+  it('of a few hundred keys of a list', () => {
+    const properties = named(5_000, () => ({ type: 'string' as const }))
+    const list: JSONSchemaProps = {
+      type: 'array',
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': Object.keys(properties),
+      items: { type: 'object', required: Object.keys(properties), properties },
+    }
+    const one: JSONSchemaProps = { ...list, 'x-kubernetes-list-map-keys': ['k0'] }
+    assert.ok(checking(versionOf({ list })) >= checking(versionOf({ list: one })) + 19)
+  })
+
   it('of one rule', () => {
     const many = named(300, () => ({ ...text, 'x-kubernetes-validations': [rule] }))
     assert.ok(checking(versionOf(many)) >= 300)

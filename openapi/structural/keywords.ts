@@ -1,7 +1,7 @@
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { forbidden, invalidValue, required, unsupported } from '../../framework/meta/fielderror.ts'
 import type { ValidationRule } from '../../framework/meta/jsonschema.ts'
-import { listErrors } from './lists.ts'
+import { checkLists } from './lists.ts'
 import {
   additionalOf,
   alternativesOf,
@@ -38,7 +38,7 @@ export function* checkKeywords(
   yield* checkProperties(schema, path, walk, context)
   for (const [nested, at] of alternativesOf(schema, path)) yield* checkKeywords(nested, at, walk, below)
   if (items !== undefined) yield* checkKeywords(items, `${path}.items`, walk, below)
-  walk.add(listErrors(schema, path))
+  yield* checkLists(schema, path, walk)
   yield* checkRules(schema, path, walk)
   if (walk.work.isStepDone()) yield
 }

@@ -1,4 +1,5 @@
 import type { FieldError } from '../../framework/meta/errors.ts'
+import { type ErrorSteps, itemErrors } from '../../framework/meta/errorsteps.ts'
 import {
   forbidden,
   invalidValue,
@@ -6,20 +7,20 @@ import {
   required,
   unsupported,
 } from '../../framework/meta/fielderror.ts'
-import { itemsOf, key, type RawSchema, type RawSchemaCheck } from './schema.ts'
+import { itemsOf, key, type RawSchema, type SchemaWalk } from './schema.ts'
 
 const listType = 'x-kubernetes-list-type'
 const mapType = 'x-kubernetes-map-type'
 const mapKeys = 'x-kubernetes-list-map-keys'
 
 /** Validates list types, list map keys and map types (rules.md 7.15). */
-export const listErrors: RawSchemaCheck = (schema, path) => [
-  ...topologyErrors(schema, path, [mapType, 'object', ['atomic', 'granular']]),
-  ...topologyErrors(schema, path, [listType, 'array', ['atomic', 'set', 'map']]),
-  ...setErrors(schema, path),
-  ...keysErrors(schema, path),
-  ...(schema[listType] === 'map' ? mapErrors(schema, path) : []),
-]
+export function* checkLists(schema: RawSchema, path: string, walk: SchemaWalk): Generator<void> {
+  walk.add(topologyErrors(schema, path, [mapType, 'object', ['atomic', 'granular']]))
+  walk.add(topologyErrors(schema, path, [listType, 'array', ['atomic', 'set', 'map']]))
+  walk.add(setErrors(schema, path))
+  walk.add(keysErrors(schema, path))
+  if (schema[listType] === 'map') walk.add(yield* mapErrors(schema, path))
+}
 
 type Topology = readonly [keyword: typeof mapType | typeof listType, type: string, values: readonly string[]]
 
@@ -72,7 +73,7 @@ function keysErrors(schema: RawSchema, path: string): readonly FieldError[] {
   return [type === undefined ? required(at, text) : invalidValue(at, type, text)]
 }
 
-function mapErrors(schema: RawSchema, path: string): readonly FieldError[] {
+function* mapErrors(schema: RawSchema, path: string): ErrorSteps {
   const keys = schema[mapKeys] ?? []
   const isRepeated = repetitions()
   const items = itemsOf(schema)
@@ -92,12 +93,12 @@ function mapErrors(schema: RawSchema, path: string): readonly FieldError[] {
   }
   return [
     ...noKeys,
-    ...keys.flatMap(name => [
+    ...(yield* itemErrors(keys, name => [
       ...(isRepeated(name)
         ? [invalidValue(`${path}.${mapKeys}`, keys, 'must not contain duplicate entries')]
         : []),
       ...mapKeyErrors(schema, { items, path, name, isRequired: isRequired.has(name) }),
-    ]),
+    ])),
   ]
 }
 
