@@ -14,7 +14,16 @@ import {
   noSuchOverload,
   Optional,
 } from '../values/value.ts'
-import { constantOf, type Eval, type Interpretable, isError, type Planner, ProgramProblem } from './plan.ts'
+import {
+  constantOf,
+  type Eval,
+  type ExecutionFrame,
+  type Interpretable,
+  isError,
+  newExecutionFrame,
+  type Planner,
+  ProgramProblem,
+} from './plan.ts'
 
 const conversions: ReadonlySet<string> = new Set(
   'bool bytes double duration dyn int string timestamp type uint'.split(' '),
@@ -55,8 +64,7 @@ function checkPattern(pattern: CelValue | undefined): void {
 
 /** Evaluates the conversion of a constant when it is planned, at no cost. */
 function folded(run: Eval): Interpretable {
-  const effort = { left: 1_000_000 }
-  const value = run({ cost: 0, limit: 1_000_000, effort, slots: [] })
+  const value = run(newExecutionFrame([], 1_000_000, { left: 1_000_000 }))
   if (isError(value)) throw new ProgramProblem(value.message)
   return constantOf(value)
 }
@@ -65,7 +73,7 @@ function folded(run: Eval): Interpretable {
 function strict(planned: readonly Interpretable[], overloads: readonly Overload[], cost: CallCost): Eval {
   const runs = planned.map(({ run }) => run)
   const isCharged = !isCostOfResult(cost)
-  return frame => {
+  return kept(frame => {
     const args: CelValue[] = []
     let error: CelError | undefined
     for (const run of runs) {
@@ -78,13 +86,19 @@ function strict(planned: readonly Interpretable[], overloads: readonly Overload[
     const result = error ?? dispatch(overloads, args, frame)
     if (!isCharged) charge(frame, cost(args, result, frame))
     return result
-  }
+  })
 }
+
+/** Has the kept result when the evaluation begins again. */
+const kept =
+  (run: Eval): Eval =>
+  frame =>
+    frame.replay === undefined ? run(frame) : frame.replay.result(run, frame, run)
 
 function dispatch(
   overloads: readonly Overload[],
   args: readonly CelValue[],
-  frame: Parameters<Eval>[0],
+  frame: ExecutionFrame,
 ): CelValue {
   for (const { params, run } of overloads)
     if (params.every((type, i) => isOfType(args[i] ?? null, type))) return run(args, frame)
@@ -115,12 +129,12 @@ const equality =
   (equal: boolean): Lazy =>
   ([left, right]) => {
     const [a, b] = [left?.run ?? never, right?.run ?? never]
-    return frame => {
+    return kept(frame => {
       const [x, y] = [a(frame), b(frame)]
       charge(frame, equalityCost(x, y))
       if (isError(x)) return x
       return isError(y) ? y : equalValues(x, y, frame) === equal
-    }
+    })
   }
 
 const notStrictlyFalse: Lazy = ([planned]) => {

@@ -22,6 +22,7 @@ import {
   type Planner,
   slotOf,
 } from './plan.ts'
+import type { LoopState } from './replay.ts'
 
 /** The slots and parts of a loop. */
 interface Loop {
@@ -49,17 +50,62 @@ export function planComprehension(plan: Planner, fold: ComprehensionExpr): Inter
     condition: inner.plan(fold.condition).run,
     step: planStep(inner, fold),
   }
-  return {
-    run: frame => {
-      const values = range(frame)
-      if (isError(values)) return values
-      frame.slots[accumulator] = init(frame)
-      if (isList(values)) overList(frame, loop, values)
-      else if (isMap(values)) overMap(frame, loop, values)
-      else return noSuchOverload
-      return result(frame)
-    },
+  const run: Eval = frame => {
+    const values = range(frame)
+    if (isError(values)) return values
+    frame.slots[accumulator] = init(frame)
+    if (isList(values)) overList(frame, loop, values)
+    else if (isMap(values)) overMap(frame, loop, values)
+    else return noSuchOverload
+    return result(frame)
   }
+  const step = interruptible(loop, { range, init, result })
+  return { run: frame => (frame.replay === undefined ? run(frame) : frame.replay.result(loop, frame, step)) }
+}
+
+/** The same, going on from where it was interrupted. */
+function interruptible(
+  loop: Loop,
+  { range, init, result }: Readonly<Record<'range' | 'init' | 'result', Eval>>,
+): Eval {
+  return frame => {
+    const { slots, replay } = frame
+    let failure: CelValue = noSuchOverload
+    const begun = replay?.loop(loop, frame, () => {
+      const values = range(frame)
+      if (isError(values)) failure = values
+      return stateOf(values, () => init(frame))
+    })
+    if (begun === undefined) return failure
+    const state = begun.loop
+    slots[loop.accumulator] = state.accumulator
+    for (;;) {
+      replay?.advance(begun.place, frame)
+      if (state.next >= state.size) break
+      const item = state.at(state.next)
+      const first = keyOf(loop, state) ?? item
+      if (!turn(frame, loop, first, item)) break
+      state.next++
+      state.accumulator = slots[loop.accumulator] ?? null
+    }
+    return result(frame)
+  }
+}
+
+/** The first variable of an iteration; undefined: the item of a list. */
+const keyOf = ({ second }: Loop, { keys, next }: LoopState): CelValue | undefined =>
+  keys?.[next] ?? (second === undefined ? undefined : next)
+
+/** undefined for a value without items. */
+function stateOf(values: CelValue, init: () => CelValue): LoopState | undefined {
+  if (isList(values)) {
+    const at = (index: number): CelValue => itemAt(values, index)
+    return { size: sizeOf(values), at, keys: undefined, next: 0, accumulator: init() }
+  }
+  if (!isMap(values)) return undefined
+  const keys = values.keys()
+  const at = (index: number): CelValue => values.get(keys[index] ?? null) ?? null
+  return { size: keys.length, at, keys, next: 0, accumulator: init() }
 }
 
 const bound =

@@ -14,6 +14,7 @@ import {
   type ExecutionFrame,
   type Interpretable,
   isError,
+  newExecutionFrame,
   type Planner,
 } from './plan.ts'
 
@@ -70,7 +71,7 @@ export function planMap(plan: Planner, { entries }: MapExpr): Interpretable {
     }
     return LiteralMap.of(pairs)
   }
-  if (isConstant) return constantOf(run({ cost: 0, limit: 0, effort: { left: 0 }, slots: [] }))
+  if (isConstant) return constantOf(run(newExecutionFrame([], 0, { left: 0 })))
   return {
     run: frame => {
       const map = run(frame)

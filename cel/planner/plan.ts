@@ -2,10 +2,13 @@ import type { CheckedExpr } from '../checker/checker.ts'
 import type { Expr } from '../syntax/ast.ts'
 import type { CostTracker, Effort } from '../values/costtracker.ts'
 import { CelError, type CelValue, noSuchOverload } from '../values/value.ts'
+import type { Replay } from './replay.ts'
 
 /** The state of an evaluation: its variables by slot, and its cost. */
 export interface ExecutionFrame extends CostTracker {
   readonly slots: (CelValue | undefined)[]
+  /** undefined: the evaluation is not interrupted. */
+  readonly replay: Replay | undefined
 }
 
 /** Evaluates a part of an expression. */
@@ -40,8 +43,9 @@ export function newExecutionFrame(
   slots: (CelValue | undefined)[],
   limit: number,
   effort: Effort,
+  replay?: Replay,
 ): ExecutionFrame {
-  return { cost: 0, limit, effort, slots }
+  return { cost: 0, limit, effort, slots, replay }
 }
 
 export const isError = (value: CelValue): value is CelError => value instanceof CelError

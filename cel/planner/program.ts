@@ -1,12 +1,13 @@
 import type { CheckedExpr } from '../checker/checker.ts'
 import type { Expr } from '../syntax/ast.ts'
-import type { Effort } from '../values/costtracker.ts'
+import { CostExceeded, type Effort } from '../values/costtracker.ts'
 import type { CelValue } from '../values/value.ts'
 import { planAttribute } from './attribute.ts'
 import { planCall } from './call.ts'
 import { planComprehension } from './comprehension.ts'
 import { planList, planMap, planStruct } from './construct.ts'
 import { constantOf, type Interpretable, newExecutionFrame, type Planner } from './plan.ts'
+import type { Replay } from './replay.ts'
 
 /** A planned expression. */
 export interface CelProgram {
@@ -15,6 +16,16 @@ export interface CelProgram {
    * Throws CostExceeded above `limit`, or when `effort` is used up.
    */
   run(variables: readonly (CelValue | undefined)[], limit: number, effort: Effort): EvalResult
+  /**
+   * The same for an evaluation that may be long. Throws `Paused` after some milliseconds: called again with the same arguments, it goes
+   * on from there.
+   */
+  go(variables: readonly (CelValue | undefined)[], limits: EvalLimits, replay: Replay): EvalResult
+}
+
+export interface EvalLimits {
+  readonly cost: number
+  readonly effort: Effort
 }
 
 export interface EvalResult {
@@ -27,12 +38,39 @@ export function programOf(checked: CheckedExpr, variables: readonly string[]): C
   const counter = { next: variables.length }
   const slots = new Map(variables.map((name, i) => [name, i]))
   const { run } = planner(checked, slots, counter).plan(checked.expr)
-  return {
+  const program: CelProgram = {
     run: (values, limit, effort) => {
       const frame = newExecutionFrame([...values], limit, effort)
       const value = run(frame)
       return { value, cost: frame.cost }
     },
+    go(values, limits, replay) {
+      const quick = replay.hasBegun ? undefined : shortRun(program, { values, ...limits }, replay.units)
+      if (quick !== undefined) return quick
+      const frame = newExecutionFrame([...values], limits.cost, limits.effort, replay)
+      replay.begin(frame)
+      const value = replay.result(program, frame, run)
+      return { value, cost: frame.cost }
+    },
+  }
+  return program
+}
+
+/** undefined: it takes longer. Most evaluations are short, and need no Replay. */
+function shortRun(
+  program: CelProgram,
+  { values, cost, effort }: EvalLimits & { readonly values: readonly (CelValue | undefined)[] },
+  units: number,
+): EvalResult | undefined {
+  const most = Math.min(units, effort.left)
+  const own = { left: most }
+  try {
+    const result = program.run(values, Math.min(units, cost), own)
+    effort.left -= most - own.left
+    return result
+  } catch (error) {
+    if (error instanceof CostExceeded) return undefined
+    throw error
   }
 }
 

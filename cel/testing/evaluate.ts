@@ -1,12 +1,15 @@
+import assert from 'node:assert/strict'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { check } from '../checker/check.ts'
 import { environment } from '../checker/environment.ts'
 import { estimateCost } from '../cost/estimate.ts'
 import type { Estimate } from '../cost/estimatesize.ts'
 import { ProgramProblem } from '../planner/plan.ts'
-import { programOf } from '../planner/program.ts'
+import { type CelProgram, type EvalResult, programOf } from '../planner/program.ts'
+import { Paused, Replay } from '../planner/replay.ts'
 import { declarationOf } from '../schema/schematype.ts'
 import { CostExceeded, newEffort } from '../values/costtracker.ts'
+import type { CelValue } from '../values/value.ts'
 import { show } from './show.ts'
 
 /** Data and its schema, called `self` in expressions. */
@@ -22,7 +25,18 @@ export interface Evaluated {
   readonly estimate?: Estimate
 }
 
-/** Values, errors and costs of an expression. */
+/** Evaluates with as many interruptions as there can be. */
+function inSteps(program: CelProgram, variables: readonly (CelValue | undefined)[]): EvalResult {
+  const [replay, limits] = [new Replay(1), { cost: 1_000_000, effort: newEffort() }]
+  for (;;)
+    try {
+      return program.go(variables, limits, replay)
+    } catch (error) {
+      if (!(error instanceof Paused)) throw error
+    }
+}
+
+/** Values, errors and costs of an expression, which are the same when it is interrupted. */
 export function evaluate(source: string, self?: Self): Evaluated {
   const declaration = self === undefined ? undefined : declarationOf(self.schema, false)
   const env = environment(declaration === undefined ? {} : { self: declaration.type }, name =>
@@ -34,6 +48,8 @@ export function evaluate(source: string, self?: Self): Evaluated {
   try {
     const program = programOf(checked.checked, ['self'])
     const { value, cost } = program.run([declaration?.adapt(self?.value)], 1_000_000, newEffort())
+    const divided = inSteps(program, [declaration?.adapt(self?.value)])
+    assert.deepEqual([show(divided.value), divided.cost], [show(value), cost])
     return { text: show(value), cost, estimate }
   } catch (error) {
     if (error instanceof ProgramProblem) return { text: `program: ${error.message}`, estimate }

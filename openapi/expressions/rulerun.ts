@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CelProgram, EvalResult } from '../../cel/planner/program.ts'
+import { Paused, Replay } from '../../cel/planner/replay.ts'
 import { CostExceeded, type Effort, perCallLimit } from '../../cel/values/costtracker.ts'
 import { CelError, type CelValue, Optional, type TypeAdapter } from '../../cel/values/value.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
@@ -12,6 +13,19 @@ export interface RuleBudget {
   left: number
   readonly effort: Effort
   readonly errors: FieldError[]
+  /** The cost and the effort that were left at the end of the last step. */
+  step: number
+}
+
+/** Units of cost and effort of one step: about a millisecond. */
+const unitsOfStep = 20_000
+
+/** Whether a step ends here. Rules of small objects take one step together. */
+function isStepDone(budget: RuleBudget): boolean {
+  const left = budget.left + budget.effort.left
+  if (budget.step - left < unitsOfStep) return false
+  budget.step = left
+  return true
 }
 
 /** A value and the old value that it correlates with; that of the parent if there is none. */
@@ -44,13 +58,13 @@ interface Place {
   readonly correlation: Correlation | undefined
 }
 
-/** Runs the rules of a node (rules.md 7.31, 7.34 to 7.38), each in a step. */
+/** Runs the rules of a node (rules.md 7.31, 7.34 to 7.38), in steps. */
 export function* runRules(
   node: NodeRules,
   [value, old]: readonly [unknown, unknown],
   place: Place,
   budget: RuleBudget,
-): Generator<void> {
+): Generator<void, void> {
   if (budget.left <= 0) {
     outOfBudget(node, place, budget)
     return
@@ -62,9 +76,9 @@ export function* runRules(
     if (typeof rule === 'string')
       budget.errors.push(invalidValue(place.path, node.type, `rule compile error: ${rule}`))
     else if (rule.program !== undefined)
-      runRule({ node, rule, program: rule.program, value, self, oldSelf }, place, budget)
+      yield* runRule({ node, rule, program: rule.program, value, self, oldSelf }, place, budget)
     if (budget.left < 0) return
-    yield
+    if (isStepDone(budget)) yield
   }
 }
 
@@ -89,24 +103,28 @@ function variablesOf({ rule: { rule }, self, oldSelf }: RuleRun): readonly (CelV
 }
 
 /** undefined if it exceeds the cost limit of one rule. */
-function evaluate(
+function* evaluate(
   program: CelProgram,
   variables: readonly (CelValue | undefined)[],
   effort: Effort,
-): EvalResult | undefined {
-  try {
-    return program.run(variables, perCallLimit, effort)
-  } catch (error) {
-    if (error instanceof CostExceeded) return undefined
-    throw error
+): Generator<void, EvalResult | undefined> {
+  const replay = new Replay()
+  for (;;) {
+    try {
+      return program.go(variables, { cost: perCallLimit, effort }, replay)
+    } catch (error) {
+      if (error instanceof CostExceeded) return undefined
+      if (!(error instanceof Paused)) throw error
+    }
+    yield
   }
 }
 
-function runRule(run: RuleRun, place: Place, budget: RuleBudget): void {
+function* runRule(run: RuleRun, place: Place, budget: RuleBudget): Generator<void, void> {
   const { rule, node, program, oldSelf } = run
   // Transition rules are skipped without an old value.
   if (rule.usesOldSelf && oldSelf === undefined && rule.rule.optionalOldSelf !== true) return
-  const outcome = evaluate(program, variablesOf(run), budget.effort)
+  const outcome = yield* evaluate(program, variablesOf(run), budget.effort)
   const cost = outcome?.cost ?? perCallLimit + 1
   if (cost > budget.left) {
     outOfBudget(node, place, budget)
@@ -117,7 +135,7 @@ function runRule(run: RuleRun, place: Place, budget: RuleBudget): void {
   if (problem !== undefined) {
     budget.errors.push(invalidValue(place.path, node.type, problem))
     if (outcome === undefined) budget.left = -1
-  } else if (outcome?.value !== true) fail(run, place, budget)
+  } else if (outcome?.value !== true) yield* fail(run, place, budget)
 }
 
 const costText = (rule: ValidationRule): string =>
@@ -141,11 +159,11 @@ const plainMessage = (rule: ValidationRule): string =>
   rule.message ? rule.message.trim() : `failed rule: ${nameOf(rule)}`
 
 /** Adds the error of a failed rule. Errors of unchanged values are ignored, except those of transition rules. */
-function fail(run: RuleRun, place: Place, budget: RuleBudget): void {
+function* fail(run: RuleRun, place: Place, budget: RuleBudget): Generator<void, void> {
   const { rule, node, value } = run
   const path = rule.fieldPath === '' ? place.path : child(place.path, rule.fieldPath)
   const forgiven = !rule.usesOldSelf && isUnchanged(place.correlation)
-  const message = rule.message === undefined ? undefined : expressed(run, rule.message, budget)
+  const message = rule.message === undefined ? undefined : yield* expressed(run, rule.message, budget)
   if (message?.fatal !== undefined) {
     if (!forgiven) budget.errors.push(invalidValue(path, node.type, message.fatal))
     budget.left = -1
@@ -168,8 +186,8 @@ interface Message {
 const maxMessage = 5 * 1024
 
 /** The result of a messageExpression; empty if it fails or is not a valid message (rules.md 7.35). */
-function expressed(run: RuleRun, program: CelProgram, budget: RuleBudget): Message {
-  const outcome = evaluate(program, variablesOf(run), budget.effort)
+function* expressed(run: RuleRun, program: CelProgram, budget: RuleBudget): Generator<void, Message> {
+  const outcome = yield* evaluate(program, variablesOf(run), budget.effort)
   const cost = outcome?.cost ?? perCallLimit + 1
   if (cost > budget.left) {
     const text = 'messageExpression evaluation failed due to running out of cost budget'

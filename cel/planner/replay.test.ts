@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { check } from '../checker/check.ts'
+import { environment } from '../checker/environment.ts'
+import { CostExceeded, newEffort } from '../values/costtracker.ts'
+import { listOf, stringType } from '../values/type.ts'
+import { type CelProgram, programOf } from './program.ts'
+import { Paused, Replay } from './replay.ts'
+
+const texts = (count: number): readonly string[] => Array.from({ length: count }, (_, i) => `x${i}`)
+
+function planned(source: string): CelProgram {
+  const checked = check(source, environment({ self: listOf(stringType) }))
+  assert.ok('checked' in checked, JSON.stringify(checked))
+  return programOf(checked.checked, ['self'])
+}
+
+interface Run {
+  readonly value?: unknown
+  readonly cost?: number
+  readonly isExceeded?: true
+  readonly left: number
+}
+
+const effortOf = (run: (effort: { left: number }) => Omit<Run, 'left'>): Run => {
+  const effort = newEffort()
+  return { ...run(effort), left: effort.left }
+}
+
+const whole = (program: CelProgram, self: readonly string[], limit: number): Run =>
+  effortOf(effort => outcome(() => program.run([self], limit, effort)))
+
+function outcome(run: () => Omit<Run, 'left'>): Omit<Run, 'left'> {
+  try {
+    return run()
+  } catch (error) {
+    if (error instanceof CostExceeded) return { isExceeded: true }
+    throw error
+  }
+}
+
+function divided(
+  program: CelProgram,
+  self: readonly string[],
+  limit: number,
+  replay = new Replay(),
+): Run & { readonly pauses: number } {
+  let pauses = 0
+  const run = effortOf(effort => {
+    for (;;)
+      try {
+        return outcome(() => program.go([self], { cost: limit, effort }, replay))
+      } catch (error) {
+        if (!(error instanceof Paused)) throw error
+        pauses++
+      }
+  })
+  return { ...run, pauses }
+}
+
+describe('an evaluation that is interrupted', () => {
+  const sources = [
+    "self.all(x, x != '')",
+    'self.all(x, self.exists(y, y == x))',
+    "self.map(x, self.filter(y, y == x)).filter(l, l != ['x1']).size() == 1",
+    "self.filter(x, x.matches('1$')).map(x, x + x).all(x, x.size() > 1) && self.exists_one(x, x == 'x7')",
+    "[1, 2, 3].all(n, self.all(x, x.startsWith('x')) && self.join(',').split(',') == self)",
+    '[[self, self]].map(x, [x, x]).map(x, [x, x]) == [[self, self]].map(x, [x, x]).map(x, [x, x])',
+    "self.exists(x, x == 'x900') ? self.map(x, {x: x}).all(m, m.all(k, m[k] == k)) : false",
+    'self.map(x, x).sort() == self || self.distinct() == self',
+  ]
+  for (const source of sources)
+    it(`has the value, the cost and the work of one that is not: ${source}`, () => {
+      const program = planned(source)
+      for (const count of [5, 200]) {
+        const { pauses, ...run } = divided(program, texts(count), 50_000_000, new Replay(100))
+        assert.deepEqual(run, whole(program, texts(count), 50_000_000))
+        assert.ok(count === 5 || pauses >= 1, `${pauses} pauses`)
+      }
+    })
+
+  it('has the limits of one that is not', () => {
+    const program = planned('self.all(x, self.all(y, self.all(z, true)))')
+    const { isExceeded, pauses } = divided(program, texts(300), 1_000_000)
+    assert.ok(isExceeded)
+    assert.ok(pauses >= 10, `${pauses} pauses`)
+  })
+
+  it('has no pauses when it is short', () => {
+    assert.equal(divided(planned("self.all(x, x != '')"), texts(1_000), 1_000_000).pauses, 0)
+  })
+})
