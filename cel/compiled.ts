@@ -2,6 +2,7 @@ import { check } from './checker/check.ts'
 import type { Environment } from './checker/environment.ts'
 import { ProgramProblem } from './planner/plan.ts'
 import { programOf } from './planner/program.ts'
+import type { Replays } from './planner/replay.ts'
 import { CostExceeded, type Effort, perCallLimit } from './values/costtracker.ts'
 import { type CelType, sameType, typeText } from './values/type.ts'
 import { CelError, type CelValue } from './values/value.ts'
@@ -10,6 +11,7 @@ import { CelError, type CelValue } from './values/value.ts'
 export interface CostBudget {
   left: number
   readonly effort: Effort
+  readonly replays: Replays
 }
 
 /** A compiled expression, or the problem for which it cannot be compiled. */
@@ -17,7 +19,10 @@ export interface CompiledExpression {
   readonly source: string
   readonly type: CelType | undefined
   readonly problem: string | undefined
-  /** Evaluates with values of the environment's variables by name. Throws OutOfBudget when the budget is used up. */
+  /**
+   * Evaluates with values of the environment's variables by name. Throws OutOfBudget when the budget is used up, and `Paused` after some
+   * milliseconds: called again, it goes on from there.
+   */
   evaluate(variables: Readonly<Record<string, CelValue>>, allowance: CostBudget): CelValue
 }
 
@@ -52,13 +57,9 @@ export function compileExpression(
   try {
     const program = programOf(checked.checked, names)
     const evaluate: CompiledExpression['evaluate'] = (variables, allowance) => {
-      const run = () =>
-        program.run(
-          names.map(name => variables[name]),
-          perCallLimit,
-          allowance.effort,
-        )
-      return within(allowance, run)
+      const values = names.map(name => variables[name])
+      const { effort, replays } = allowance
+      return within(allowance, () => program.go(values, { cost: perCallLimit, effort }, replays.of(program)))
     }
     return { source, type, problem: undefined, evaluate }
   } catch (error) {

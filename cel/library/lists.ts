@@ -1,5 +1,5 @@
 import { compareValues, equalValues } from '../values/compare.ts'
-import { CostExceeded, type CostTracker, willRead } from '../values/costtracker.ts'
+import { CostExceeded, type CostTracker, spend, willRead } from '../values/costtracker.ts'
 import {
   declare,
   type FunctionDecl,
@@ -126,7 +126,8 @@ const slice: FunctionOp = ([list, start, end], tracker) => {
 }
 
 function flattened(list: List, depth: number, tracker: CostTracker): CelValue[] {
-  willRead(sizeOf(list), tracker)
+  // The list can be many times as long as those that it has.
+  spend(tracker, sizeOf(list) * 8)
   const items: CelValue[] = []
   for (const item of itemsOf(list)) {
     if (depth === 0 || !isList(item)) items.push(item)

@@ -128,3 +128,14 @@ export class Replay {
     throw paused
   }
 }
+
+/** The interrupted evaluations of several programs, which begin again together. */
+export class Replays {
+  readonly #replays = new Map<object, Replay>()
+
+  of(program: object): Replay {
+    const replay = this.#replays.get(program) ?? new Replay()
+    this.#replays.set(program, replay)
+    return replay
+  }
+}

@@ -5,6 +5,7 @@ import {
   authorizerValue,
   resourceCheckValue,
 } from '../../../cel/library/authorizer.ts'
+import { Paused, Replays } from '../../../cel/planner/replay.ts'
 import { Pace } from '../../../framework/async/awaitable.ts'
 import { requestedName } from '../../../framework/contract/admission.ts'
 import type { Action, Authorizer } from '../../../framework/contract/authorizer.ts'
@@ -44,16 +45,18 @@ export class Decisions {
   }
 
   /**
-   * Evaluates, and evaluates again after each decision that it needed; between two evaluations other requests have their turns. Throws
-   * the reason of the request's signal.
+   * Evaluates, and evaluates again after each decision that it needed, and where it was interrupted; between two evaluations other requests
+   * have their turns. Throws the reason of the request's signal.
    */
-  async settled<T>(evaluate: () => T): Promise<T> {
+  async settled<T>(evaluate: (replays: Replays) => T): Promise<T> {
+    const replays = new Replays()
     for (;;) {
       await this.#pace.due()
       this.#subject.ctx.signal.throwIfAborted()
       try {
-        return evaluate()
+        return evaluate(replays)
       } catch (error) {
+        if (error instanceof Paused) continue
         if (!(error instanceof Undecided)) throw error
         await error.settled
       }

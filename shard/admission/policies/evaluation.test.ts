@@ -1,8 +1,21 @@
 import assert from 'node:assert/strict'
+import { type CompiledExpression, compileExpression } from '../../../cel/compiled.ts'
+import { Paused, Replays } from '../../../cel/planner/replay.ts'
+import { boolType } from '../../../cel/values/type.ts'
 import { inOneVersion } from '../../../framework/contract/admission.ts'
 import { silent } from '../../../framework/contract/log.ts'
 import { loopbackContext } from '../../../framework/contract/loopback.ts'
-import { requestOf } from './evaluation.ts'
+import { admissionEnvironment } from '../../../openapi/expressions/admission.ts'
+import {
+  asVariable,
+  conditionsHold,
+  evaluated,
+  newAllowance,
+  requestOf,
+  type Variables,
+  withPolicyVariables,
+} from './evaluation.ts'
+import type { Policy } from './policy.ts'
 
 describe('requestOf', () => {
   it('has the versions of the rule and of the request', () => {
@@ -35,5 +48,56 @@ describe('requestOf', () => {
     assert.deepEqual(requestKind, { group, version: 'v1', kind: 'Widget' })
     assert.deepEqual(seen, { group, version: 'v2', resource: 'widgets' })
     assert.deepEqual(requestResource, { group, version: 'v1', resource: 'widgets' })
+  })
+})
+
+describe('a long expression of a policy', () => {
+  const environment = admissionEnvironment({ params: false, variables: new Map([['own', boolType]]) })
+  const long = 'object.data.all(k, object.data.exists(l, l == k))'
+  const [expression, reading, short] = [long, 'variables.own', 'object.data.size() > 0'].map(source =>
+    compileExpression(source, environment),
+  ) as [CompiledExpression, CompiledExpression, CompiledExpression]
+  const keys = Array.from({ length: 400 }, (_, i) => [`k${i}`, ''])
+  const metadata = { name: 'a' }
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: Object.fromEntries(keys) }
+  const variables: Variables = { object: asVariable(object) }
+
+  /** The result, and how often the evaluation was interrupted. */
+  function interrupted<T>(evaluate: (replays: Replays) => T): { result: T; pauses: number } {
+    const replays = new Replays()
+    for (let pauses = 0; ; pauses++)
+      try {
+        return { result: evaluate(replays), pauses }
+      } catch (error) {
+        if (!(error instanceof Paused)) throw error
+      }
+  }
+
+  it('is interrupted', () => {
+    const { result, pauses } = interrupted(replays => evaluated(expression, variables, newAllowance(replays)))
+    assert.deepEqual(result, { value: true })
+    assert.ok(pauses >= 10, `${pauses} pauses`)
+  })
+
+  it('is interrupted as a variable of a policy', () => {
+    const policy = { variables: new Map([['own', expression]]) } as unknown as Policy
+    const { result, pauses } = interrupted(replays => {
+      const allowance = newAllowance(replays)
+      return evaluated(reading, withPolicyVariables(policy, variables, allowance), allowance)
+    })
+    assert.deepEqual(result, { value: true })
+    assert.ok(pauses >= 10, `${pauses} pauses`)
+  })
+
+  it('is interrupted as one of several conditions', () => {
+    const conditions = [short, expression, expression, short]
+    const { result, pauses } = interrupted(replays => conditionsHold(conditions, variables, replays))
+    assert.deepEqual(result, { holds: true })
+    assert.ok(pauses >= 10, `${pauses} pauses`)
+  })
+
+  it('is not interrupted when it is short', () => {
+    const { pauses } = interrupted(replays => evaluated(short, variables, newAllowance(replays)))
+    assert.equal(pauses, 0)
   })
 })

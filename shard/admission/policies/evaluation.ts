@@ -1,4 +1,5 @@
 import { type CompiledExpression, type CostBudget, OutOfBudget } from '../../../cel/compiled.ts'
+import type { Replays } from '../../../cel/planner/replay.ts'
 import { adaptDynamic } from '../../../cel/schema/adapt.ts'
 import { newEffort } from '../../../cel/values/costtracker.ts'
 import { CelError, type CelValue, type MapValue } from '../../../cel/values/value.ts'
@@ -13,8 +14,16 @@ export type Variables = Readonly<Record<string, CelValue>>
 const requestBudget = 10_000_000
 const conditionBudget = 2_500_000
 
-export const newAllowance = (): CostBudget => ({ left: requestBudget, effort: newEffort() })
-export const conditionAllowance = (): CostBudget => ({ left: conditionBudget, effort: newEffort() })
+/** `replays`: those of the evaluation that begins again. */
+export const newAllowance = (replays: Replays): CostBudget => ({
+  left: requestBudget,
+  effort: newEffort(),
+  replays,
+})
+const conditionAllowance = (replays: Replays): CostBudget => ({
+  ...newAllowance(replays),
+  left: conditionBudget,
+})
 
 interface GroupVersionKind {
   readonly group: string
@@ -98,7 +107,7 @@ export function withPolicyVariables(policy: Policy, variables: Variables, allowa
   return all
 }
 
-/** The value, or the error message of Kubernetes. */
+/** The value, or the error message of Kubernetes. Throws `Paused`. */
 export function evaluated(
   expression: CompiledExpression,
   variables: Variables,
@@ -115,12 +124,13 @@ export function evaluated(
   }
 }
 
-/** Whether all conditions are true: a false condition decides, an error only when none is false. */
+/** Whether all conditions are true: a false condition decides, an error only when none is false. Throws `Paused`. */
 export function conditionsHold(
   conditions: readonly CompiledExpression[],
   variables: Variables,
+  replays: Replays,
 ): { readonly holds: boolean } | { readonly error: string } {
-  const allowance = conditionAllowance()
+  const allowance = conditionAllowance(replays)
   const errors: string[] = []
   for (const condition of conditions) {
     const result = evaluated(condition, variables, allowance)

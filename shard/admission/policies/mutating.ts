@@ -1,3 +1,4 @@
+import type { Replays } from '../../../cel/planner/replay.ts'
 import { toJson } from '../../../cel/schema/adapt.ts'
 import { type CelValue, isList, itemsOf, StructValue } from '../../../cel/values/value.ts'
 import { merge } from '../../../framework/apply/typed/merge.ts'
@@ -94,8 +95,8 @@ class Run {
     const { decisions, hooks, subject: whole } = this.#write
     const subject = await subjectIn(withObject(whole, current), version)
     const object = subject.request.object ?? current
-    const conditions = await decisions.settled(() =>
-      conditionsHold(policy.conditions, this.#changing(invocation, subject, object).variables),
+    const conditions = await decisions.settled(replays =>
+      conditionsHold(policy.conditions, this.#changing(invocation, subject, object).variables, replays),
     )
     if ('error' in conditions) this.#complain(invocation, conditions.error, 'Invalid')
     const key = keyOf(invocation, params)
@@ -111,8 +112,8 @@ class Run {
     let result = object
     for (const mutation of invocation.policy.mutations) {
       try {
-        result = await this.#write.decisions.settled(() =>
-          changed(mutation, this.#changing(invocation, subject, result)),
+        result = await this.#write.decisions.settled(replays =>
+          changed(mutation, this.#changing(invocation, subject, result), replays),
         )
         this.#hasChanged = true
       } catch (error) {
@@ -174,8 +175,8 @@ interface Changing {
 }
 
 /** The object with one mutation of a policy. Throws a `MutationError`. */
-function changed({ type, expression }: CompiledMutation, changing: Changing): KubeObject {
-  const allowance = newAllowance()
+function changed({ type, expression }: CompiledMutation, changing: Changing, replays: Replays): KubeObject {
+  const allowance = newAllowance(replays)
   const variables = withPolicyVariables(changing.policy, changing.variables, allowance)
   const result = evaluated(expression, variables, allowance)
   if ('error' in result) throw new MutationError(result.error)

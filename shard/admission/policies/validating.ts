@@ -1,4 +1,5 @@
 import type { CostBudget } from '../../../cel/compiled.ts'
+import { Replays } from '../../../cel/planner/replay.ts'
 import {
   type AdmissionAttributes,
   type AdmissionPlugin,
@@ -142,10 +143,10 @@ const failed = (policy: Policy, message: string, index = 0): readonly Denial[] =
 async function judge(judging: Judging, request: Variables, params: KubeObject | undefined): Promise<Verdict> {
   const { policy, decisions } = judging
   const variables = { ...request, params: asVariable(params) }
-  const conditions = await decisions.settled(() => conditionsHold(policy.conditions, variables))
+  const conditions = await decisions.settled(replays => conditionsHold(policy.conditions, variables, replays))
   if ('error' in conditions) return { ...nothing, denials: failed(policy, conditions.error) }
   if (!conditions.holds) return nothing
-  const allowance = newAllowance()
+  const allowance = newAllowance(new Replays())
   const all = withPolicyVariables(policy, variables, allowance)
   const denials: Denial[] = []
   for (const index of policy.validations.keys())
@@ -185,7 +186,7 @@ async function annotationsOf(
   variables: Variables,
   denials: readonly Denial[],
 ): Promise<Verdict> {
-  const allowance = newAllowance()
+  const allowance = newAllowance(new Replays())
   const annotations: (readonly [string, string])[] = []
   const wrong: Denial[] = []
   for (const { key, expression } of policy.annotations) {

@@ -1,4 +1,5 @@
 import { type CompiledExpression, compileExpression } from '../../../cel/compiled.ts'
+import type { Replays } from '../../../cel/planner/replay.ts'
 import { boolType } from '../../../cel/values/type.ts'
 import type { Authorizer } from '../../../framework/contract/authorizer.ts'
 import { forbidden } from '../../../framework/meta/errors.ts'
@@ -79,7 +80,7 @@ export function webhookFinder(deps: WebhookDeps): FindWebhooks {
         const seen = await subjectIn(current, version)
         if (conditions.length === 0) return seen
         const variables = { ...requestVariables(seen), ...decisions.variables }
-        return (await decisions.settled(() => wanted(seen, webhook, conditions, variables)))
+        return (await decisions.settled(replays => wanted(seen, { webhook, conditions, variables }, replays)))
           ? seen
           : undefined
       },
@@ -99,14 +100,19 @@ export const prepare = ({ metadata, webhooks }: KubeObject): Generator<void, rea
     ),
   }))
 
+interface Asked {
+  readonly webhook: Webhook
+  readonly conditions: readonly CompiledExpression[]
+  readonly variables: Variables
+}
+
 /** Throws 403 when the conditions cannot be evaluated and the failure policy is `Fail`. */
 function wanted(
   { request: { group, resource, key } }: Subject,
-  webhook: Webhook,
-  conditions: readonly CompiledExpression[],
-  variables: Variables,
+  { webhook, conditions, variables }: Asked,
+  replays: Replays,
 ): boolean {
-  const result = conditionsHold(conditions, variables)
+  const result = conditionsHold(conditions, variables, replays)
   if ('holds' in result) return result.holds
   if (webhook.failurePolicy === 'Ignore') return false
   throw forbidden({ group, resource, name: key.name }, result.error)
