@@ -13,19 +13,6 @@ export interface RuleBudget {
   left: number
   readonly effort: Effort
   readonly errors: FieldError[]
-  /** The cost and the effort that were left at the end of the last step. */
-  step: number
-}
-
-/** Units of cost and effort of one step: about a millisecond. */
-const unitsOfStep = 20_000
-
-/** Whether a step ends here. Rules of small objects take one step together. */
-function isStepDone(budget: RuleBudget): boolean {
-  const left = budget.left + budget.effort.left
-  if (budget.step - left < unitsOfStep) return false
-  budget.step = left
-  return true
 }
 
 /** A value and the old value that it correlates with; that of the parent if there is none. */
@@ -58,7 +45,7 @@ interface Place {
   readonly correlation: Correlation | undefined
 }
 
-/** Runs the rules of a node (rules.md 7.31, 7.34 to 7.38), in steps. */
+/** Runs the rules of a node (rules.md 7.31, 7.34 to 7.38), each in a step, or in several. */
 export function* runRules(
   node: NodeRules,
   [value, old]: readonly [unknown, unknown],
@@ -78,7 +65,7 @@ export function* runRules(
     else if (rule.program !== undefined)
       yield* runRule({ node, rule, program: rule.program, value, self, oldSelf }, place, budget)
     if (budget.left < 0) return
-    if (isStepDone(budget)) yield
+    yield
   }
 }
 

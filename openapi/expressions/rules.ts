@@ -32,11 +32,6 @@ export type RuleCheck = (object: unknown, old: unknown) => ErrorSteps
 /** The cost limit of all rules in a request. */
 const requestBudget = 10_000_000
 
-function newBudget(): RuleBudget {
-  const effort = newEffort()
-  return { left: requestBudget, effort, errors: [], step: requestBudget + effort.left }
-}
-
 /** What a rule takes, in nodes of a compiled schema. */
 const nodesOfRule = 10
 
@@ -63,7 +58,7 @@ export function* compileRuleCheck(
   const node = nodeOf(schema, root, { root, nodes, size })
   if (node === undefined) return undefined
   return function* (object, old) {
-    const budget = newBudget()
+    const budget: RuleBudget = { left: requestBudget, effort: newEffort(), errors: [] }
     const correlation = old === undefined ? undefined : { value: object, old, parent: undefined }
     yield* walk(node, [object, old], { path: '', correlation, isRoot: true }, budget)
     return budget.errors
