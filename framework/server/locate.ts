@@ -1,3 +1,4 @@
+import { type Awaitable, attempt } from '../async/awaitable.ts'
 import { forbiddenTo } from '../contract/authorizer.ts'
 import type { Backend } from '../contract/backend.ts'
 import { StatusError } from '../meta/errors.ts'
@@ -20,18 +21,25 @@ interface LocateRequest {
  * The logical cluster in a URL. For an unknown one it throws 404 to users who can get workspaces in the parent, and 403
  * to others, as for workspaces without access.
  */
-export async function locate(
+export const locate = (
   backend: Directory,
   written: string,
   request: LocateRequest,
-): Promise<ClusterScope> {
-  try {
-    return clusterOf(written, path => backend.resolve(path))
-  } catch (error) {
-    const isMissing = error instanceof StatusError && error.code === 404
-    if (!isMissing || (await mayKnow(backend, written, request))) throw error
-    throw forbiddenTo(request.user, request.info, 'access denied')
-  }
+): Awaitable<ClusterScope> =>
+  attempt(
+    () => clusterOf(written, path => backend.resolve(path)),
+    error => refuse(backend, written, request, error),
+  )
+
+async function refuse(
+  backend: Directory,
+  written: string,
+  request: LocateRequest,
+  error: unknown,
+): Promise<never> {
+  const isMissing = error instanceof StatusError && error.code === 404
+  if (!isMissing || (await mayKnow(backend, written, request))) throw error
+  throw forbiddenTo(request.user, request.info, 'access denied')
 }
 
 async function mayKnow(
