@@ -1,11 +1,12 @@
 import type { ResourceNames } from '../../../framework/contract/apis.ts'
-import type { Informers } from '../../../framework/contract/informer.ts'
+import type { Informer, Informers } from '../../../framework/contract/informer.ts'
 import type { ClusterName } from '../../../framework/meta/object.ts'
 import type { APIBinding } from '../../../kcp/apis.ts'
 import { resources } from '../../../kcp/resources.ts'
 import type { DefinedNames } from '../../../openapi/resource.ts'
 import { definitionOf } from '../../../openapi/resource.ts'
 import {
+  asCrd,
   type CrdCondition,
   type CrdStatus,
   type CustomResourceDefinition,
@@ -15,23 +16,54 @@ import {
 
 type State = Omit<CrdCondition, 'lastTransitionTime'>
 
+type Names = Pick<ReadonlySet<string>, 'has'>
+
 /** Names in use in a group: plurals, singulars and short names; kinds and list kinds. */
 interface Taken {
-  readonly resources: ReadonlySet<string>
-  readonly kinds: ReadonlySet<string>
+  readonly resources: Names
+  readonly kinds: Names
 }
 
 const present = (names: readonly (string | undefined)[]): readonly string[] =>
   names.filter(name => name !== undefined && name !== '') as string[]
 
-function takenBy(others: readonly CustomResourceDefinition[], bound: readonly ResourceNames[]): Taken {
-  const defined = others.map(({ status }): Partial<DefinedNames> => status?.acceptedNames ?? {})
-  const accepted = [...defined, ...bound]
-  return {
-    resources: new Set(accepted.flatMap(n => present([n.plural, n.singular, ...(n.shortNames ?? [])]))),
-    kinds: new Set(accepted.flatMap(n => present([n.kind, n.listKind]))),
+const resourceNames = (names: Partial<DefinedNames>): readonly string[] =>
+  present([names.plural, names.singular, ...(names.shortNames ?? [])])
+const kindNames = (names: Partial<DefinedNames>): readonly string[] => present([names.kind, names.listKind])
+
+/**
+ * The names that a definition cannot have: those that other definitions of its group have, by an index, since a group may have
+ * thousands, and those of bound resources.
+ */
+export function takenNames(
+  definitions: Informer,
+  informers: Informers,
+): (cluster: ClusterName, crd: CustomResourceDefinition) => Taken {
+  const bound = boundNames(informers)
+  const indexOf = (namesOf: typeof resourceNames) =>
+    definitions.index(({ key, object }) => {
+      const { spec, status } = asCrd(object)
+      return namesOf(status?.acceptedNames ?? {}).map(name => nameKey(key.cluster, spec.group, name))
+    })
+  const [byResource, byKind] = [indexOf(resourceNames), indexOf(kindNames)]
+  return (cluster, { metadata, spec: { group } }) => {
+    const others = bound(cluster, group)
+    const namesIn = (index: typeof byResource, taken: ReadonlySet<string>): Names => ({
+      has: name =>
+        taken.has(name) || index(nameKey(cluster, group, name)).some(({ key }) => key.name !== metadata.name),
+    })
+    return {
+      resources: namesIn(byResource, new Set(others.flatMap(resourceNames))),
+      kinds: namesIn(byKind, new Set(others.flatMap(kindNames))),
+    }
   }
 }
+
+const nameKey = (cluster: ClusterName, group: string, name: string): string => `${cluster}|${group}|${name}`
+
+/** Whether names of the definition were refused, which others may release. */
+export const isWaitingForNames = (crd: CustomResourceDefinition): boolean =>
+  conditionOf(crd.status, 'NamesAccepted')?.status !== 'True'
 
 /** A name that is already in use: reason and message of the condition. */
 interface Conflict {
@@ -52,7 +84,7 @@ const inUse = (reason: string, names: readonly string[]): readonly Conflict[] =>
 
 /** Each name is accepted or rejected by itself; a rejected name keeps the value that was accepted before. */
 function accept(names: DefinedNames, before: Partial<DefinedNames>, { resources, kinds }: Taken): Naming {
-  const taken = (name: string | undefined, by: ReadonlySet<string>): readonly string[] =>
+  const taken = (name: string | undefined, by: Names): readonly string[] =>
     name !== undefined && by.has(name) ? [name] : []
   const shortNames = (names.shortNames ?? []).flatMap(name => taken(name, resources))
   const conflicts = {
@@ -73,17 +105,11 @@ function accept(names: DefinedNames, before: Partial<DefinedNames>, { resources,
 }
 
 /**
- * The status of a definition, given all definitions of its group in its logical cluster and the bound names. Names
- * that were accepted before stay accepted (rules.md 7.45; apiextensions-apiserver
+ * The status of a definition, given the names that others of its group have in its logical cluster. Names that were accepted before stay accepted (rules.md 7.45; apiextensions-apiserver
  * `pkg/controller/status/naming_controller.go`).
  */
-export function namingStatus(
-  crd: CustomResourceDefinition,
-  group: readonly CustomResourceDefinition[],
-  bound: readonly ResourceNames[] = [],
-): CrdStatus {
-  const others = group.filter(other => other.metadata.name !== crd.metadata.name)
-  const naming = accept(crd.spec.names, crd.status?.acceptedNames ?? {}, takenBy(others, bound))
+export function namingStatus(crd: CustomResourceDefinition, taken: Taken): CrdStatus {
+  const naming = accept(crd.spec.names, crd.status?.acceptedNames ?? {}, taken)
   const named = withCondition(crd.status?.conditions ?? [], namesAccepted(naming))
   const established = establishedState(crd.status, naming.conflicts.length === 0)
   return {
@@ -117,9 +143,7 @@ function establishedState(status: CrdStatus | undefined, accepted: boolean): Sta
 }
 
 /** The names of bound resources in a group of a logical cluster: definitions cannot have the same names. */
-export function boundNames(
-  informers: Informers,
-): (cluster: ClusterName, group: string) => readonly ResourceNames[] {
+function boundNames(informers: Informers): (cluster: ClusterName, group: string) => readonly ResourceNames[] {
   const bindings = informers.for(resources.apiBindings)
   const bySchemaUid = informers.for(resources.apiResourceSchemas).index(({ meta }) => [meta.uid])
   return (cluster, group) =>

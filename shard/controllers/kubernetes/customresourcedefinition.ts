@@ -22,7 +22,7 @@ import {
   withoutFinalizer,
 } from '../client.ts'
 import { type Controller, createController, keyFor, keyOf, parseKey } from '../controller.ts'
-import { boundNames, namingStatus } from '../exports/naming.ts'
+import { isWaitingForNames, namingStatus, takenNames } from '../exports/naming.ts'
 import { deleteContent, recheck } from '../remaining.ts'
 
 export interface DefinitionControllerDeps {
@@ -40,8 +40,10 @@ export interface DefinitionControllerDeps {
  */
 export function definitionController(deps: DefinitionControllerDeps): Controller {
   const definitions = deps.informers.for(resources.crds)
-  const inGroup = definitions.index(item => [groupKey(item.key.cluster, item.object)])
-  const bound = boundNames(deps.informers)
+  const waiting = definitions.index(({ key, object }) =>
+    isWaitingForNames(asCrd(object)) ? [groupKey(key.cluster, object)] : [],
+  )
+  const taken = takenNames(definitions, deps.informers)
   const inTurn = createTurns()
   const reconcile = async (key: string): Promise<number | undefined> => {
     const { cluster, name } = parseKey(key)
@@ -51,13 +53,11 @@ export function definitionController(deps: DefinitionControllerDeps): Controller
     if (crd.metadata.deletionTimestamp !== undefined) return finalize(deps, cluster, crd)
     if (cluster === boundCRDsCluster) return undefined
     const group = groupKey(cluster, object)
-    const all = () => inGroup(group).map(item => asCrd(item.object))
-    const taken = () => bound(cluster, crd.spec.group)
-    await inTurn(group, () => writeStatus(deps, cluster, name, now => namingStatus(now, all(), taken())))
+    await inTurn(group, () => writeStatus(deps, cluster, name, now => namingStatus(now, taken(cluster, now))))
     return undefined
   }
   const neighbours = (cluster: ClusterName, object: KubeObject): readonly string[] =>
-    inGroup(groupKey(cluster, object)).map(keyOf)
+    waiting(groupKey(cluster, object)).map(keyOf)
   return createController(
     {
       name: 'customresourcedefinition',
