@@ -7,6 +7,7 @@ import {
   fromMemory,
 } from '../../framework/contract/authorizer.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
+import { systemAdmin } from '../rbac/rbac.ts'
 import type { RbacSource } from '../rbac/rbacsource.ts'
 import type { ClusterStates } from './gates.ts'
 import { type BoundExports, referenceOf } from './maximalpolicy.ts'
@@ -114,13 +115,21 @@ function recording(
       return read(cluster, ...more)
     }
   }
+  /** Bindings read the roles of their cluster, and those of `system:admin`. */
+  const bindings = <T extends readonly string[], R>(read: (cluster: string, ...more: T) => R) => {
+    const noted = note(read)
+    return (cluster: string, ...more: T): R => {
+      reads.add(systemAdmin)
+      return noted(cluster, ...more)
+    }
+  }
   return {
     rbac: {
       ruleIndexes: rbac.ruleIndexes,
       clusterRole: note(rbac.clusterRole),
       role: note(rbac.role),
-      clusterRoleBindings: note(rbac.clusterRoleBindings),
-      roleBindings: note(rbac.roleBindings),
+      clusterRoleBindings: bindings(rbac.clusterRoleBindings),
+      roleBindings: bindings(rbac.roleBindings),
     },
     clusters: { phase: note(clusters.phase), requiredGroups: note(clusters.requiredGroups) },
     exports: {

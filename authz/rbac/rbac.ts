@@ -3,13 +3,10 @@ import type { ClusterName } from '../../framework/meta/object.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
 import { effectiveUsers } from './effectiveusers.ts'
 import type { PolicyRule } from './policyrule.ts'
-import { type Binding, keysOf, printSubject, type RbacSource } from './rbacsource.ts'
+import { type Binding, keysOf, printSubject, type RbacSource, type RoleRules } from './rbacsource.ts'
 
 /** The logical cluster whose roles every cluster may refer to, and whose bindings hold in every cluster. */
 export const systemAdmin = 'system:admin'
-
-/** The rules of a role: of each object with its name. */
-export type RoleRules = readonly (readonly PolicyRule[])[]
 
 /** The grant of one binding to a user. */
 export interface Grant {
@@ -39,32 +36,16 @@ export function* grants(
 ): Generator<Grant, undefined> {
   for (const user of users) {
     for (const subject of keysOf(user))
-      for (const binding of source.clusterRoleBindings(cluster, subject)) {
-        const rules = clusterRoleRules(source, cluster, binding.role.name)
-        yield { rules, binding, namespace: '', subject }
-      }
+      for (const binding of source.clusterRoleBindings(cluster, subject))
+        yield { rules: binding.rules, binding, namespace: '', subject }
     if (namespace === '') continue
     for (const subject of keysOf(user))
       for (const binding of source.roleBindings(cluster, namespace, subject))
-        yield { rules: boundRules(source, cluster, namespace, binding), binding, namespace, subject }
+        yield { rules: binding.rules, binding, namespace, subject }
   }
 }
 
-/** The rules of the role that a RoleBinding names. */
-function boundRules(
-  source: RbacSource,
-  cluster: ClusterName,
-  namespace: string,
-  { role: { kind, name } }: Binding,
-): RoleRules | undefined {
-  if (kind === 'ClusterRole') return clusterRoleRules(source, cluster, name)
-  return roleRules(source, cluster, namespace, name)
-}
-
-/**
- * The rules of ClusterRoles with the same name are merged: a workspace's `cluster-admin` extends that of
- * `system:admin`. undefined: no such role.
- */
+/** The rules of a ClusterRole; undefined: no such role. */
 export const clusterRoleRules = (
   source: RbacSource,
   cluster: ClusterName,

@@ -2,10 +2,12 @@ import type { Informers } from '../../framework/contract/informer.ts'
 import type { Item, ItemEvent } from '../../framework/contract/item.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
 import type { PolicyRule } from './policyrule.ts'
+import { systemAdmin } from './rbac.ts'
 import {
   type Binding,
   bindingIn,
   type RbacSource,
+  type RoleRules,
   rbacGroup,
   rulesIn,
   subjectKey,
@@ -27,7 +29,7 @@ export interface RbacIndex extends RbacSource {
  * bindings of a user does not depend on the number of other bindings.
  */
 export function createRbacIndex(changed: (cluster: ClusterName) => void = ignore): RbacIndex {
-  const roles = new Map<string, Role>()
+  const roles = new Roles()
   const bindings: Bindings = new Map()
   const rulesOf = (key: string): readonly PolicyRule[] | undefined => roles.get(key)?.rules
   const bindingsOf = (key: string): Iterable<Binding> => bindings.get(key)?.values() ?? none
@@ -39,8 +41,8 @@ export function createRbacIndex(changed: (cluster: ClusterName) => void = ignore
     roleBindings: (cluster, namespace, subject) => bindingsOf(keyFor(cluster, namespace, subject)),
     apply: (resource, event) => {
       if (event.type === 'BOOKMARK') return
-      if (resource === 'roles' || resource === 'clusterroles') applyRole(roles, event)
-      else applyBinding(bindings, event)
+      if (resource === 'roles' || resource === 'clusterroles') roles.apply(event)
+      else applyBinding(bindings, roles, event)
       changed(event.item.key.cluster)
     },
   }
@@ -50,40 +52,112 @@ const ignore = (): void => undefined
 const none: readonly Binding[] = []
 
 /** By subject and by name: a subject may have very many. */
-type Bindings = Map<string, Map<string, Binding>>
+type Bindings = Map<string, Map<string, BoundRoles>>
 
 const keyFor = (cluster: string, namespace: string, name: string): string => `${cluster}/${namespace}/${name}`
 
-/** Rules are read at their first use. */
+/** A role, or the place of one that bindings name. Rules are read at their first use. */
 class Role {
-  readonly #item: Item
+  readonly key: string
+  /** Bindings that name the role. */
+  bindings = 0
+  #item: Item | undefined
   #rules: readonly PolicyRule[] | undefined
-  constructor(item: Item) {
-    this.#item = item
+
+  constructor(key: string) {
+    this.key = key
   }
-  get rules(): readonly PolicyRule[] {
-    this.#rules ??= rulesIn(this.#item.object)
+  get isUnused(): boolean {
+    return this.#item === undefined && this.bindings === 0
+  }
+  set item(item: Item | undefined) {
+    this.#item = item
+    this.#rules = undefined
+  }
+  /** undefined: the role does not exist. */
+  get rules(): readonly PolicyRule[] | undefined {
+    if (this.#rules === undefined && this.#item !== undefined) this.#rules = rulesIn(this.#item.object)
     return this.#rules
   }
 }
 
-function applyRole(roles: Map<string, Role>, { type, item }: ItemEvent): void {
-  const { cluster, namespace, name } = item.key
-  if (type === 'DELETED') roles.delete(keyFor(cluster, namespace, name))
-  else roles.set(keyFor(cluster, namespace, name), new Role(item))
+/** The roles of all logical clusters, and those that bindings name: a binding finds its roles once. */
+class Roles {
+  readonly #byKey = new Map<string, Role>()
+
+  get(key: string): Role | undefined {
+    return this.#byKey.get(key)
+  }
+
+  apply({ type, item }: ItemEvent): void {
+    const { cluster, namespace, name } = item.key
+    const role = this.#at(keyFor(cluster, namespace, name))
+    role.item = type === 'DELETED' ? undefined : item
+    this.#tidy(role)
+  }
+
+  /** The role that a binding names, and that of `system:admin` with its name. To be given back by `release`. */
+  bound(cluster: ClusterName, namespace: string, name: string): readonly Role[] {
+    const owners = cluster === systemAdmin ? [cluster] : [cluster, systemAdmin]
+    const found = owners.map(owner => this.#at(keyFor(owner, namespace, name)))
+    for (const role of found) role.bindings++
+    return found
+  }
+
+  release(found: readonly Role[]): void {
+    for (const role of found) {
+      role.bindings--
+      this.#tidy(role)
+    }
+  }
+
+  #at(key: string): Role {
+    const role = this.#byKey.get(key) ?? new Role(key)
+    this.#byKey.set(key, role)
+    return role
+  }
+
+  #tidy(role: Role): void {
+    if (role.isUnused) this.#byKey.delete(role.key)
+  }
 }
 
-function applyBinding(bindings: Bindings, { type, item, previous }: ItemEvent): void {
-  const { name } = item.key
+/** A binding with its roles. */
+class BoundRoles implements Binding {
+  readonly name: string
+  readonly role: Binding['role']
+  readonly roles: readonly Role[]
+
+  constructor({ name, role }: Omit<Binding, 'rules'>, roles: readonly Role[]) {
+    this.name = name
+    this.role = role
+    this.roles = roles
+  }
+  get rules(): RoleRules | undefined {
+    const [own, shared] = this.roles
+    const [rules, more] = [own?.rules, shared?.rules]
+    if (rules === undefined) return more && [more]
+    return more === undefined ? [rules] : [rules, more]
+  }
+}
+
+function applyBinding(bindings: Bindings, roles: Roles, { type, item, previous }: ItemEvent): void {
+  const { name, cluster } = item.key
+  let gone: BoundRoles | undefined
   for (const key of subjectKeys(type === 'DELETED' ? item : previous)) {
     const rest = bindings.get(key)
+    gone ??= rest?.get(name)
     rest?.delete(name)
     if (rest?.size === 0) bindings.delete(key)
   }
-  const binding = type === 'DELETED' ? undefined : bindingIn(item.object)
-  if (binding === undefined) return
-  for (const key of subjectKeys(item)) {
-    const all = bindings.get(key) ?? new Map<string, Binding>()
+  if (gone !== undefined) roles.release(gone.roles)
+  const named = type === 'DELETED' ? undefined : bindingIn(item.object)
+  const keys = subjectKeys(item)
+  if (named === undefined || keys.size === 0) return
+  const namespace = named.role.kind === 'ClusterRole' ? '' : item.key.namespace
+  const binding = new BoundRoles(named, roles.bound(cluster, namespace, named.role.name))
+  for (const key of keys) {
+    const all = bindings.get(key) ?? new Map<string, BoundRoles>()
     bindings.set(key, all.set(name, binding))
   }
 }

@@ -8,7 +8,15 @@ import type { RuleIndexes } from './ruleindex.ts'
 export interface Binding {
   readonly name: string
   readonly role: { readonly kind: 'ClusterRole' | 'Role'; readonly name: string }
+  /** The rules of that role; undefined: it does not exist. */
+  readonly rules: RoleRules | undefined
 }
+
+/**
+ * The rules of a role: of each object with its name. ClusterRoles with the same name are merged: a workspace's `cluster-admin`
+ * extends that of `system:admin`. Likewise Roles of a namespace.
+ */
+export type RoleRules = readonly (readonly PolicyRule[])[]
 
 /**
  * RBAC objects of all logical clusters, in memory. Bindings are indexed by subject (`subjectKey`): the cost of a
@@ -72,7 +80,7 @@ export const rbacGroup = 'rbac.authorization.k8s.io'
 export const rulesIn = (object: KubeObject): readonly PolicyRule[] => records(object.rules).map(ruleIn)
 
 /** `roleRef` of a binding as the authorizer needs it; undefined when it names no role. */
-export function bindingIn(object: KubeObject): Binding | undefined {
+export function bindingIn(object: KubeObject): Omit<Binding, 'rules'> | undefined {
   const ref = record(object.roleRef)
   const kind = ref.kind
   if ((kind !== 'ClusterRole' && kind !== 'Role') || typeof ref.name !== 'string') return undefined
