@@ -200,7 +200,7 @@ type List = readonly CelValue[] | ListView
 export function addLists(a: List, b: List, tracker: CostTracker): CelValue {
   const size = sizeOf(a) + sizeOf(b)
   if (a instanceof ListView && a.kind.type !== 'atomic') {
-    spend(tracker, size * 128)
+    spend(tracker, size * 8)
     return merge(a, b, a.kind)
   }
   spend(tracker, size * 4)

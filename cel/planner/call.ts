@@ -2,7 +2,7 @@ import { compilePattern } from '../../framework/formats/pattern.ts'
 import { type CallCost, callCost, equalityCost, isCostOfResult } from '../cost/cost.ts'
 import type { CallExpr } from '../syntax/ast.ts'
 import { equalValues } from '../values/compare.ts'
-import { charge, spend } from '../values/costtracker.ts'
+import { charge, reserve, spend } from '../values/costtracker.ts'
 import type { Overload } from '../values/declaration.ts'
 import { isOfType } from '../values/kind.ts'
 import {
@@ -46,11 +46,10 @@ export function planCall(plan: Planner, call: CallExpr): Interpretable {
     if (membership !== undefined) return membership
   }
   if (withPattern.has(name)) checkPattern(planned[1]?.constant)
-  const run = strict(
-    planned,
-    overloads,
-    callCost(name, overloads.length === 1 ? overloads[0]?.id : undefined),
-  )
+  const cost = callCost(name, overloads.length === 1 ? overloads[0]?.id : undefined)
+  // The work of patterns is counted in steps of an automaton, which are short.
+  const way = withPattern.has(name) ? dispatch : limited
+  const run = strict(planned, cost, (args, frame) => way(overloads, args, frame))
   return conversions.has(name) && planned.length === 1 && planned[0]?.constant !== undefined
     ? folded(run)
     : { run }
@@ -70,7 +69,11 @@ function folded(run: Eval): Interpretable {
 }
 
 /** A call that evaluates all arguments. Its cost is charged even if one is an error, and before the work is done. */
-function strict(planned: readonly Interpretable[], overloads: readonly Overload[], cost: CallCost): Eval {
+function strict(
+  planned: readonly Interpretable[],
+  cost: CallCost,
+  call: (args: readonly CelValue[], frame: ExecutionFrame) => CelValue,
+): Eval {
   const runs = planned.map(({ run }) => run)
   const isCharged = !isCostOfResult(cost)
   return kept(frame => {
@@ -83,7 +86,7 @@ function strict(planned: readonly Interpretable[], overloads: readonly Overload[
       args.push(value)
     }
     if (isCharged) charge(frame, cost(args, null, frame))
-    const result = error ?? dispatch(overloads, args, frame)
+    const result = error ?? call(args, frame)
     if (!isCharged) charge(frame, cost(args, result, frame))
     return result
   })
@@ -103,6 +106,26 @@ function dispatch(
   for (const { params, run } of overloads)
     if (params.every((type, i) => isOfType(args[i] ?? null, type))) return run(args, frame)
   return noSuchOverload
+}
+
+/** With the limit of work of one call. */
+function limited(overloads: readonly Overload[], args: readonly CelValue[], frame: ExecutionFrame): CelValue {
+  const rest = reserve(frame)
+  try {
+    return dispatch(overloads, args, frame)
+  } finally {
+    frame.effort.left += rest
+  }
+}
+
+function areEqual(x: CelValue, y: CelValue, frame: ExecutionFrame): boolean {
+  if (typeof x !== 'object' || typeof y !== 'object') return equalValues(x, y, frame)
+  const rest = reserve(frame)
+  try {
+    return equalValues(x, y, frame)
+  } finally {
+    frame.effort.left += rest
+  }
 }
 
 type Lazy = (args: readonly Interpretable[]) => Eval | undefined
@@ -133,7 +156,7 @@ const equality =
       const [x, y] = [a(frame), b(frame)]
       charge(frame, equalityCost(x, y))
       if (isError(x)) return x
-      return isError(y) ? y : equalValues(x, y, frame) === equal
+      return isError(y) ? y : areEqual(x, y, frame) === equal
     })
   }
 

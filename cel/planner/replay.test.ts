@@ -85,6 +85,17 @@ describe('an evaluation that is interrupted', () => {
     assert.ok(pauses >= 10, `${pauses} pauses`)
   })
 
+  it('has a limit of work for one call, which cannot be interrupted', () => {
+    const doubled = (text: string): string => `[${text}].map(x, [x, x])`
+    let nested = 'self'
+    for (let i = 0; i < 24; i++) nested = doubled(nested)
+    for (const source of [`${nested} == ${nested}`, `${nested} in [${nested}]`]) {
+      const { isExceeded, left } = whole(planned(source), texts(1), 1_000_000)
+      assert.ok(isExceeded)
+      assert.ok(left > 40_000_000, `${left} of the effort are left`)
+    }
+  })
+
   it('has no pauses when it is short', () => {
     assert.equal(divided(planned("self.all(x, x != '')"), texts(1_000), 1_000_000).pauses, 0)
   })

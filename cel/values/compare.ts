@@ -78,6 +78,7 @@ function equalLists(a: List, b: List, tracker: CostTracker): boolean {
   const size = sizeOf(a)
   if (size !== sizeOf(b)) return false
   if (a instanceof ListView && a.kind.type !== 'atomic') return equalKeyed(a, b, tracker)
+  spend(tracker, 3)
   for (let i = 0; i < size; i++) if (!equalValues(itemAt(a, i), itemAt(b, i), tracker)) return false
   return true
 }
@@ -87,7 +88,7 @@ function equalKeyed(a: ListView, b: List, tracker: CostTracker): boolean {
   const { kind } = a
   const keyOf = kind.type === 'map' ? kind.keyOf : scalarKey
   // The map of keys costs memory.
-  spend(tracker, sizeOf(a) * 64)
+  spend(tracker, sizeOf(a) * 8)
   const byKey = new Map(a.raw.map((raw, i) => [keyOf(raw), i]))
   const others = b instanceof ListView ? b.raw : b.map(item => (item instanceof ObjectView ? item.raw : item))
   return others.every((raw, i) => {
