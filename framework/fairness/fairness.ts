@@ -1,7 +1,7 @@
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Counts } from './flows.ts'
 import type { Rejection } from './queue.ts'
-import { Seats } from './seats.ts'
+import { Beginnings, Seats } from './seats.ts'
 
 /** The limits of concurrent requests. */
 export interface FairnessLimits {
@@ -26,6 +26,7 @@ export interface Fairness {
   readonly mutating: Seats
   readonly watching: Seats
   readonly systemGroups: ReadonlySet<string>
+  readonly beginnings: Beginnings
 }
 
 /** kube-apiserver's names of two kinds, in `apiserver_current_inflight_requests`. */
@@ -44,6 +45,7 @@ export function createFairness(limits: FairnessLimits, metrics: Metrics): Fairne
     mutating: seatsOf('mutating', limits.mutating, longestWait),
     watching: seatsOf('longRunning', limits.watching, 0),
     systemGroups: new Set(limits.systemGroups),
+    beginnings: new Beginnings(),
   }
   measureSeats(metrics, fairness)
   return fairness

@@ -9,6 +9,8 @@ export class Counts {
 export class UserShare extends Counts {
   readonly name: string
   readonly flows = new Map<string, Flow>()
+  /** The number of the turn of the event loop in which a request of the user has begun last. */
+  begun = 0
 
   constructor(name: string) {
     super()

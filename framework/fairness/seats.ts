@@ -1,5 +1,6 @@
 import type { Awaitable } from '../async/awaitable.ts'
-import { Counts, type Flow, Flows } from './flows.ts'
+import { slice, turn } from '../async/turn.ts'
+import { Counts, type Flow, Flows, type UserShare } from './flows.ts'
 import { type Rejection, SeatQueue, type Waiter } from './queue.ts'
 
 /** The user, workspace and priority of a request. */
@@ -186,5 +187,35 @@ export class Seat implements Waiter {
     this.#state = 'left'
     this.#seats.count(this.flow, state, -1)
     if (state === 'executing') this.#seats.advance()
+  }
+}
+
+/**
+ * The first step of a request, until it waits or takes a turn. In a turn of the event loop whose slice is used up, each user begins
+ * one request; other requests of the user wait for a turn. Otherwise all requests that arrive together begin together, and a
+ * user with one request waits for the first steps of many.
+ */
+export class Beginnings {
+  #turn = 0
+  #isOpen = false
+  #since = 0
+
+  /** undefined: a request of the user may begin now; or a promise of its turn. */
+  begin(user: UserShare): Promise<void> | undefined {
+    if (!this.#isOpen) this.#open()
+    else if (user.begun === this.#turn && performance.now() - this.#since >= slice) return turn()
+    user.begun = this.#turn
+    return undefined
+  }
+
+  #open(): void {
+    this.#isOpen = true
+    this.#turn++
+    this.#since = performance.now()
+    setImmediate(this.#close)
+  }
+
+  readonly #close = (): void => {
+    this.#isOpen = false
   }
 }

@@ -4,7 +4,13 @@ import type { ListQuery, Selection } from '../contract/storage.ts'
 import { badRequest } from '../meta/errors.ts'
 import type { ResourceRequest } from '../request/requestinfo.ts'
 import { parseFieldSelector, parseLabelSelector } from '../selectors/parse.ts'
-import { type FieldSelector, fieldEquals, type LabelSelector, requiredField } from '../selectors/selectors.ts'
+import {
+  type FieldSelector,
+  fieldEquals,
+  type LabelSelector,
+  requiredField,
+  type Selectors,
+} from '../selectors/selectors.ts'
 import { checkNumbers, listOptions, readResourceVersion, type WatchOptions, watchOptions } from './options.ts'
 
 type Selectable = Pick<ApiResource, 'selectableFields' | 'namespaced' | 'custom' | 'queryOptions'>
@@ -45,17 +51,17 @@ function queryOf<T>(
 ): { readonly selection: Selection; readonly options: T } {
   const { query } = call.request
   checkNumbers(query)
-  const selectors = parseSelectors(query)
+  const selectors = parseSelectors(query, call.info.selectors)
   const options = read(query)
   return { selection: selectionOf(call, selectors), options }
 }
 
 const everything: ParsedSelectors = { labels: { requirements: [] }, fields: { requirements: [] } }
 
-/** Throws 400 for malformed selectors. */
-const parseSelectors = (query: URLSearchParams): ParsedSelectors => ({
-  labels: parseLabelSelector(query.get('labelSelector') ?? ''),
-  fields: parseFieldSelector(query.get('fieldSelector') ?? ''),
+/** `known`: those that were parsed for authorization. Throws 400 for malformed selectors. */
+const parseSelectors = (query: URLSearchParams, known: Selectors = {}): ParsedSelectors => ({
+  labels: known.labelSelector ?? parseLabelSelector(query.get('labelSelector') ?? ''),
+  fields: known.fieldSelector ?? parseFieldSelector(query.get('fieldSelector') ?? ''),
 })
 
 /** Throws 400 for unsupported field selectors. */

@@ -24,16 +24,38 @@ interface Tokens {
   at: number
 }
 
-const pattern = /\s*(?:(==|!=|[()=!,<>])|([^\s()=!,<>]+))/gy
+const symbols = new Map(
+  (['(', ')', ',', '!', '=', '==', '!=', '>', '<'] as const).map(type => [
+    type as string,
+    { type, literal: type },
+  ]),
+)
+const spaces = /\s*/y
+const word = /[^\s()=!,<>]*/y
 const end: Token = { type: 'end', literal: '' }
 
+/** Where the pattern, which is sticky and matches everywhere, ends. */
+function endOf(pattern: RegExp, text: string, from: number): number {
+  pattern.lastIndex = from
+  pattern.test(text)
+  return pattern.lastIndex
+}
+
 function tokenize(text: string): Tokens {
-  const all = [...text.matchAll(pattern)].map(([, symbol, word = '']): Token => {
-    if (symbol !== undefined) return { type: symbol as TokenType, literal: symbol }
-    return { type: word === 'in' || word === 'notin' ? word : 'identifier', literal: word }
-  })
+  const all: Token[] = []
+  for (let at = endOf(spaces, text, 0); at < text.length; at = endOf(spaces, text, at)) {
+    const symbol = symbols.get(text.slice(at, at + 2)) ?? symbols.get(text.charAt(at))
+    const next = symbol === undefined ? endOf(word, text, at) : at + symbol.literal.length
+    all.push(symbol ?? wordToken(text.slice(at, next)))
+    at = next
+  }
   return { all, at: 0 }
 }
+
+const wordToken = (literal: string): Token => ({
+  type: literal === 'in' || literal === 'notin' ? literal : 'identifier',
+  literal,
+})
 
 function peek({ all, at }: Tokens, position: Position): Token {
   const token = all[at] ?? end

@@ -127,7 +127,7 @@ function answerTarget(
   return after(asked, known =>
     after(
       step(pipeline, 'wait for a seat', () => enter(pipeline, known)),
-      seat => answerSeated(pipeline, known, seat),
+      seat => begin(pipeline, known, seat),
     ),
   )
 }
@@ -149,17 +149,17 @@ function enter(
 
 const readingVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head', 'options'])
 
-/** Answers a request that has a seat until its response is complete, or needs none. */
-function answerSeated(
-  pipeline: Pipeline,
-  exchange: Routed,
-  seat: Seat | Refused | undefined,
-): Awaitable<Answer | Forwarding> {
-  if (seat !== undefined) {
-    if ('reason' in seat) return tooMany(seat)
-    exchange.lifetime.hold(seat)
-    if (!readingVerbs.has(exchange.target.info.verb)) readWithoutSeat(exchange, seat)
-  }
+/** Begins to answer a request that has a seat until its response is complete, or needs none. */
+function begin(pipeline: Pipeline, exchange: Routed, seat?: Seat | Refused): Awaitable<Answer | Forwarding> {
+  if (seat === undefined) return answerSeated(pipeline, exchange)
+  if ('reason' in seat) return tooMany(seat)
+  exchange.lifetime.hold(seat)
+  if (!readingVerbs.has(exchange.target.info.verb)) readWithoutSeat(exchange, seat)
+  const turn = pipeline.fairness.beginnings.begin(seat.flow.user)?.then(() => exchange.measured.works())
+  return after(turn, () => answerSeated(pipeline, exchange))
+}
+
+function answerSeated(pipeline: Pipeline, exchange: Routed): Awaitable<Answer | Forwarding> {
   const { forwarding } = exchange.target.workspace.plugin ?? {}
   if (forwarding !== undefined) return isolated(pipeline, exchange, forwarding)
   if (isLongRunning(exchange.target.info)) pipeline.reviews.follow(exchange)

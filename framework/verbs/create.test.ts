@@ -63,10 +63,10 @@ describe('create', () => {
       verb: 'create',
       body: `{${typeMembers},"metadata":{"name":"a"},${members}}`,
     })
-    const repeated = `"spec":{${'"a":1,'.repeat(50_000)}"a":2}`
+    const repeated = `"spec":{${'"a":1,'.repeat(40_000)}"a":2}`
     assert.deepEqual((await ask(fresh(), create(repeated))).warnings, ['duplicate field "spec.a"'])
     const of = (prefix: string): string =>
-      Array.from({ length: 30_000 }, (_, i) => `"${prefix}${i}":0,`).join('')
+      Array.from({ length: 20_000 }, (_, i) => `"${prefix}${i}":0,`).join('')
     const many = create(
       `"metadata":{${of('u')}"name":"a"},"metadata":{${of('u')}${of('u')}"name":"a"},"spec":{}`,
     )

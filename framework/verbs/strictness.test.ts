@@ -66,7 +66,7 @@ describe('errors of strict field validation', () => {
   })
 
   it('are computed quickly for long deep paths', async () => {
-    const members = Array.from({ length: 100_000 }, (_, i) => `"${i}":0`).join(',')
+    const members = Array.from({ length: 40_000 }, (_, i) => `"${i}":0`).join(',')
     const fields = `{"${'k'.repeat(1_000_000)}":{${members}}}`
     const metadata = `{"name":"a","managedFields":[{"fieldsV1":${fields}}]}`
     const body = `{${head},"metadata":${metadata},"zeta":1,"alpha":1}`

@@ -10,9 +10,14 @@ export const mostMembers = 50_000
 /** Bytes of JSON that have fewer members: each has at least a quoted key, a colon, a value and a comma. */
 const bytesOfMost = 5 * mostMembers
 
+/** Characters of a path in an error: keys can have any length. */
+const longestPath = 250
+
 /** 413 for an object with too many members; its path is empty for the outermost one. */
-export const tooManyMembers = (path: string): StatusError =>
-  tooLarge(`limit of one object is ${mostMembers} members${path === '' ? '' : `: ${path}`}`)
+export function tooManyMembers(path: string): StatusError {
+  const place = path.length > longestPath ? `${path.slice(0, longestPath)}…` : path
+  return tooLarge(`limit of one object is ${mostMembers} members${place === '' ? '' : `: ${place}`}`)
+}
 
 /** Whether an object could have too many members after a patch: by the bytes of the object and of the patch together. */
 export const mayHaveTooManyMembers = (bytes: number): boolean => bytes > bytesOfMost

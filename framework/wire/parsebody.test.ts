@@ -132,6 +132,7 @@ describe('long JSON bodies', () => {
     for (const [text, path] of [
       [`{"a":[{},{"b":{${membersOf(mostMembers + 1)}},"c":1}]}`, ': a[1].b'],
       [`{${membersOf(mostMembers + 1)}}`, ''],
+      [`{"${'k'.repeat(9_000)}":{${membersOf(mostMembers + 1)}}}`, `: ${'k'.repeat(250)}…`],
     ] as const)
       await assert.rejects(read(text), {
         code: 413,
