@@ -29,24 +29,25 @@ const compiledSchemas = new CompiledSchemas(mostNodes)
  * type, or if the object is nested too deep, and 413 if its defaults exceed their limit.
  */
 export function compileSchema(schema: JSONSchemaProps, compiled = compiledSchemas): SteppedSchema {
-  const validation: SteppedSchema['validation'] = (object, old, scope = {}) =>
+  const decodeSteps: SteppedSchema['decodeSteps'] = function* (object, scope = {}) {
+    if (isTooDeep(object)) throw cannotBeHandled(object, 'exceeded max depth')
+    yield
+    return compiled.use(schema, parts => decode(parts, object, scope))
+  }
+  const validateSteps: SteppedSchema['validateSteps'] = (object, old, scope = {}) =>
     compiled.useInSteps(schema, parts => errorsOf(parts, { object, old }, scope))
   return {
-    decode: (object, { stored = false } = {}) =>
-      compiled.use(schema, parts => decode(parts, object, { stored })),
-    validation,
-    validate: (...of) => atOnce(validation(...of)),
+    decode: (...of) => atOnce(decodeSteps(...of)),
+    decodeSteps,
+    validate: (...of) => atOnce(validateSteps(...of)),
+    validateSteps,
   }
 }
 
-/** A schema that validates objects in steps. */
-export interface SteppedSchema extends ObjectSchema {
-  /** What `validate` returns, in steps: those of compiling what the object needs first, and one for each CEL rule. */
-  validation(...of: Parameters<ObjectSchema['validate']>): ErrorSteps
-}
+/** A schema that works in steps: also those of compiling what the object needs first, and one for each CEL rule. */
+export type SteppedSchema = ObjectSchema & Required<Pick<ObjectSchema, 'decodeSteps' | 'validateSteps'>>
 
 function decode({ prune }: CompiledSchema, object: KubeObject, { stored }: DecodingScope): Decoded {
-  if (isTooDeep(object)) throw cannotBeHandled(object, 'exceeded max depth')
   const whole = object.metadata === undefined ? { ...object, metadata: {} } : object
   try {
     const { value, unknown } = prune(whole, new DefaultsAllowance({ strict: stored !== true }))
@@ -77,6 +78,7 @@ function* errorsOf(compiled: CompiledSchema, versions: Versions, scope: Validati
       : yield* wholeErrors(compiled, versions)),
     ...(scope.mayRepeat === true ? [] : yield* repetitionErrors(compiled, versions)),
   ]
+  yield
   const rules = scope.withoutRules === true ? undefined : yield* compiled.rules()
   const errors = [...shape, ...(yield* ruleErrors(rules, shape, versions))]
   return errors.length > maxErrors ? errors.slice(0, maxErrors) : errors
@@ -107,7 +109,9 @@ function* ruleErrors(
 }
 
 function* wholeErrors({ check, embedded }: CompiledSchema, { object, old }: Versions): ErrorSteps {
-  return [...validate(check, object, old), ...structureErrors(yield* embedded(), object)]
+  const errors = validate(check, object, old)
+  yield
+  return [...errors, ...structureErrors(yield* embedded(), object)]
 }
 
 /** Like Kubernetes, validates the status alone and prefixes its path. */
@@ -208,7 +212,8 @@ class LargeSchema implements SteppedSchema {
 
   readonly decode: ObjectSchema['decode'] = (...of) => this.#inner.decode(...of)
   readonly validate: ObjectSchema['validate'] = (...of) => this.#inner.validate(...of)
-  readonly validation: SteppedSchema['validation'] = (...of) => this.#inner.validation(...of)
+  readonly decodeSteps: SteppedSchema['decodeSteps'] = (...of) => this.#inner.decodeSteps(...of)
+  readonly validateSteps: SteppedSchema['validateSteps'] = (...of) => this.#inner.validateSteps(...of)
 }
 
 /** Like `compileSchema`, shared by all logical clusters that serve an equal schema. */

@@ -22,6 +22,29 @@ export interface ObjectSchema {
   /** The schema errors of a decoded object (rules.md 7.23 to 7.29); with `old`, without errors of unchanged values
    * (ratcheting, KEP-4008). Metadata is not validated. */
   validate(object: KubeObject, old?: KubeObject, scope?: ValidationScope): readonly FieldError[]
+  /** What `decode` returns, in steps between which other requests are processed. Default: `decode`, in one step. */
+  decodeSteps?(object: KubeObject, scope?: DecodingScope): Generator<void, Decoded>
+  /** What `validate` returns, in steps. Default: `validate`, in one step. */
+  validateSteps?(
+    object: KubeObject,
+    old?: KubeObject,
+    scope?: ValidationScope,
+  ): Generator<void, readonly FieldError[]>
+}
+
+/** What a schema decodes, in its steps. */
+export function* decodingSteps(schema: ObjectSchema, object: KubeObject): Generator<void, Decoded> {
+  return schema.decodeSteps === undefined ? schema.decode(object) : yield* schema.decodeSteps(object)
+}
+
+/** The errors that a schema finds, in its steps. */
+export function* validatingSteps(
+  schema: ObjectSchema,
+  ...given: Parameters<ObjectSchema['validate']>
+): Generator<void, readonly FieldError[]> {
+  return schema.validateSteps === undefined
+    ? schema.validate(...given)
+    : yield* schema.validateSteps(...given)
 }
 
 /** The part of an object that is decoded; default: the body of a request. */

@@ -7,6 +7,12 @@ export type MemberVisitor = (path: string, isRepeated: boolean) => boolean
 /** Values of one step: they take less than a millisecond. */
 const valuesOfStep = 256
 
+/**
+ * The most members of one object in a body, and in the result of a patch. The engine lists, copies and encodes the members of one
+ * object in one step, which takes some tens of milliseconds for so many.
+ */
+export const mostMembers = 50_000
+
 /** An object has more members than it may have; the message is the path of the object, which is empty for the outermost. */
 export class TooManyMembers extends Error {
   override readonly name = 'TooManyMembers'
@@ -160,12 +166,13 @@ function* readObject(reader: Reader, path: string): Generator<void, Record<strin
   const { visit } = reader
   let left = reader.members
   do {
-    if (--left < 0) throw new TooManyMembers(path)
     takeOne(reader, '"', 'looking for beginning of object key string')
     const key = readString(reader)
     takeOne(reader, ':', 'after object key')
     const field = path === '' ? key : `${path}.${key}`
-    reader.visit = visit(field, Object.hasOwn(object, key)) ? visit : skipMembers
+    const isRepeated = Object.hasOwn(object, key)
+    if (!isRepeated && --left < 0) throw new TooManyMembers(path)
+    reader.visit = visit(field, isRepeated) ? visit : skipMembers
     const first = takeFirst(reader)
     const value = isContainer(first) ? yield* readContainer(reader, first, field) : readScalar(reader, first)
     setMember(object, key, value)

@@ -3,6 +3,7 @@ import { isMembers } from '../json/json.ts'
 import { badRequest } from '../meta/errors.ts'
 import { itemSchema, type MergeSchema, memberSchema, mergeKeyOf, strategyOf } from '../meta/mergeschema.ts'
 import { jsonType } from '../wire/metadata.ts'
+import { mapOf } from './mergepatch.ts'
 import { badArgument, deleteScalars, mergeFailed, mergeList, orderedList } from './strategicmergelist.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -26,12 +27,11 @@ export function readStrategicMergePatch(value: unknown): Members {
  */
 export function applyStrategicMergePatch(document: Members, patch: Members, schema: MergeSchema): Members {
   if (Object.hasOwn(patch, directive)) return directed(patch)
-  const members = new Map(Object.entries(document))
+  const members = mapOf(document)
   const changes = Object.hasOwn(patch, retainKeys) ? retained(members, patch) : patch
   const names = Object.keys(changes)
   const merge = (change: Change): void => mergeMember(members, schema, change)
-  if (names.some(isParallel))
-    mergeParallel({ members, changes: new Map(Object.entries(changes)), schema }, merge)
+  if (names.some(isParallel)) mergeParallel({ members, changes: mapOf(changes), schema }, merge)
   else for (const name of names) merge([name, changes[name]])
   return Object.fromEntries(members)
 }

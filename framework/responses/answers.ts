@@ -36,6 +36,7 @@ function finish(json: Buffer, how: Negotiated): Awaitable<Answer['body']> {
 }
 
 async function finishLarge(json: Buffer, how: Negotiated): Promise<Answer['body']> {
+  if (json.length > worthAWrite) await turn()
   const value = parseJson(json)
   if (json.length > worthAWrite) await turn()
   return how.format === 'yaml' ? yamlChunks(value) : encodeValue(value, how)

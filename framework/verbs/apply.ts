@@ -9,7 +9,7 @@ import type { Answer, VerbRequest } from '../request/response.ts'
 import { checkMembers, mayHaveTooManyMembers } from '../wire/limits.ts'
 import { DecodeError, jsonType } from '../wire/metadata.ts'
 import { applyType, bodyLimit, type ParsedBody, parseBody } from '../wire/parsebody.ts'
-import { decodeValue, report } from './body.ts'
+import { decodeSteps, report } from './body.ts'
 import { answering, type Call, checkName, inNamespace, keyOf } from './call.ts'
 import { checkUid, createdOr, unlocked, unversioned } from './createmissing.ts'
 import { admitWrite, endpointOf } from './fieldtracking.ts'
@@ -115,7 +115,7 @@ async function applied(call: Call, applying: Applying, live?: KubeObject): Promi
   const pace = new Pace()
   const merged = await inTurns(applyConfiguration(endpoint, writer, config, live), pace)
   await pace.due()
-  const { object } = decoded(call, merged)
+  const { object } = await inTurns(decoded(call, merged), pace)
   await pace.due()
   report(call.ctx, fieldValidation, duplicates, strictProblem)
   const placed = inNamespace(object, call)
@@ -128,9 +128,9 @@ const strictProblem = (text: string): StatusError =>
   badRequest(`error strict decoding YAML: error converting YAML to JSON: ${text}`)
 
 /** Decodes values that a schema does not distinguish, such as times. */
-function decoded(call: Call, object: KubeObject): ReturnType<typeof decodeValue> {
+function* decoded(call: Call, object: KubeObject): ReturnType<typeof decodeSteps> {
   try {
-    return decodeValue(object, call.served)
+    return yield* decodeSteps(object, call.served)
   } catch (error) {
     if (error instanceof DecodeError) throw badRequest(error.message)
     throw error

@@ -1,11 +1,13 @@
 import { type Awaitable, attempt, inTurns, Pace } from '../async/awaitable.ts'
 import type { Served } from '../contract/apis.ts'
 import type { RequestContext } from '../contract/context.ts'
+import { decodingSteps, validatingSteps } from '../contract/schema.ts'
 import { isMembers } from '../json/json.ts'
 import { badRequest, type FieldError, invalid, type StatusError } from '../meta/errors.ts'
 import { apiVersionOf, type KubeObject, type ObjectKey } from '../meta/object.ts'
 import type { FieldValidation } from '../query/options.ts'
 import type { VerbRequest } from '../request/response.ts'
+import { checkTexts } from '../wire/limits.ts'
 import { DecodeError, decodeMetadata, jsonType, MissingKindError } from '../wire/metadata.ts'
 import {
   type BodyFormat,
@@ -39,7 +41,7 @@ export async function readObject(
   const pace = new Pace()
   const parsed = await parsedBody(request, body, served.kind)
   await pace.due()
-  const { object, unknown } = decodeOrRefuse(parsed, body, served)
+  const { object, unknown } = await inTurns(decodeOrRefuse(parsed, body, served), pace)
   await pace.due()
   const isTyped = format === 'json' && !served.resource.custom && unknown.length > 0
   const problems = isTyped
@@ -81,9 +83,13 @@ const unrecognized = (kind: string, why: string, bytes: Buffer): StatusError =>
 const cannotBeHandled = (kind: string, { version, kind: expected }: Served, why: string): StatusError =>
   badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${expected}: ${why}`)
 
-function decodeOrRefuse({ value }: ParsedBody, { bytes }: Body, served: Served): DecodedObject {
+function* decodeOrRefuse(
+  { value }: ParsedBody,
+  { bytes }: Body,
+  served: Served,
+): Generator<void, DecodedObject> {
   try {
-    return decodeValue(value, served)
+    return yield* decodeSteps(value, served)
   } catch (error) {
     if (error instanceof UnrecognizedError) throw unrecognized(served.kind, error.message, bytes)
     if (error instanceof DecodeError) throw cannotBeHandled(served.kind, served, error.message)
@@ -98,11 +104,11 @@ export const unknownField = (path: string): string => `unknown field "${path}"`
 export const missingKind = (body: string): string => `Object 'Kind' is missing in '${body}'`
 
 /**
- * Turns a JSON value into an object of the served kind: kind and apiVersion are filled in where they may be left out,
+ * Turns a JSON value into an object of the served kind, in steps: kind and apiVersion are filled in where they may be left out,
  * metadata is checked, the schema prunes and applies defaults. Throws a `DecodeError` for wrong types, a
- * `MissingKindError`, 400 or 422 for another kind or version.
+ * `MissingKindError`, 400 or 422 for another kind or version, 413 for too many labels or annotations.
  */
-export function decodeValue(value: unknown, served: Served): DecodedObject {
+export function* decodeSteps(value: unknown, served: Served): Generator<void, DecodedObject> {
   if (jsonType(value) !== 'object') {
     throw new DecodeError(
       `json: cannot unmarshal ${jsonType(value)} into Go value of type map[string]interface {}`,
@@ -110,10 +116,14 @@ export function decodeValue(value: unknown, served: Served): DecodedObject {
   }
   const fields = value as Readonly<Record<string, unknown>>
   const typed = typeOf(fields, served)
+  checkTexts(fields.metadata)
   const { metadata, unknown } = decodeMetadata(fields.metadata)
-  const decoded = served.schema.decode({ ...fields, ...typed, metadata })
+  yield
+  const decoded = yield* decodingSteps(served.schema, { ...fields, ...typed, metadata })
+  yield
   const timed = isCustom(served) ? decoded.object : withGoTimes(decoded.object, served.group, served.kind)
-  refuseMistyped(timed, served)
+  yield* refuseMistyped(timed, served)
+  yield
   const paths = [...new Set([...unknown, ...decoded.unknown])]
   // Kubernetes reads metadata of custom kinds first.
   if (!served.resource.custom) paths.sort()
@@ -146,7 +156,7 @@ export interface TypeMeta {
 /** apiVersion or kind cannot be decoded. */
 export class UnrecognizedError extends DecodeError {}
 
-/** The type of a body, with defaults where it may be omitted. Throws what `decodeValue` throws. */
+/** The type of a body, with defaults where it may be omitted. Throws what `decodeSteps` throws. */
 export function typeOf(fields: Members, served: Served): TypeMeta {
   const expected = apiVersionOf(served.group, served.version)
   const isOwn = isCustom(served)
@@ -219,10 +229,11 @@ const jsonNames: Readonly<Record<string, string>> = { integer: 'number', boolean
 /**
  * Kubernetes decodes built-in kinds into Go's types: a value of another type is 400, not 422. Throws a `DecodeError`.
  */
-export function refuseMistyped(object: KubeObject, served: Served): void {
+export function* refuseMistyped(object: KubeObject, served: Served): Generator<void> {
   const { group, kind, schema } = served
   if (isCustom(served)) return
-  const error = schema.validate(object).find(({ type }) => type === 'FieldValueTypeInvalid')
+  const errors = yield* validatingSteps(schema, object)
+  const error = errors.find(({ type }) => type === 'FieldValueTypeInvalid')
   if (error !== undefined) throw new DecodeError(explain(group, kind, error))
 }
 

@@ -17,7 +17,7 @@ import { checkMembers, mayHaveTooManyMembers } from '../wire/limits.ts'
 import { DecodeError, MissingKindError } from '../wire/metadata.ts'
 import { applyType, bodyLimit, bodyType, isTooDeep, type ParsedBody } from '../wire/parsebody.ts'
 import { apply } from './apply.ts'
-import { checkPatchedType, decodeValue, missingKind, parseOrRefuse, report, unknownField } from './body.ts'
+import { checkPatchedType, decodeSteps, missingKind, parseOrRefuse, report, unknownField } from './body.ts'
 import { answering, type Call, checkName, inNamespace, keyOf } from './call.ts'
 import { unlocked, withRequiredVersion } from './createmissing.ts'
 import { admitWrite, tracked } from './fieldtracking.ts'
@@ -55,7 +55,8 @@ export async function patch(call: Call): Promise<Answer> {
     const result = await parsed.apply(old)
     await pace.due()
     if (mayHaveTooManyMembers(lengthOf(item) + body.length)) await inTurns(checkMembers(result, old), pace)
-    const next = unlocked(patched(call, result, { key, patch: parsed, ...options }), old)
+    const steps = patched(call, result, { key, patch: parsed, ...options })
+    const next = unlocked(await inTurns(steps, pace), old)
     await pace.due()
     const admitted = await admitWrite(call, { key, object: next, old, write: options.write })
     sent = admitted === next ? parsed.body : undefined
@@ -133,9 +134,13 @@ interface Patching extends WriteRequest {
   readonly patch: Patch
 }
 
-function patched(call: Call, result: unknown, { key, patch, fieldValidation }: Patching): KubeObject {
+function* patched(
+  call: Call,
+  result: unknown,
+  { key, patch, fieldValidation }: Patching,
+): Generator<void, KubeObject> {
   const refuse = (detail: string): StatusError => invalidResult(patch.shown?.() ?? formatJson(result), detail)
-  const { object, unknown } = decodeResult(call, { key, result, refuse })
+  const { object, unknown } = yield* decodeResult(call, { key, result, refuse })
   report(call.ctx, fieldValidation, [...patch.problems, ...unknown.map(unknownField)], text =>
     refuse(`strict decoding error: ${text}`),
   )
@@ -151,11 +156,12 @@ interface Patched {
   readonly refuse: (detail: string) => StatusError
 }
 
-function decodeResult(call: Call, { key, result, refuse }: Patched): ReturnType<typeof decodeValue> {
+function* decodeResult(call: Call, { key, result, refuse }: Patched): ReturnType<typeof decodeSteps> {
   if (isTooDeep(result)) throw invalidResult('{}', 'exceeded max depth')
+  yield
   try {
     checkPatchedType(call, result, key)
-    return decodeValue(result, call.served)
+    return yield* decodeSteps(result, call.served)
   } catch (error) {
     if (error instanceof DecodeError) throw refuse(error.message)
     if (error instanceof MissingKindError) throw refuse(missingKind(formatJson(result)))

@@ -70,7 +70,13 @@ export function canonicalObject({ apiVersion, kind, metadata, ...body }: KubeObj
   }
 }
 
-function inOrder({ annotations = {}, labels = {}, resourceVersion = '', ...others }: Metadata): Metadata {
+/** Metadata with the members first that a view may rewrite, without empty ones. */
+export function inOrder({
+  annotations = {},
+  labels = {},
+  resourceVersion = '',
+  ...others
+}: Metadata): Metadata {
   const first: { -readonly [F in 'annotations' | 'labels' | 'resourceVersion']?: Metadata[F] } = {}
   if (Object.keys(annotations).length > 0) first.annotations = annotations
   if (Object.keys(labels).length > 0) first.labels = labels

@@ -1,11 +1,6 @@
+import { mostMembers } from '../json/exactjson.ts'
 import { isMembers, Work } from '../json/json.ts'
 import { type StatusError, tooLarge } from '../meta/errors.ts'
-
-/**
- * The most members of one object in a body, and in the result of a patch. The engine lists, copies and encodes the members of one
- * object in one step, which takes some tens of milliseconds for so many.
- */
-export const mostMembers = 50_000
 
 /** Bytes of JSON that have fewer members: each has at least a quoted key, a colon, a value and a comma. */
 const bytesOfMost = 5 * mostMembers
@@ -17,6 +12,19 @@ const longestPath = 250
 export function tooManyMembers(path: string): StatusError {
   const place = path.length > longestPath ? `${path.slice(0, longestPath)}…` : path
   return tooLarge(`limit of one object is ${mostMembers} members${place === '' ? '' : `: ${place}`}`)
+}
+
+/** The most labels, and the most annotations, of an object: they are copied several times. */
+const mostTexts = 10_000
+
+/** Checks `metadata` as a client sent it. Throws 413. */
+export function checkTexts(metadata: unknown): void {
+  if (!isMembers(metadata)) return
+  for (const field of ['labels', 'annotations']) {
+    const texts = metadata[field]
+    if (isMembers(texts) && Object.keys(texts).length > mostTexts)
+      throw tooLarge(`limit is ${mostTexts} ${field}`)
+  }
 }
 
 /** Whether an object could have too many members after a patch: by the bytes of the object and of the patch together. */

@@ -66,11 +66,16 @@ const time: Decoder = (value, path) => {
 
 /** A null value is Go's zero value. */
 const texts: Decoder = (value, path, unknown) => {
-  const entries = Object.entries(fieldsOf(value, path, 'map[string]string'))
-  if (entries.every(([, member]) => typeof member === 'string')) return value
+  const fields = fieldsOf(value, path, 'map[string]string')
+  if (areTexts(fields)) return value
   return Object.fromEntries(
-    entries.map(([key, member]) => [key, member === null ? '' : text(member, path, unknown)]),
+    Object.entries(fields).map(([key, member]) => [key, member === null ? '' : text(member, path, unknown)]),
   )
+}
+
+function areTexts(fields: JsonObject): boolean {
+  for (const key in fields) if (typeof fields[key] !== 'string') return false
+  return true
 }
 
 const listOf =

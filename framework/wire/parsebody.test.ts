@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import { mostMembers } from '../json/exactjson.ts'
 import { canonicalJson, formatJson, parseJson, survey } from '../json/json.ts'
-import { mostMembers } from './limits.ts'
 import { mostValues, parseAtOnce, parseBody } from './parsebody.ts'
 import { encodeMessage, enveloped } from './protobuf/encode.ts'
 import { kindFields } from './protobuf/fields.ts'

@@ -1,5 +1,5 @@
 import { type Awaitable, after, inTurns, Pace } from '../async/awaitable.ts'
-import { jsonErrorSteps, parseExactSteps, TooManyMembers } from '../json/exactjson.ts'
+import { jsonErrorSteps, mostMembers, parseExactSteps, TooManyMembers } from '../json/exactjson.ts'
 import { goQuoted } from '../json/gotext.ts'
 import {
   atOnce,
@@ -13,7 +13,7 @@ import {
 } from '../json/json.ts'
 import { tooLarge, unsupportedMediaType } from '../meta/errors.ts'
 import type { VerbRequest } from '../request/response.ts'
-import { mostMembers, tooManyMembers } from './limits.ts'
+import { tooManyMembers } from './limits.ts'
 import { protobufSteps, TooManyValues } from './protobuf/parse.ts'
 import { parseYaml, type YamlContent } from './yaml.ts'
 

@@ -11,10 +11,11 @@ import {
   Parser,
   stringify,
 } from 'yaml'
+import { mostMembers } from '../json/exactjson.ts'
 import { goQuoted } from '../json/gotext.ts'
 import { Findings, maxDepth } from '../json/json.ts'
 import { StatusError, tooLarge } from '../meta/errors.ts'
-import { mostMembers, tooManyMembers } from './limits.ts'
+import { tooManyMembers } from './limits.ts'
 
 /** The content of a YAML document. */
 export interface YamlContent {

@@ -153,6 +153,7 @@ export function uniquenessCheck(schema: JSONSchemaProps): StructureCheck | undef
 
 /** Reports each duplicate value once, at its second occurrence. */
 function repetitions(values: readonly unknown[], path: Path): readonly FieldError[] {
+  if (areDifferentTexts(values)) return []
   const counts = new Map<string, number>()
   return values.flatMap((value, i) => {
     const text = canonicalJson(value)
@@ -160,6 +161,10 @@ function repetitions(values: readonly unknown[], path: Path): readonly FieldErro
     counts.set(text, count)
     return count === 2 ? [duplicate(`${path()}[${i}]`, value)] : []
   })
+}
+
+function areDifferentTexts(values: readonly unknown[]): boolean {
+  return values.every(value => typeof value === 'string') && new Set(values).size === values.length
 }
 
 const checkSet = (value: unknown, path: Path): readonly FieldError[] =>
@@ -177,6 +182,8 @@ function checkMap(value: unknown, path: Path, keys: readonly string[]): readonly
       ),
     ]
   if (value.length <= 1) return []
+  const [key = '', ...others] = keys
+  if (others.length === 0 && areDifferentTexts(value.map(item => memberOf(item, key)))) return []
   return repetitions(
     value.map(item => keysOf(item, keys)),
     path,

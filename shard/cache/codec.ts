@@ -7,6 +7,7 @@ import {
   type Offsets,
   withResourceVersion,
 } from '../../framework/wire/encode.ts'
+import { canonicalObjectSteps, encodeCanonicalSteps } from '../../framework/wire/encodesteps.ts'
 import type { StoredValue } from '../store/store.ts'
 
 // A stored value: format byte, four offsets (32 bit, little endian), with format 2 the number of the object's shape, and
@@ -28,8 +29,20 @@ export const encodeStored = (object: KubeObject): Buffer => encodeStoredForm(sto
  * The bytes of what `storedForm` returns. `shape`: the number of the schema that the object was defaulted and pruned by;
  * 0: any.
  */
-export function encodeStoredForm(object: KubeObject, shape: number): Buffer {
-  const { bytes, offsets } = encodeCanonical(object)
+export const encodeStoredForm = (object: KubeObject, shape: number): Buffer =>
+  storedBytes(encodeCanonical(object), shape)
+
+/** What `storedForm` returns, in steps. */
+export function* storedFormSteps(object: KubeObject): Generator<void, KubeObject> {
+  return atVersion(yield* canonicalObjectSteps(object), '')
+}
+
+/** What `encodeStoredForm` returns, in steps. */
+export function* encodeStoredSteps(object: KubeObject, shape: number): Generator<void, Buffer> {
+  return storedBytes(yield* encodeCanonicalSteps(object), shape)
+}
+
+function storedBytes({ bytes, offsets }: Encoded, shape: number): Buffer {
   const format = shape === 0 ? unshaped : shaped
   const header = headers[format] ?? 0
   const stored = Buffer.allocUnsafe(header + bytes.length)

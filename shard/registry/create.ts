@@ -112,7 +112,7 @@ function validate({ group, rules }: Registry, object: KubeObject): Awaitable<voi
 function* errorsOf({ strategy, schema }: Rules, object: KubeObject): ErrorSteps {
   return [
     ...newMetadataErrors(strategy, object),
-    ...(yield* schema.validation(object, undefined, scopeOf(strategy, ''))),
+    ...(yield* schema.validateSteps(object, undefined, scopeOf(strategy, ''))),
     ...(yield* stepsOf(strategy.rest.validate?.(object))),
   ]
 }

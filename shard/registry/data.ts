@@ -17,8 +17,21 @@ interface Data {
 const largest = 1_048_576
 
 const decoded = (base64: string): Buffer => Buffer.from(base64, 'base64')
-const sizeOf = (values: Texts = {}, bytes: (value: string) => number): number =>
-  Object.values(values).reduce((sum, value) => sum + bytes(value), 0)
+
+type Size = (value: string) => number
+
+/** The errors of the keys, and the size of the values, in one pass: there may be tens of thousands. */
+function checked(field: string, values: Texts = {}, bytes: Size) {
+  const errors: FieldError[] = []
+  let size = 0
+  for (const key in values) {
+    size += bytes(values[key] ?? '')
+    for (const detail of keyErrors(key)) errors.push(invalidValue(`${field}[${key}]`, key, detail))
+  }
+  return { errors, size }
+}
+
+const sizeOfBase64: Size = value => (value === '' ? 0 : decoded(value).length)
 
 /** `IsConfigMapKey` of `k8s.io/apimachinery/pkg/util/validation`. */
 function keyErrors(key: string): readonly string[] {
@@ -34,11 +47,6 @@ function keyErrors(key: string): readonly string[] {
   if (key === '..') return [...shape, "must not be '..'"]
   return key.startsWith('..') ? [...shape, "must not start with '..'"] : shape
 }
-
-const keysErrors = (field: string, values: Texts = {}): readonly FieldError[] =>
-  Object.keys(values).flatMap(key =>
-    keyErrors(key).map(detail => invalidValue(`${field}[${key}]`, key, detail)),
-  )
 
 const tooLong = (field: string): FieldError => ({
   type: 'FieldValueTooLong',
@@ -57,13 +65,14 @@ function immutableErrors(object: KubeObject, old: KubeObject | undefined, fields
 /** `ValidateConfigMap` of Kubernetes. */
 export function configMapErrors(object: KubeObject, old?: KubeObject): readonly FieldError[] {
   const { data = {}, binaryData } = object as KubeObject & Data
-  const twice = Object.keys(data).filter(key => Object.hasOwn(binaryData ?? {}, key))
-  const size = sizeOf(data, Buffer.byteLength) + sizeOf(binaryData, value => decoded(value).length)
+  const twice = binaryData ? Object.keys(data).filter(key => Object.hasOwn(binaryData, key)) : []
+  const texts = checked('data', data, Buffer.byteLength)
+  const binary = checked('binaryData', binaryData, sizeOfBase64)
   return [
-    ...keysErrors('data', data),
+    ...texts.errors,
     ...twice.map(key => invalidValue(`data[${key}]`, key, 'duplicate of key present in binaryData')),
-    ...keysErrors('binaryData', binaryData),
-    ...(size > largest ? [tooLong('')] : []),
+    ...binary.errors,
+    ...(texts.size + binary.size > largest ? [tooLong('')] : []),
     ...immutableErrors(object, old, ['data', 'binaryData']),
   ]
 }
@@ -81,9 +90,10 @@ export function mergeStringData(object: KubeObject): KubeObject {
 export function secretErrors(object: KubeObject, old?: KubeObject): readonly FieldError[] {
   const { data } = object as KubeObject & Data
   const changed = old !== undefined && object.type !== old.type
+  const { errors, size } = checked('data', data, sizeOfBase64)
   return [
-    ...keysErrors('data', data),
-    ...(sizeOf(data, value => decoded(value).length) > largest ? [tooLong('data')] : []),
+    ...errors,
+    ...(size > largest ? [tooLong('data')] : []),
     ...typeErrors(object),
     ...(changed ? [invalidValue('type', object.type, 'field is immutable')] : []),
     ...immutableErrors(object, old, ['data']),

@@ -1,4 +1,4 @@
-import { Pace } from '../../framework/async/awaitable.ts'
+import { type Awaitable, inTurns, Pace } from '../../framework/async/awaitable.ts'
 import {
   type AdmissionAttributes,
   type KindVersions,
@@ -6,19 +6,22 @@ import {
 } from '../../framework/contract/admission.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import type { DeleteOptions, WriteOptions } from '../../framework/contract/storage.ts'
+import { hasMany } from '../../framework/json/jsonpieces.ts'
 import { type About, StatusError } from '../../framework/meta/errors.ts'
 import type { ClusterName, KubeObject, ObjectKey } from '../../framework/meta/object.ts'
-import {
-  atVersion,
-  canonicalObject,
-  type Encoded,
-  encodeCanonical,
-  encodeObject,
-} from '../../framework/wire/encode.ts'
+import { atVersion, type Encoded, encodeObject } from '../../framework/wire/encode.ts'
+import { canonicalObjectSteps, encodeCanonicalSteps } from '../../framework/wire/encodesteps.ts'
 import { applyType } from '../../framework/wire/parsebody.ts'
 import type { SteppedSchema } from '../../openapi/compile.ts'
 import type { RegistryAdmission } from '../admission/chain.ts'
-import { encodeStoredForm, type StoredResource, storageKey, storedForm } from '../cache/codec.ts'
+import {
+  encodeStoredForm,
+  encodeStoredSteps,
+  type StoredResource,
+  storageKey,
+  storedForm,
+  storedFormSteps,
+} from '../cache/codec.ts'
 import { CachedItem } from '../cache/item.ts'
 import type { ResourceCache } from '../cache/resource.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
@@ -132,9 +135,7 @@ export function openObjectStore(
     async write(key, object, expected) {
       const last = await current(key)
       const pace = new Pace()
-      const stored = object && storedForm(object)
-      await pace.due()
-      const value = stored && encodeStoredForm(stored, shape.number)
+      const { stored, value } = await storedValue(object, shape.number, pace)
       await pace.due()
       if (value !== undefined) checkSize(value)
       const refusal = refusalOfWrites?.(key.cluster)
@@ -157,6 +158,25 @@ export function openObjectStore(
   }
 }
 
+/** The object as it is stored, and its bytes. */
+interface StoredForm {
+  readonly stored?: KubeObject
+  readonly value?: Buffer
+}
+
+/** A large object is encoded between the turns of other requests. */
+function storedValue(object: KubeObject | undefined, shape: number, pace: Pace): Awaitable<StoredForm> {
+  if (object === undefined) return {}
+  if (hasMany(object)) return inTurns(storedSteps(object, shape), pace)
+  const stored = storedForm(object)
+  return { stored, value: encodeStoredForm(stored, shape) }
+}
+
+function* storedSteps(object: KubeObject, shape: number): Generator<void, StoredForm> {
+  const stored = yield* storedFormSteps(object)
+  return { stored, value: yield* encodeStoredSteps(stored, shape) }
+}
+
 /** The written object, where the cache has a later write of it or none. */
 function overtaken(object: KubeObject | undefined, key: ObjectKey, revision: number): CachedItem {
   if (object === undefined) throw new Error(`nothing was written at revision ${revision}`)
@@ -165,10 +185,10 @@ function overtaken(object: KubeObject | undefined, key: ObjectKey, revision: num
 }
 
 async function encodedItem(key: ObjectKey, object: KubeObject): Promise<Item> {
+  if (!hasMany(object)) return detached(key, encodeObject(object), object)
   const pace = new Pace()
-  const canonical = canonicalObject(object)
-  await pace.due()
-  return detached(key, encodeCanonical(canonical), object)
+  const canonical = await inTurns(canonicalObjectSteps(object), pace)
+  return detached(key, await inTurns(encodeCanonicalSteps(canonical), pace), object)
 }
 
 function detached(key: ObjectKey, encoded: Encoded, { metadata }: KubeObject): CachedItem {

@@ -138,7 +138,7 @@ function* errorsOf(
   return [
     ...changedMetadataErrors(strategy, object),
     ...metadataUpdateErrors(object, old),
-    ...(yield* schema.validation(object, old, scopeOf(strategy, part))),
+    ...(yield* schema.validateSteps(object, old, scopeOf(strategy, part))),
     ...(yield* stepsOf(rulesOf(strategy, part)?.validate?.(object, old))),
   ]
 }

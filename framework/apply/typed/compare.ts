@@ -1,4 +1,6 @@
+import { mostMembers } from '../../json/exactjson.ts'
 import { atOnce, Work } from '../../json/json.ts'
+import { tooLarge } from '../../meta/errors.ts'
 import {
   equalSteps,
   fieldElement,
@@ -136,7 +138,9 @@ function* keysOfBoth(left: Members, right: Members): Generator<string, void> {
 
 /** Returns whether one side has an item. Items with the same key are compared together. */
 function* visitItems(list: ListType, left: List, right: List, found: Found): Generator<void, boolean> {
-  const [a, b] = [grouped(list, left), grouped(list, right)]
+  checkCount(left, right)
+  const a = yield* grouped(list, left, found.work)
+  const b = yield* grouped(list, right, found.work)
   for (const [element, items] of a) yield* visitGroup(list, element, [items, b.get(element) ?? []], found)
   for (const [element, items] of b) if (!a.has(element)) yield* visitGroup(list, element, [[], items], found)
   return a.size + b.size > 0
@@ -160,12 +164,19 @@ function* visitGroup(
   } else if (left !== right) yield* step(list.item, element, { left, right }, found)
 }
 
-function grouped(list: ListType, items: List): ReadonlyMap<PathElement, List> {
+/** Each item has an owner in managedFields, whose texts are members of one object. */
+function checkCount(before: List, after: List): void {
+  if (after.length > mostMembers && after.length > before.length)
+    throw tooLarge(`limit of a list of type set or map is ${mostMembers} items`)
+}
+
+function* grouped(list: ListType, items: List, work: Work): Generator<void, ReadonlyMap<PathElement, List>> {
   const groups = new Map<PathElement, unknown[]>()
-  elementsOf(list, items).forEach((element, i) => {
+  for (const [i, element] of elementsOf(list, items).entries()) {
     const group = groups.get(element)
     if (group === undefined) groups.set(element, [items[i]])
     else group.push(items[i])
-  })
+    if (work.isStepDone()) yield
+  }
   return groups
 }

@@ -1,0 +1,48 @@
+import { canonicalSteps, JsonPieces } from '../json/jsonpieces.ts'
+import type { KubeObject, Metadata } from '../meta/object.ts'
+import { type Encoded, inOrder } from './encode.ts'
+
+/** What `canonicalObject` returns, in steps. */
+export function* canonicalObjectSteps({
+  apiVersion,
+  kind,
+  metadata,
+  ...body
+}: KubeObject): Generator<void, KubeObject> {
+  const ordered = inOrder((yield* canonicalSteps(metadata)) as Metadata)
+  return { apiVersion, kind, metadata: ordered, ...((yield* canonicalSteps(body)) as object) }
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+/** What `encodeCanonical` returns, in steps. */
+export function* encodeCanonicalSteps(object: KubeObject): Generator<void, Encoded> {
+  const { apiVersion, kind, metadata, ...body } = object
+  const pieces = new JsonPieces()
+  pieces.add(`{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind)},"metadata":{`)
+  const { annotations, labels, resourceVersion, ...others } = metadata
+  const first: Members = { annotations, labels, resourceVersion }
+  const starts: number[] = []
+  const hasRest = Object.values(others).some(value => value !== undefined)
+  const present = Object.keys(first).filter(key => !isEmpty(first[key]))
+  for (const key of Object.keys(first)) {
+    starts.push(pieces.length)
+    if (!present.includes(key)) continue
+    yield* pieces.members({ [key]: first[key] })
+    if (hasRest || key !== present.at(-1)) pieces.add(',')
+  }
+  const [start = 0, labelsAt = 0, version = 0] = starts
+  const rest = pieces.length
+  yield* pieces.members(others)
+  const end = pieces.length
+  const hasBody = Object.values(body).some(value => value !== undefined)
+  pieces.add(hasBody ? '},' : '}')
+  yield* pieces.members(body)
+  pieces.add('}')
+  return { bytes: pieces.bytes(), offsets: { metadata: start, labels: labelsAt, version, rest, end } }
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === '') return true
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0
+}
