@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { eventually } from '../support/oriel.ts'
+import { ask } from '../support/wire.ts'
+import { create, programs, type Resident, type Scene, statusOf } from './programs.ts'
+
+const times = <T>(count: number, make: (i: number) => T): T[] =>
+  Array.from({ length: count }, (_, i) => make(i))
+const terms = encodeURIComponent(times(1_500, i => `!k${i}`).join(','))
+
+type Attack = (attacker: Resident) => Promise<number>
+
+const post = async ({ url, ca, token, creates }: Resident, type: string, body: string): Promise<number> => {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': type }
+  return (await ask('HTTP/2', url + creates, { method: 'POST', ca, headers, body })).status
+}
+
+const initialEvents =
+  'watch=true&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=1'
+
+/** The expected statuses; 429 may come, too, when the share of the attacker is used up. */
+const attacks: readonly (readonly [string, readonly number[], Attack])[] = [
+  ['selectors of 1,500 terms', [200], of => statusOf(of, `${of.path}?labelSelector=${terms}`)],
+  ['YAML of many tokens', [413], of => post(of, 'application/yaml', `a: [${'1,'.repeat(400_000)}1]`)],
+  ['JSON of many values', [413], of => post(of, 'application/json', `{"data":[${'{},'.repeat(300_000)}{}]}`)],
+  [
+    'a map of 30,000 members',
+    [201],
+    of => {
+      const data = Object.fromEntries(times(30_000, i => [`k${i}`, '']))
+      const object = { ...of.object('large', 1), data }
+      return statusOf(of, `${of.creates}?dryRun=All`, object)
+    },
+  ],
+  ['watches with initial events', [200], of => statusOf(of, `${of.path}?${initialEvents}`)],
+]
+
+for (const [program, start] of Object.entries(programs))
+  describe(`${program}, attacked by requests that ask for much work`, function () {
+    this.timeout(120_000)
+    let scene: Scene
+
+    before(async () => {
+      scene = await start()
+      for (const name of ['a', 'b', 'c'])
+        await eventually(
+          () => create(scene.attacker, name, 300_000),
+          status => status === 201,
+        )
+      await eventually(
+        () => create(scene.victim, 'first', 1),
+        status => status === 201,
+      )
+    })
+    after(() => scene.stop())
+
+    for (const [what, expected, attack] of attacks)
+      it(`answers others during ${what}`, async () => {
+        let isOver = false
+        const attacking = Promise.all(times(4, () => attack(scene.attacker))).finally(() => {
+          isOver = true
+        })
+        do assert.equal(await statusOf(scene.victim, scene.victim.path), 200)
+        while (!isOver)
+        for (const status of await attacking) assert.ok([...expected, 429].includes(status), `${status}`)
+      })
+  })
