@@ -20,8 +20,6 @@ const worthAWrite = 64 * 1024
 const room = 4 * 1024
 /** A new chunk needs at least this much free space in the buffer. */
 const worthAChunk = worthAWrite / 2
-/** Bytes of the first buffer: enough for what a list has besides its items. */
-const aroundItems = 1024
 
 /** Whether the format is JSON on one line: then stored bytes are sent unchanged. */
 const isPlain = ({ format, pretty }: Negotiated): boolean => format === 'json' && !pretty
@@ -118,14 +116,14 @@ const copyItem = (item: Item, target: Buffer, start: number): number =>
 
 /** A buffer of consecutive chunks. Items are copied into it; large batches are sent without it. */
 class Outbox {
-  #buffer = Buffer.allocUnsafe(aroundItems)
+  #buffer = Buffer.allocUnsafe(worthAWrite)
   /** The start of the current chunk. */
   #from = 0
   #at = 0
 
-  /** Whether `length` more bytes fit into the chunk. */
+  /** Whether `length` more bytes fit. */
   fits(length: number): boolean {
-    return this.#at + length <= Math.max(this.#buffer.length, worthAWrite)
+    return this.#at + length <= this.#buffer.length
   }
   get isEmpty(): boolean {
     return this.#at === this.#from
@@ -146,18 +144,15 @@ class Outbox {
     this.#at += copy(item, this.#buffer, this.#at)
   }
   take(): Buffer {
-    const { length } = this.#buffer
     const chunk = this.#buffer.subarray(this.#from, this.#at)
     // The next chunk uses the rest of the buffer, unless that is too small.
-    if (length > aroundItems && this.#at + worthAChunk > length) this.#at = length
-    this.#from = this.#at
+    this.#from = this.#at = this.#at + worthAChunk <= this.#buffer.length ? this.#at : this.#buffer.length
     return chunk
   }
   #makeRoom(length: number): void {
-    if (this.#at + length <= this.#buffer.length) return
+    if (this.fits(length)) return
     const begun = this.#at - this.#from
-    const needed = begun + length
-    const larger = Buffer.allocUnsafe(needed <= worthAWrite ? worthAWrite : 2 * needed)
+    const larger = Buffer.allocUnsafe(Math.max(worthAWrite, 2 * (begun + length)))
     this.#buffer.copy(larger, 0, this.#from, this.#at)
     this.#buffer = larger
     this.#from = 0

@@ -69,29 +69,6 @@ describe('respond', () => {
     assert.ok(most < 512 * kibibyte, `${most} bytes were sent in one turn`)
   })
 
-  it('writes the end of a list together with the chunk before', async () => {
-    const socket = new Bottomless()
-    const response = new ServerResponse(new IncomingMessage(socket))
-    response.assignSocket(socket)
-    const writes: number[] = []
-    socket._writev = (parts, done) => {
-      writes.push(parts.reduce((sum, { chunk }) => sum + chunk.length, 0))
-      done()
-    }
-    async function* body(): AsyncGenerator<Buffer, void> {
-      yield Buffer.from('{"items":[')
-      yield chunk
-      yield Buffer.from(']}')
-    }
-    const answer = { status: 200, contentType: 'application/json', body: body() }
-    // Another list has its turn as well: a further slice would be in the next one.
-    const slices = createSlices()
-    void slices.enter()
-    await respond(response, { answer, headers: {}, isHead: false, slices }, createLifetime(60_000))
-    await new Promise(setImmediate)
-    assert.equal(writes.length, 1, `writes of ${writes} bytes`)
-  })
-
   it('cuts off a list that its client does not read', async () => {
     const socket = new Socket()
     socket._write = () => undefined

@@ -37,9 +37,6 @@ const defaultReadTimeout = 15_000
 /** The bytes of a list that are written without a turn of other requests. */
 const slice = 128 * 1024
 
-/** A chunk of so many bytes is sent with the one before: the end of a list is no write of its own. */
-const rest = 1024
-
 /** The slices of all lists that are written in one turn of the event loop. */
 const slicesInTurn = 2
 
@@ -155,11 +152,11 @@ async function pump(response: ServerResponse, from: Pumping, lifetime: Lifetime)
     if (!taken && response.writableLength > most) {
       await readOn(response, from, lifetime)
     }
-    if (lifetime.ended === undefined) next = await from.chunks.next()
-    if (written >= slice && !next.done && next.value.length > rest) {
+    if (written >= slice) {
       await slices.enter()
       written = 0
     }
+    if (lifetime.ended === undefined) next = await from.chunks.next()
   }
 }
 
