@@ -1,7 +1,7 @@
 import { canonicalText } from '../framework/apply/canonicaltext.ts'
 import type { TableColumn } from '../framework/contract/schema.ts'
 import { since } from '../framework/formats/humanduration.ts'
-import { formatNumber } from '../framework/formats/values.ts'
+import { formatNumber, lazily } from '../framework/formats/values.ts'
 import { atOnce, canonicalJson } from '../framework/json/json.ts'
 import type { KubeObject } from '../framework/meta/object.ts'
 import type { PrinterColumn } from './definitions/definition.ts'
@@ -44,7 +44,7 @@ function metersByRow(): MeterFor {
 
 function tableColumn(column: PrinterColumn, meterFor: MeterFor): TableColumn {
   const { name, type, format = '', description = '', priority = 0 } = column
-  const path = pathOrNothing(column.jsonPath)
+  const path = lazily(() => pathOrNothing(column.jsonPath))
   const noDescription = `Custom resource definition column (in JSONPath format): ${column.jsonPath}`
   return {
     name,
@@ -54,7 +54,7 @@ function tableColumn(column: PrinterColumn, meterFor: MeterFor): TableColumn {
     priority,
     cell: (object, now) => {
       const meter = meterFor(object, now)
-      const [value] = path(object, meter)
+      const [value] = path()(object, meter)
       return value === undefined ? null : cellOf({ type, value, now }, meter)
     },
   }
