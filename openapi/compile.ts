@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { canonicalText } from '../framework/apply/canonicaltext.ts'
-import { inTurns, Pace } from '../framework/async/awaitable.ts'
-import type { Decoded, DecodingScope, ObjectSchema, ValidationScope } from '../framework/contract/schema.ts'
+import type { Decoded, DecodingScope, ValidationScope } from '../framework/contract/schema.ts'
+import { type LazySteps, lazily, lazilyInSteps } from '../framework/formats/values.ts'
 import { atOnce, canonicalJson } from '../framework/json/json.ts'
 import { badRequest, type FieldError, StatusError, tooLarge } from '../framework/meta/errors.ts'
 import type { ErrorSteps } from '../framework/meta/errorsteps.ts'
@@ -10,14 +10,100 @@ import { child, invalidValue } from '../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../framework/meta/jsonschema.ts'
 import type { KubeObject } from '../framework/meta/object.ts'
 import { isTooDeep } from '../framework/wire/parsebody.ts'
-import { type CompiledSchema, CompiledSchemas } from './compiledschemas.ts'
 import type { KindVersion } from './definitions/definition.ts'
-import type { RuleCheck } from './expressions/rules.ts'
+import { compileRuleCheck, type RuleCheck } from './expressions/rules.ts'
+import { isLarge, LargeSchema, type SteppedSchema } from './largeschema.ts'
+import { CompiledSize } from './nodes/nodes.ts'
 import { DefaultsAllowance, DefaultsLimitError } from './validation/defaulting.ts'
-import { UnreadableError } from './validation/pruning.ts'
-import { validate } from './validation/schema.ts'
-import type { StructureCheck } from './validation/structure.ts'
-import { maxErrors } from './validation/validation.ts'
+import { compilePruning, UnreadableError } from './validation/pruning.ts'
+import { CompiledChecks, compileCheck, validate } from './validation/schema.ts'
+import {
+  compileStructure,
+  embeddedCheck,
+  type StructureCheck,
+  uniquenessCheck,
+} from './validation/structure.ts'
+import { maxErrors, type ValueCheck } from './validation/validation.ts'
+
+/** A compiled schema. Most of it is compiled when an object first needs it. */
+export interface CompiledSchema {
+  readonly size: CompiledSize
+  readonly prune: ReturnType<typeof compilePruning>
+  /** Without defaults. */
+  readonly pruneOnly: () => ReturnType<typeof compilePruning>
+  readonly check: ValueCheck
+  /** undefined if the schema has no status. */
+  readonly status: ValueCheck | undefined
+  readonly embedded: LazySteps<StructureCheck | undefined>
+  readonly uniqueness: LazySteps<StructureCheck | undefined>
+  readonly rules: LazySteps<RuleCheck | undefined>
+}
+
+function compile(schema: JSONSchemaProps): CompiledSchema {
+  const size = new CompiledSize()
+  const checks = new CompiledChecks(size)
+  const { status } = schema.properties ?? {}
+  return {
+    size,
+    prune: compilePruning(schema, { root: true, size }),
+    pruneOnly: lazily(() => compilePruning(schema, { root: true, defaults: false, size })),
+    check: compileCheck(schema, checks),
+    status: status && compileCheck(status, checks),
+    embedded: lazilyInSteps(() => compileStructure(schema, embeddedCheck, size)),
+    uniqueness: lazilyInSteps(() => compileStructure(schema, uniquenessCheck, size)),
+    rules: lazilyInSteps(() => compileRuleCheck(schema, size)),
+  }
+}
+
+/** Compiled schemas that are kept: those used last, up to a number of nodes. A tenant may define many large ones. */
+export class CompiledSchemas {
+  readonly #kept: LRUCache<JSONSchemaProps, CompiledSchema>
+
+  constructor(nodes: number) {
+    this.#kept = new LRUCache({ maxSize: nodes, sizeCalculation: ({ size }) => Math.ceil(size.nodes) })
+  }
+
+  /** Compiles the schema unless it is kept. `work` may compile more of it. */
+  use<T>(schema: JSONSchemaProps, work: (compiled: CompiledSchema) => T): T {
+    const using = this.#using(schema)
+    try {
+      return work(using.compiled)
+    } finally {
+      this.#keep(schema, using)
+    }
+  }
+
+  *useInSteps<T>(
+    schema: JSONSchemaProps,
+    work: (compiled: CompiledSchema) => Generator<void, T>,
+  ): Generator<void, T> {
+    const using = this.#using(schema)
+    try {
+      return yield* work(using.compiled)
+    } finally {
+      this.#keep(schema, using)
+    }
+  }
+
+  #using(schema: JSONSchemaProps): Using {
+    const kept = this.#kept.get(schema)
+    const compiled = kept ?? compile(schema)
+    return { compiled, before: kept === undefined ? 0 : kept.size.nodes }
+  }
+
+  #keep(schema: JSONSchemaProps, { compiled, before }: Using): void {
+    if (compiled.size.nodes <= before) return
+    // A value that is kept already would keep its old size.
+    this.#kept.delete(schema)
+    this.#kept.set(schema, compiled)
+  }
+}
+
+/** `before`: the nodes that were compiled before. */
+interface Using {
+  readonly compiled: CompiledSchema
+  readonly before: number
+}
 
 /** Nodes that are kept for all schemas: some hundred megabytes. */
 const mostNodes = 200_000
@@ -43,9 +129,6 @@ export function compileSchema(schema: JSONSchemaProps, compiled = compiledSchema
     validateSteps,
   }
 }
-
-/** A schema that works in steps: also those of compiling what the object needs first, and one for each CEL rule. */
-export type SteppedSchema = ObjectSchema & Required<Pick<ObjectSchema, 'decodeSteps' | 'validateSteps'>>
 
 function decode({ prune }: CompiledSchema, object: KubeObject, { stored }: DecodingScope): Decoded {
   const whole = object.metadata === undefined ? { ...object, metadata: {} } : object
@@ -164,56 +247,17 @@ export function schemaCache(max: number): (schema: JSONSchemaProps) => SteppedSc
     byHash.set(hash, compiled)
     return compiled
   }
+  const large = (schema: JSONSchemaProps): SteppedSchema =>
+    new LargeSchema({
+      own: compileSchema(schema),
+      hash: () => hashing(schema),
+      shared: () => shared(schema),
+    })
   return schema => {
-    const compiled =
-      byIdentity.get(schema) ?? (isLarge(schema) ? new LargeSchema(schema, shared) : shared(schema))
+    const compiled = byIdentity.get(schema) ?? (isLarge(schema) ? large(schema) : shared(schema))
     byIdentity.set(schema, compiled)
     return compiled
   }
-}
-
-/** Values of a schema whose hash takes longer than many small requests. */
-const manyValues = 2_048
-
-function isLarge(schema: JSONSchemaProps): boolean {
-  let left = manyValues
-  const count = (value: object): boolean =>
-    Object.values(value).some(
-      each => --left < 0 || (typeof each === 'object' && each !== null && count(each)),
-    )
-  return count(schema)
-}
-
-/** A schema that is hashed in steps before it is first used, and then shares what equal ones have compiled. */
-class LargeSchema implements SteppedSchema {
-  readonly #schema: JSONSchemaProps
-  readonly #share: (schema: JSONSchemaProps) => SteppedSchema
-  #inner: SteppedSchema
-  #preparing: Promise<void> | undefined
-  #isPrepared = false
-
-  constructor(schema: JSONSchemaProps, share: (schema: JSONSchemaProps) => SteppedSchema) {
-    this.#schema = schema
-    this.#share = share
-    this.#inner = compileSchema(schema)
-  }
-
-  prepare(): Promise<void> | undefined {
-    if (this.#isPrepared) return undefined
-    this.#preparing ??= this.#prepare()
-    return this.#preparing
-  }
-
-  async #prepare(): Promise<void> {
-    await inTurns(hashing(this.#schema), new Pace())
-    this.#inner = this.#share(this.#schema)
-    this.#isPrepared = true
-  }
-
-  readonly decode: ObjectSchema['decode'] = (...of) => this.#inner.decode(...of)
-  readonly validate: ObjectSchema['validate'] = (...of) => this.#inner.validate(...of)
-  readonly decodeSteps: SteppedSchema['decodeSteps'] = (...of) => this.#inner.decodeSteps(...of)
-  readonly validateSteps: SteppedSchema['validateSteps'] = (...of) => this.#inner.validateSteps(...of)
 }
 
 /** Like `compileSchema`, shared by all logical clusters that serve an equal schema. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { atOnce } from '../framework/json/json.ts'
 import type { JSONSchemaProps } from '../framework/meta/jsonschema.ts'
-import { type CompiledSchema, CompiledSchemas } from './compiledschemas.ts'
+import { type CompiledSchema, CompiledSchemas } from './compile.ts'
 import { validate } from './validation/schema.ts'
 
 const names = Array.from({ length: 1_000 }, (_, i) => `p${i}`)

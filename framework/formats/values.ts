@@ -73,6 +73,18 @@ export function append<T>(list: T[], items: readonly T[]): void {
   for (const item of items) list.push(item)
 }
 
+/** A value that is made in steps when it is first needed. */
+export type LazySteps<T> = () => Generator<void, T>
+
+/** Makes a value in steps when it is first needed. */
+export function lazilyInSteps<T>(make: LazySteps<T>): LazySteps<T> {
+  let made: { readonly value: T } | undefined
+  return function* () {
+    made ??= { value: yield* make() }
+    return made.value
+  }
+}
+
 /** Makes a value when it is first needed. */
 export function lazily<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined

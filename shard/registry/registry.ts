@@ -12,7 +12,7 @@ import type { ClusterName, KubeObject, ObjectKey } from '../../framework/meta/ob
 import { atVersion, type Encoded, encodeObject } from '../../framework/wire/encode.ts'
 import { canonicalObjectSteps, encodeCanonicalSteps } from '../../framework/wire/encodesteps.ts'
 import { applyType } from '../../framework/wire/parsebody.ts'
-import type { SteppedSchema } from '../../openapi/compile.ts'
+import type { SteppedSchema } from '../../openapi/largeschema.ts'
 import type { RegistryAdmission } from '../admission/chain.ts'
 import {
   encodeStoredForm,
