@@ -32,21 +32,6 @@ export interface ObjectSchema {
   ): Generator<void, readonly FieldError[]>
 }
 
-/** What a schema decodes, in its steps. */
-export function* decodingSteps(schema: ObjectSchema, object: KubeObject): Generator<void, Decoded> {
-  return schema.decodeSteps === undefined ? schema.decode(object) : yield* schema.decodeSteps(object)
-}
-
-/** The errors that a schema finds, in its steps. */
-export function* validatingSteps(
-  schema: ObjectSchema,
-  ...given: Parameters<ObjectSchema['validate']>
-): Generator<void, readonly FieldError[]> {
-  return schema.validateSteps === undefined
-    ? schema.validate(...given)
-    : yield* schema.validateSteps(...given)
-}
-
 /** The part of an object that is decoded; default: the body of a request. */
 export interface DecodingScope {
   /** A stored object: defaults that add too much are left out. */

@@ -1,14 +1,12 @@
 import { type Awaitable, attempt, inTurns, Pace } from '../async/awaitable.ts'
 import type { Served } from '../contract/apis.ts'
 import type { RequestContext } from '../contract/context.ts'
-import { decodingSteps, validatingSteps } from '../contract/schema.ts'
 import { isMembers } from '../json/json.ts'
 import { badRequest, type FieldError, invalid, type StatusError } from '../meta/errors.ts'
 import { apiVersionOf, type KubeObject, type ObjectKey } from '../meta/object.ts'
 import type { FieldValidation } from '../query/options.ts'
 import type { VerbRequest } from '../request/response.ts'
-import { checkTexts } from '../wire/limits.ts'
-import { DecodeError, decodeMetadata, jsonType, MissingKindError } from '../wire/metadata.ts'
+import { checkTexts, DecodeError, decodeMetadata, jsonType, MissingKindError } from '../wire/metadata.ts'
 import {
   type BodyFormat,
   bodyFormat,
@@ -119,7 +117,9 @@ export function* decodeSteps(value: unknown, served: Served): Generator<void, De
   checkTexts(fields.metadata)
   const { metadata, unknown } = decodeMetadata(fields.metadata)
   yield
-  const decoded = yield* decodingSteps(served.schema, { ...fields, ...typed, metadata })
+  const { schema } = served
+  const whole = { ...fields, ...typed, metadata }
+  const decoded = schema.decodeSteps === undefined ? schema.decode(whole) : yield* schema.decodeSteps(whole)
   yield
   const timed = isCustom(served) ? decoded.object : withGoTimes(decoded.object, served.group, served.kind)
   yield* refuseMistyped(timed, served)
@@ -232,7 +232,8 @@ const jsonNames: Readonly<Record<string, string>> = { integer: 'number', boolean
 export function* refuseMistyped(object: KubeObject, served: Served): Generator<void> {
   const { group, kind, schema } = served
   if (isCustom(served)) return
-  const errors = yield* validatingSteps(schema, object)
+  const errors =
+    schema.validateSteps === undefined ? schema.validate(object) : yield* schema.validateSteps(object)
   const error = errors.find(({ type }) => type === 'FieldValueTypeInvalid')
   if (error !== undefined) throw new DecodeError(explain(group, kind, error))
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { atOnce } from '../json/json.ts'
-import { canonicalSteps, hasMany, JsonPieces } from '../json/jsonpieces.ts'
 import type { KubeObject, Metadata } from '../meta/object.ts'
-import { canonicalObject, encodeCanonical } from './encode.ts'
+import { canonicalObject, encodeCanonical, hasMany } from './encode.ts'
 import { canonicalObjectSteps, encodeCanonicalSteps } from './encodesteps.ts'
+import { canonicalSteps, JsonPieces } from './jsonpieces.ts'
 
 const key = fc.oneof(fc.string(), fc.constantFrom('__proto__', '10', '9', '4000000000', 'a'))
 const leaf = fc.oneof(

@@ -1,6 +1,6 @@
-import { canonicalSteps, JsonPieces } from '../json/jsonpieces.ts'
 import type { KubeObject, Metadata } from '../meta/object.ts'
 import { type Encoded, inOrder } from './encode.ts'
+import { canonicalSteps, JsonPieces } from './jsonpieces.ts'
 
 /** What `canonicalObject` returns, in steps. */
 export function* canonicalObjectSteps({

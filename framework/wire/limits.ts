@@ -14,19 +14,6 @@ export function tooManyMembers(path: string): StatusError {
   return tooLarge(`limit of one object is ${mostMembers} members${place === '' ? '' : `: ${place}`}`)
 }
 
-/** The most labels, and the most annotations, of an object: they are copied several times. */
-const mostTexts = 10_000
-
-/** Checks `metadata` as a client sent it. Throws 413. */
-export function checkTexts(metadata: unknown): void {
-  if (!isMembers(metadata)) return
-  for (const field of ['labels', 'annotations']) {
-    const texts = metadata[field]
-    if (isMembers(texts) && Object.keys(texts).length > mostTexts)
-      throw tooLarge(`limit is ${mostTexts} ${field}`)
-  }
-}
-
 /** Whether an object could have too many members after a patch: by the bytes of the object and of the patch together. */
 export const mayHaveTooManyMembers = (bytes: number): boolean => bytes > bytesOfMost
 

@@ -1,4 +1,6 @@
 import { isObject, type JsonObject, typeOf } from '../formats/values.ts'
+import { isMembers } from '../json/json.ts'
+import { tooLarge } from '../meta/errors.ts'
 import { type Metadata, timestamp } from '../meta/object.ts'
 import {
   itemStruct,
@@ -143,4 +145,17 @@ export function decodeMetadata(value: unknown, path = 'metadata'): DecodedMetada
   const unknown: string[] = []
   const metadata = decodeStruct(value, path, unknown)
   return { metadata: metadata as Metadata, unknown: unknown.sort() }
+}
+
+/** The most labels, and the most annotations, of an object: they are copied several times. */
+const mostTexts = 10_000
+
+/** Checks `metadata` as a client sent it. Throws 413. */
+export function checkTexts(metadata: unknown): void {
+  if (!isMembers(metadata)) return
+  for (const field of ['labels', 'annotations']) {
+    const texts = metadata[field]
+    if (isMembers(texts) && Object.keys(texts).length > mostTexts)
+      throw tooLarge(`limit is ${mostTexts} ${field}`)
+  }
 }

@@ -6,10 +6,10 @@ import {
 } from '../../framework/contract/admission.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import type { DeleteOptions, WriteOptions } from '../../framework/contract/storage.ts'
-import { hasMany } from '../../framework/json/jsonpieces.ts'
+
 import { type About, StatusError } from '../../framework/meta/errors.ts'
 import type { ClusterName, KubeObject, ObjectKey } from '../../framework/meta/object.ts'
-import { atVersion, type Encoded, encodeObject } from '../../framework/wire/encode.ts'
+import { atVersion, type Encoded, encodeObject, hasMany } from '../../framework/wire/encode.ts'
 import { canonicalObjectSteps, encodeCanonicalSteps } from '../../framework/wire/encodesteps.ts'
 import { applyType } from '../../framework/wire/parsebody.ts'
 import type { SteppedSchema } from '../../openapi/largeschema.ts'
