@@ -213,7 +213,7 @@ export class Turns {
   /** The body, when it may be processed: a small one at once. */
   async of(body: Buffer): Promise<Buffer> {
     if (body.length < large) return body
-    this.#last = this.#last.then(turn)
+    this.#last = this.#last.then(() => new Promise(resolve => setImmediate(resolve)))
     await this.#last
     return body
   }

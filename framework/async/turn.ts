@@ -5,6 +5,14 @@ type Length = 'short' | 'long'
 
 type Start = () => void
 
+/** Measures work that waits for turns. */
+export interface TurnMeter {
+  /** Work begins to wait; returns what is called before it goes on. */
+  waits(): () => void
+  /** Work that went on has ended, or waits again. */
+  ends(): void
+}
+
 /**
  * The work of all requests that waits for a turn. One turn of the event loop has one slice of it, whoever waits: with a slice
  * for each, a request that needs none would wait as long as all others work. Short and long work alternate, each in its
@@ -14,10 +22,15 @@ class WaitingWork {
   readonly #waiting: Readonly<Record<Length, Start[]>> = { short: [], long: [] }
   #isScheduled = false
   #since = 0
+  meter: TurnMeter | undefined
   #last: Length = 'long'
 
   add(length: Length, start: Start): void {
-    this.#waiting[length].push(start)
+    const goesOn = this.meter?.waits()
+    this.#waiting[length].push(() => {
+      goesOn?.()
+      start()
+    })
     if (this.#isScheduled) return
     this.#isScheduled = true
     setImmediate(this.#begin)
@@ -38,6 +51,7 @@ class WaitingWork {
   }
 
   readonly #goOn = (): void => {
+    this.meter?.ends()
     const { short, long } = this.#waiting
     this.#isScheduled = short.length + long.length > 0
     if (!this.#isScheduled) return
@@ -47,6 +61,11 @@ class WaitingWork {
 }
 
 const waiting = new WaitingWork()
+
+/** From now on, `meter` measures the work of this process that waits for turns. */
+export const measureTurns = (meter: TurnMeter): void => {
+  waiting.meter = meter
+}
 
 /** Resolves in a turn of the event loop that has time left, after the pending I/O. */
 export const turn = (): Promise<void> => new Promise(resolve => waiting.add('short', resolve))

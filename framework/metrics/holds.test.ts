@@ -44,6 +44,19 @@ describe('the time for which a request blocks the event loop', () => {
     assert.deepEqual(await observed('GET'), [undefined, undefined])
   })
 
+  it('is observed after each turn, for the request that waited', async () => {
+    const others = new Promise<void>(resolve => setImmediate(resolve))
+    metrics.begin('POST')
+    const waited = turn()
+    metrics.begin('GET')
+    await others
+    await waited
+    spend({ passed: 40, used: 40 })
+    await turn()
+    assert.deepEqual(await observed('POST'), ['1', '0.04'])
+    assert.deepEqual(await observed('GET'), [undefined, undefined])
+  })
+
   it('is that of the processor, also on a machine that is busy with others', async () => {
     metrics.begin('POST')
     spend({ passed: 400, used: 10 })

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { measureTurns, type TurnMeter } from '../async/turn.ts'
 import type { ResourceRequest } from '../request/requestinfo.ts'
 import {
   createAllSeries,
@@ -72,6 +73,7 @@ export function createMetrics({ cachedLists = false }: MetricsOptions = {}): Met
     return resources.has(key) ? { group, version, resource } : { group: '', version: '', resource: 'other' }
   }
   const holds = new Holds(meterOf(registry, holdMeter))
+  measureTurns(holds)
   // Parsed requests are cached, and so are their series.
   const known = new WeakMap<ResourceRequest, Series>()
   const book: Book = {
@@ -114,6 +116,13 @@ const holdMeter: MeterDefinition = {
   buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
 }
 
+interface Named {
+  readonly names: Readonly<Record<string, string>>
+}
+
+/** Work that is not that of a request. */
+const noRequest: Named = { names: { verb: '', group: '', version: '', resource: '' } }
+
 /** A reading of the processor time is so many milliseconds old at most when work begins. */
 const precision = 5
 
@@ -127,9 +136,9 @@ function processorTime(): number {
  * Measures for how long a request blocks the event loop: nothing else runs in the meantime. Processor time, because a busy machine
  * stops the process at any place; with other threads of the process, but not more than the time that has passed.
  */
-class Holds {
+class Holds implements TurnMeter {
   readonly #observe: MetricRecorder
-  #current: MeasuredRequest | undefined
+  #current: Named | undefined
   #since = 0
   /** Reading the processor time takes longer than the work of some requests. */
   #readAt = Number.NEGATIVE_INFINITY
@@ -139,8 +148,8 @@ class Holds {
     this.#observe = observe
   }
 
-  begin(request: MeasuredRequest): void {
-    if (this.#current === undefined) setImmediate(this.#end)
+  begin(request: Named): void {
+    if (this.#current === undefined) setImmediate(this.ends)
     else this.#settle(this.#current)
     this.#current = request
     this.#since = performance.now()
@@ -149,12 +158,17 @@ class Holds {
     this.#read = processorTime()
   }
 
-  readonly #end = (): void => {
+  waits(): () => void {
+    const request = this.#current ?? noRequest
+    return () => this.begin(request)
+  }
+
+  readonly ends = (): void => {
     if (this.#current !== undefined) this.#settle(this.#current)
     this.#current = undefined
   }
 
-  #settle(request: MeasuredRequest): void {
+  #settle(request: Named): void {
     const elapsed = performance.now() - this.#since
     if (elapsed < shortHold) return
     const held = Math.min(elapsed, processorTime() - this.#read)
