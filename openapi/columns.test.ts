@@ -112,6 +112,24 @@ describe('selectable fields', () => {
     }
   })
 
+  it('do not read an object whose texts are too long for each column', () => {
+    let reads = 0
+    const map = new Proxy(
+      Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`k${i}`, 'x'.repeat(1_000)])),
+      {
+        ownKeys(target) {
+          reads++
+          return Reflect.ownKeys(target)
+        },
+      },
+    )
+    const columns = columnsOf(Array(2_000).fill({ name: 'N', type: 'string', jsonPath: '.spec.map' }))
+    const large = { ...object, spec: { map } }
+    const cells = columns.map(each => each.cell(large, now))
+    assert.deepEqual(cells, Array(2_000).fill(null))
+    assert.ok(reads < 10, `${reads} times`)
+  })
+
   it('of a resource have one limit for a row', () => {
     const columns: readonly PrinterColumn[] = Array(2_000).fill({
       name: 'N',

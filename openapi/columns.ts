@@ -107,6 +107,7 @@ function textOf(value: unknown): string {
 
 /** The text of a cell; null when the cells of its row have more characters than the meter allows: each of many may have the object. */
 function textWithin(meter: JsonPathMeter, value: unknown): string | null {
+  if (meter.characters === 0) return null
   const json = isContainer(value) ? atOnce(canonicalText(value, meter.characters)) : textOf(value)
   const length = json?.length ?? Number.POSITIVE_INFINITY
   meter.characters = Math.max(0, meter.characters - length)
