@@ -61,6 +61,8 @@ class Role {
   readonly key: string
   /** Bindings that name the role. */
   bindings = 0
+  /** A subject with many bindings has the role: its rules are read before they are asked for. */
+  isReadSoon = false
   #item: Item | undefined
   #rules: readonly PolicyRule[] | undefined
 
@@ -81,9 +83,16 @@ class Role {
   }
 }
 
+/** Roles whose rules are read at once, in about a millisecond. */
+const atOnce = 100
+
+/** A subject with so many bindings has its roles read soon: a decision would read all of them in one step. */
+const many = 500
+
 /** The roles of all logical clusters, and those that bindings name: a binding finds its roles once. */
 class Roles {
   readonly #byKey = new Map<string, Role>()
+  readonly #unread: Role[] = []
 
   get(key: string): Role | undefined {
     return this.#byKey.get(key)
@@ -93,7 +102,22 @@ class Roles {
     const { cluster, namespace, name } = item.key
     const role = this.#at(keyFor(cluster, namespace, name))
     role.item = type === 'DELETED' ? undefined : item
+    if (role.isReadSoon) this.readSoon([role])
     this.#tidy(role)
+  }
+
+  /** Reads the rules of roles between the turns of requests. */
+  readSoon(found: readonly Role[]): void {
+    if (this.#unread.length === 0) setImmediate(this.#readSome)
+    for (const role of found) {
+      role.isReadSoon = true
+      this.#unread.push(role)
+    }
+  }
+
+  readonly #readSome = (): void => {
+    for (const role of this.#unread.splice(-atOnce)) void role.rules
+    if (this.#unread.length > 0) setImmediate(this.#readSome)
   }
 
   /** The role that a binding names, and that of `system:admin` with its name. To be given back by `release`. */
@@ -159,6 +183,7 @@ function applyBinding(bindings: Bindings, roles: Roles, { type, item, previous }
   for (const key of keys) {
     const all = bindings.get(key) ?? new Map<string, BoundRoles>()
     bindings.set(key, all.set(name, binding))
+    if (all.size > many) roles.readSoon(binding.roles)
   }
 }
 
