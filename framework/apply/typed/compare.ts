@@ -172,10 +172,12 @@ function checkCount(before: List, after: List): void {
 
 function* grouped(list: ListType, items: List, work: Work): Generator<void, ReadonlyMap<PathElement, List>> {
   const groups = new Map<PathElement, unknown[]>()
-  for (const [i, element] of elementsOf(list, items).entries()) {
+  let i = 0
+  for (const element of elementsOf(list, items)) {
     const group = groups.get(element)
     if (group === undefined) groups.set(element, [items[i]])
     else group.push(items[i])
+    i++
     if (work.isStepDone()) yield
   }
   return groups
