@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { turn } from '../framework/async/turn.ts'
+import { setImmediate as turn } from 'node:timers/promises'
 import { StatusError } from '../framework/meta/errors.ts'
 import { WriteRetries } from './writeretries.ts'
 

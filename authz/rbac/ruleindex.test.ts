@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { turn } from '../../framework/async/turn.ts'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Action } from '../../framework/contract/authorizer.ts'
 import { type Random, randomFrom } from '../../test/model/random.ts'
 import { action, clusterBinding, clusterRole, createFixture, user, userNamed } from '../testing/fixture.ts'

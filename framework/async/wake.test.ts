@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { turn } from './turn.ts'
+import { setImmediate as turn } from 'node:timers/promises'
 import { valuesAndWakes, Wake } from './wake.ts'
 
 /** A generator whose values are pushed. It ends with the first undefined. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { turn } from '../async/turn.ts'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { UserInfo } from '../request/user.ts'
 import { userOf } from './access.ts'
 import type { Exchange } from './serve.ts'

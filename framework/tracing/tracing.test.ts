@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { turn } from '../async/turn.ts'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { SpanSink } from './span.ts'
 import { type TracedRequest, Tracing } from './tracing.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
+import { setImmediate as turn } from 'node:timers/promises'
 import { after as settled } from '../../../framework/async/awaitable.ts'
-import { turn } from '../../../framework/async/turn.ts'
 import { silent } from '../../../framework/contract/log.ts'
 import type { KubeObject, OwnerReference } from '../../../framework/meta/object.ts'
 import { resources } from '../../../kcp/resources.ts'
