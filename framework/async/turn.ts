@@ -1,5 +1,5 @@
 /** Milliseconds of work after which other requests have their turn. */
-export const slice = 5
+export const slice = 2
 
 type Length = 'short' | 'long'
 
