@@ -1,8 +1,6 @@
-import assert from 'node:assert/strict'
-import { setImmediate } from 'node:timers/promises'
 import { storeContract } from '../../test/contract/store/contract.suite.ts'
+import { beginsNewEpoch } from '../../test/contract/store/newepoch.suite.ts'
 import { openMemoryStore, openTemporaryStore } from './memory.ts'
-import { Compacted } from './store.ts'
 
 storeContract('memory', async () => {
   const store = openMemoryStore()
@@ -15,20 +13,6 @@ storeContract('temporary', async () => {
 })
 
 describe('a temporary store', () => {
-  const value = Buffer.from('1')
-
-  it('refuses watches of the store of a process before it', async () => {
-    const before = openTemporaryStore()
-    const seen = await before.commit([{ key: 'a', value }])
-    await before.close()
-    const closed = Date.now()
-    while (Date.now() === closed) await setImmediate()
-    const after = openTemporaryStore()
-    for (const key of ['b', 'c']) await after.commit([{ key, value }])
-    const events = after.watch('', seen, AbortSignal.timeout(10_000))
-    await assert.rejects(async () => {
-      for await (const _ of events) return
-    }, Compacted)
-    await after.close()
-  })
+  const open = async () => openTemporaryStore()
+  beginsNewEpoch('refuses watches of the store of a process before it', open, open)
 })
