@@ -41,6 +41,15 @@ describe('the API sets of logical clusters', () => {
     assert.equal(shard.backend.apis('c1'), undefined)
   })
 
+  it('ends watches that begin after the logical cluster was deleted', async () => {
+    await shard.addCluster('c1')
+    const ctx = shard.context(resources.configMaps, 'c1')
+    const query = { cluster: 'c1', initialEvents: true, bookmarks: true }
+    const watch = shard.backend.storage(resources.configMaps).watch(ctx, query)
+    await shard.client.delete(resources.logicalClusters, { cluster: 'c1', namespace: '', name: 'cluster' })
+    for await (const _ of watch);
+  })
+
   it('is one object for a thousand clusters with the same bindings', async () => {
     const schema = await one()
     const clusters = Array.from({ length: 1000 }, (_, i) => `c${i}`)

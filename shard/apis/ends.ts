@@ -6,7 +6,10 @@ import type { ClusterName } from '../../framework/meta/object.ts'
  * of a logical cluster that is deleted.
  */
 export interface WatchEnds {
-  /** A signal that aborts at the next `end`; `close` when the watch is over. */
+  /**
+   * A signal that aborts at the next `end`, and is aborted when the logical cluster does not exist: it may be deleted
+   * while a request waits for a seat. `close` when the watch is over.
+   */
   open(cluster: ClusterName, groupResource: string): WatchLease
   end(cluster: ClusterName, groupResource: string): void
   endAll(cluster: ClusterName): void
@@ -22,7 +25,9 @@ interface Entry {
   users: number
 }
 
-export function createWatchEnds(): WatchEnds {
+const noLease: WatchLease = { signal: AbortSignal.abort(), close: () => undefined }
+
+export function createWatchEnds(exists: (cluster: ClusterName) => boolean): WatchEnds {
   const open = new Map<ClusterName, Map<string, Entry>>()
   const forget = (cluster: ClusterName, groupResource: string): void => {
     const entries = open.get(cluster)
@@ -31,6 +36,7 @@ export function createWatchEnds(): WatchEnds {
   }
   return {
     open(cluster, groupResource) {
+      if (!exists(cluster)) return noLease
       const entries = open.get(cluster) ?? new Map<string, Entry>()
       const entry = entries.get(groupResource) ?? { controller: new AbortController(), users: 0 }
       open.set(cluster, entries.set(groupResource, entry))

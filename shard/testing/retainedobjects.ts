@@ -92,17 +92,24 @@ async function provide(): Promise<void> {
   await until(() => find<APIExport>(resources.apiExports, provider, 'widgets')?.status?.identityHash)
 }
 
+async function fill(cluster: string): Promise<void> {
+  await shard.client.create(resources.apiBindings, at(cluster, 'widgets'), binding)
+  await shard.client.create(resources.configMaps, at(cluster, 'c', 'default'), configMap)
+}
+
+/** Resolves when the watch ends. */
+async function watch(cluster: string): Promise<void> {
+  const query = { cluster, initialEvents: true, bookmarks: true }
+  const ctx = shard.context(resources.configMaps, cluster)
+  for await (const _ of shard.backend.storage(resources.configMaps).watch(ctx, query));
+}
+
 /** Creates a tree of workspaces with bindings, claims and watches, then deletes it. */
 async function live(): Promise<void> {
   const top = await grow('root', 'top')
   const below = await Promise.all(Array.from({ length: children }, (_, i) => grow(top, `w${i}`)))
-  const watches = below.map(async cluster => {
-    await shard.client.create(resources.apiBindings, at(cluster, 'widgets'), binding)
-    await shard.client.create(resources.configMaps, at(cluster, 'c', 'default'), configMap)
-    const query = { cluster, initialEvents: true, bookmarks: true }
-    const ctx = shard.context(resources.configMaps, cluster)
-    for await (const _ of shard.backend.storage(resources.configMaps).watch(ctx, query));
-  })
+  await Promise.all(below.map(fill))
+  const watches = below.map(watch)
   await shard.client.delete(tenancy.workspaces, at('root', 'top'))
   await until(() => (find(tenancy.workspaces, 'root', 'top') === undefined ? true : undefined))
   await Promise.all(watches)
