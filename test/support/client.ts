@@ -93,9 +93,10 @@ async function open(url: string, options: RequestOptions, sent: Sent): Promise<I
   const { method = 'GET', body } = sent
   const isText = body === undefined || typeof body === 'string' || Buffer.isBuffer(body)
   const bytes = Buffer.from(isText ? (body ?? '') : JSON.stringify(body))
+  const isChunked = sent.headers?.['transfer-encoding'] !== undefined
   const headers = {
     ...options.headers,
-    ...(bytes.length > 0 && { 'content-length': bytes.length }),
+    ...(bytes.length > 0 && !isChunked && { 'content-length': bytes.length }),
     ...sent.headers,
   }
   const call = request(origin, {
