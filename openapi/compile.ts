@@ -14,7 +14,7 @@ import type { KindVersion } from './definitions/definition.ts'
 import { compileRuleCheck, type RuleCheck } from './expressions/rules.ts'
 import { isLarge, LargeSchema, type SteppedSchema } from './largeschema.ts'
 import { CompiledSize } from './nodes/nodes.ts'
-import { DefaultsAllowance, DefaultsLimitError } from './validation/defaulting.ts'
+import { DefaultsLimitError } from './validation/defaulting.ts'
 import { compilePruning, UnreadableError } from './validation/pruning.ts'
 import { CompiledChecks, compileCheck, validate } from './validation/schema.ts'
 import {
@@ -133,7 +133,7 @@ export function compileSchema(schema: JSONSchemaProps, compiled = compiledSchema
 function decode({ prune }: CompiledSchema, object: KubeObject, { stored }: DecodingScope): Decoded {
   const whole = object.metadata === undefined ? { ...object, metadata: {} } : object
   try {
-    const { value, unknown } = prune(whole, new DefaultsAllowance({ strict: stored !== true }))
+    const { value, unknown } = prune(whole, { strict: stored !== true })
     return { object: value as KubeObject, unknown }
   } catch (error) {
     if (error instanceof DefaultsLimitError) throw tooLarge(error.message)

@@ -110,7 +110,8 @@ function valueErrors(schema: JSONSchemaProps, path: string, known: Known): reado
   const value = schema.default
   try {
     known.allowance.takes(costOf(value), () => path)
-    const { unknown } = compilePruning(schema, { known: known.decodes, allowance: known.allowance })(value)
+    const allowance = () => known.allowance
+    const { unknown } = compilePruning(schema, { known: known.decodes, allowance })(value)
     const errors = validate(compileCheck(schema, known.checks), value)
     return [
       ...(unknown.length === 0 ? [] : [invalidValue(path, value, 'must not have unknown fields')]),

@@ -41,14 +41,18 @@ export class DefaultsLimitError extends Error {
   }
 }
 
+export interface DefaultsLimit {
+  /** A default that does not fit is an error; otherwise it is left out, and all after it. */
+  readonly strict: boolean
+}
+
 /** The remaining size that defaults may add to an object. */
 export class DefaultsAllowance {
   #values: number = defaultLimits.values
   #bytes: number = defaultLimits.bytes
   readonly #isStrict: boolean
 
-  /** `strict`: a default that does not fit is an error; otherwise it is left out, and all after it. */
-  constructor({ strict }: { readonly strict: boolean }) {
+  constructor({ strict }: DefaultsLimit) {
     this.#isStrict = strict
   }
 

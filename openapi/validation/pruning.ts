@@ -5,7 +5,7 @@ import { formatPath, invalidValue, type PathStep } from '../../framework/meta/fi
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { DecodeError, decodeMetadata } from '../../framework/wire/metadata.ts'
 import { CompiledSize, maxSchemaDepth, requireDepth } from '../nodes/nodes.ts'
-import { costOf, DefaultsAllowance, type ValueCost } from './defaulting.ts'
+import { costOf, DefaultsAllowance, type DefaultsLimit, type ValueCost } from './defaulting.ts'
 
 /** The current path of decoding, and the dropped fields. */
 interface Decoding {
@@ -13,13 +13,13 @@ interface Decoding {
   readonly unknown: Findings<string>
   /** Unknown fields of metadata. */
   readonly unknownOfMetadata: Findings<string>
-  readonly allowance: DefaultsAllowance
+  readonly allowance: () => DefaultsAllowance
 }
 
 /** Prunes, drops nulls and applies defaults in one pass. Returns the same value if nothing changes. */
 type Decode = (value: unknown, decoding: Decoding) => unknown
 
-const newDecoding = (allowance: DefaultsAllowance): Decoding => ({
+const newDecoding = (allowance: () => DefaultsAllowance): Decoding => ({
   steps: [],
   unknown: new Findings(),
   unknownOfMetadata: new Findings(),
@@ -68,7 +68,7 @@ interface Place {
   readonly known: Decodes
   readonly size: CompiledSize
   /** Of the defaults inside defaults. */
-  readonly allowance: DefaultsAllowance
+  readonly allowance: () => DefaultsAllowance
 }
 
 /** Compiled decoders, shared between a schema and its parts. */
@@ -77,15 +77,15 @@ export type Decodes = Map<JSONSchemaProps, Decode>
 /**
  * Compiles pruning, removal of nulls and defaulting (rules.md 7.18 to 7.22), and what is below the properties of the schema when it is
  * needed. Throws if the schema is nested too deep, and a `DefaultsLimitError` with a strict `allowance`; the returned function throws `UnreadableError`, and a
- * `DefaultsLimitError` unless it gets an allowance that is not strict.
+ * `DefaultsLimitError` unless it gets a limit that is not strict.
  */
 export function compilePruning(
   schema: JSONSchemaProps,
   place: Partial<Place> = {},
-): (value: unknown, allowance?: DefaultsAllowance) => PrunedValue {
+): (value: unknown, limit?: DefaultsLimit) => PrunedValue {
   const decode = compileDecode(schema, { ...anyPlace(), ...place })
-  return (value, allowance = new DefaultsAllowance({ strict: true })) => {
-    const decoding = newDecoding(allowance)
+  return (value, limit = { strict: true }) => {
+    const decoding = newDecoding(lazily(() => new DefaultsAllowance(limit)))
     const pruned = decode(value, decoding)
     const { unknown, unknownOfMetadata } = decoding
     return { value: pruned, unknown: [...unknown.all.sort(), ...unknownOfMetadata.all.sort()] }
@@ -99,7 +99,7 @@ const anyPlace = (): Place => ({
   depth: maxSchemaDepth,
   known: new Map(),
   size: new CompiledSize(),
-  allowance: new DefaultsAllowance({ strict: false }),
+  allowance: lazily(() => new DefaultsAllowance({ strict: false })),
 })
 
 function compileDecode(schema: JSONSchemaProps, place: Place): Decode {
@@ -218,7 +218,7 @@ function decodeList(
 
 /** Whether the allowance has room for a default; the path of the field is that of `steps` and `key`. */
 const isAdded = ({ cost }: Fallback, { allowance, steps }: Decoding, ...key: PathStep[]): boolean =>
-  allowance.takes(cost, () => formatPath([...steps, ...key]))
+  allowance().takes(cost, () => formatPath([...steps, ...key]))
 
 const dropped = Symbol('dropped')
 
@@ -241,7 +241,7 @@ function missingDefaults(
   decoding: Decoding,
 ): readonly (readonly [string, unknown])[] {
   // Saves the lookup of each default for every object of a list.
-  if (decoding.allowance.isSpent) return []
+  if (defaults.length === 0 || decoding.allowance().isSpent) return []
   return defaults
     .filter(([key]) => !Object.hasOwn(value, key) || value[key] === undefined)
     .filter(([key, fallback]) => isAdded(fallback, decoding, key))
