@@ -6,7 +6,7 @@ import type { Logger } from '../../framework/contract/log.ts'
 import type { FairnessLimits } from '../../framework/fairness/fairness.ts'
 import { ConnectionLimit } from '../../framework/server/connections.ts'
 import { externalLogicalClusterAdmin, kcpAdmin, logicalClusterAdmin } from '../../kcp/users.ts'
-import type { QuotaLimits } from '../../shard/admission/kcp/quota.ts'
+import type { QuotaLimits } from '../../shard/admission/quota/quota.ts'
 import { bytes, count, duration } from './values.ts'
 
 /** The limits of concurrent requests; the first two flags are those of kube-apiserver. */

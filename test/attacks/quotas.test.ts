@@ -150,3 +150,36 @@ describe('a user who stores without limit', function () {
     assert.equal((await create(path, 'd')).status, 403)
   })
 })
+
+describe('a user with many workspaces', function () {
+  this.timeout(120_000)
+  const own = ['a', 'b', 'c']
+  let people: People
+
+  before(async () => {
+    people = await startWithPeople(['--total-bytes-limit', '4Mi'])
+    const [attacker, victim] = (await createWorkspaces(people.oriel, ['attacker', 'victim'])) as [
+      Tenant,
+      Tenant,
+    ]
+    await apply(attacker.kubectl, ...rolesFor('user-1', everything))
+    await apply(victim.kubectl, ...rolesFor('user-2', everything))
+    for (const name of own)
+      assert.equal((await people.post('user-1', workspaces('root:attacker'), workspace(name))).status, 201)
+  })
+  after(() => discard(people.oriel))
+
+  it('cannot use up the bytes of all logical clusters', async () => {
+    for (const name of [...own, '']) {
+      const home = name === '' ? 'attacker' : `attacker:${name}`
+      const create = (i: number) => people.post('user-1', configMaps(home), configMap(`c-${i}`, 100_000))
+      await eventually(
+        () => create(0),
+        ({ status, body }) => status === 201 || body.includes('has reached its limit'),
+      )
+      const { refused } = await exhaust(i => create(i + 1))
+      assert.match(refused.json().message ?? '', /has reached its limit of bytes in the server \(\d+\/\d+\)/)
+    }
+    assert.equal((await people.post('user-2', configMaps('victim'), configMap('c', 10_000))).status, 201)
+  })
+})

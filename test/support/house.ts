@@ -68,7 +68,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'cacheserver claims manifests',
     'bindings published tenancy',
     'controllers',
-    'admission/kubernetes bootstrap controllers/exports controllers/mounts tokens',
+    'admission/kubernetes admission/quota bootstrap controllers/exports controllers/mounts tokens',
     'admission/kcp admission/policies peers',
     'admission/webhooks controllers/kubernetes migration',
     'controllers/workspaces',

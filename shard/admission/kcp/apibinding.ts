@@ -10,8 +10,8 @@ import { exportHash, exportLabel } from '../../../kcp/labels.ts'
 import type { PathReference } from '../../../kcp/references.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import type { ClusterDirectory } from '../../tenancy/directory.ts'
+import { concerns, refused } from '../refusal.ts'
 import { checkBind, type ExportRules, exportCluster, noPermission } from './permission.ts'
-import { concerns, refused } from './refusal.ts'
 
 const bindings = 'apibindings.apis.kcp.io'
 

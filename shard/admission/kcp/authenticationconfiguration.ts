@@ -2,7 +2,7 @@ import { unusableEntries } from '../../../framework/authn/jwt/index.ts'
 import type { AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { tokenExpressions } from '../../../openapi/expressions/tokenexpressions.ts'
-import { concerns } from './refusal.ts'
+import { concerns } from '../refusal.ts'
 
 const configurations = 'workspaceauthenticationconfigurations.tenancy.kcp.io'
 

@@ -12,8 +12,8 @@ import type { ClusterCachedResource } from '../../../kcp/cache.ts'
 import { needsNoIdentity } from '../../../kcp/claims.ts'
 import { customSegment } from '../../cache/segments.ts'
 import type { WatchCache } from '../../cache/watchcache.ts'
+import { concerns, refused } from '../refusal.ts'
 import { checkBind, type ExportRules } from './permission.ts'
-import { concerns, refused } from './refusal.ts'
 
 /**
  * Claims need an identity for resources that are not built in, and schemas have to fit their resources (kcp

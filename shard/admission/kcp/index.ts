@@ -1,4 +1,5 @@
 import type { RegistryPlugin } from '../chain.ts'
+import { type QuotaAdmissionDeps, quotaAdmission } from '../quota/quota.ts'
 import { apiBindingAdmission } from './apibinding.ts'
 import { authenticationConfigurationWarnings } from './authenticationconfiguration.ts'
 import {
@@ -13,7 +14,6 @@ import { fieldTypes } from './fieldtypes.ts'
 import { logicalClusterAdmission } from './logicalcluster.ts'
 import { migrationAdmission } from './migration.ts'
 import type { ExportRules } from './permission.ts'
-import { type QuotaAdmissionDeps, quotaAdmission } from './quota.ts'
 import { pathAnnotationAdmission, reservedDefinitions } from './reserved.ts'
 import { viewAdmission } from './view.ts'
 import { mountAdmission, workspaceAdmission } from './workspace.ts'

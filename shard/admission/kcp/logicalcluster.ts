@@ -24,8 +24,8 @@ import {
 import { withMetadata } from '../../registry/strategy.ts'
 import type { ClusterDirectory } from '../../tenancy/directory.ts'
 import type { RegistryPlugin } from '../chain.ts'
+import { refused } from '../refusal.ts'
 import { mirrorLogicalCluster, withLocks, withSystemAnnotations } from './metadata.ts'
-import { refused } from './refusal.ts'
 
 const logicalClusters = 'logicalclusters.core.kcp.io'
 

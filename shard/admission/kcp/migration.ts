@@ -2,7 +2,7 @@ import type { AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import { sameJson } from '../../../framework/json/json.ts'
 import { migrationGroup } from '../../../kcp/apigroups.ts'
 import type { LogicalClusterMigration } from '../../../kcp/migration.ts'
-import { concerns, refused } from './refusal.ts'
+import { concerns, refused } from '../refusal.ts'
 
 const migrations = `logicalclustermigrations.${migrationGroup}`
 

@@ -6,7 +6,7 @@ import { apisGroup } from '../../../kcp/apigroups.ts'
 
 import type { PathReference } from '../../../kcp/references.ts'
 import type { ClusterDirectory } from '../../tenancy/directory.ts'
-import { refused } from './refusal.ts'
+import { refused } from '../refusal.ts'
 
 /** A verb on an object in another workspace: `bind` or `use`. */
 interface SpecialAction {

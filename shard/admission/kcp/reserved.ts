@@ -4,7 +4,7 @@ import { apisGroup } from '../../../kcp/apigroups.ts'
 import { boundCRDsCluster } from '../../../kcp/logicalclusters.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import type { ClusterDirectory } from '../../tenancy/directory.ts'
-import { concerns, refused } from './refusal.ts'
+import { concerns, refused } from '../refusal.ts'
 
 const crds = 'customresourcedefinitions.apiextensions.k8s.io'
 

@@ -6,7 +6,7 @@ import type { ClusterName, KubeObject } from '../../../framework/meta/object.ts'
 import { apisGroup, viewsGroup } from '../../../kcp/apigroups.ts'
 import { customSegment } from '../../cache/segments.ts'
 import type { WatchCache } from '../../cache/watchcache.ts'
-import { concerns, refused } from './refusal.ts'
+import { concerns, refused } from '../refusal.ts'
 
 const views = `views.${viewsGroup}`
 

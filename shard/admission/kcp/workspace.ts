@@ -17,8 +17,8 @@ import type { ClusterDirectory } from '../../tenancy/directory.ts'
 import { ownerOf } from '../../tenancy/owner.ts'
 import { placed, placementOf } from '../../tenancy/placement.ts'
 import type { RegistryPlugin } from '../chain.ts'
+import { concerns, refused } from '../refusal.ts'
 import { mirrorWorkspace, withSystemAnnotations } from './metadata.ts'
-import { concerns, refused } from './refusal.ts'
 
 const workspaces = 'workspaces.tenancy.kcp.io'
 

@@ -4,8 +4,8 @@ import type { Authorizer } from '../../../framework/contract/authorizer.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
 import type { WorkspaceType, WorkspaceTypeSelector } from '../../../kcp/tenancy.ts'
 import type { ClusterDirectory } from '../../tenancy/directory.ts'
+import { concerns, refused } from '../refusal.ts'
 import { mayBind } from './permission.ts'
-import { concerns, refused } from './refusal.ts'
 
 const workspaceTypes = 'workspacetypes.tenancy.kcp.io'
 const reserved: readonly string[] = ['any', 'system']

@@ -9,8 +9,8 @@ import type { PathReference } from '../../../kcp/references.ts'
 import type { Workspace, WorkspaceTypeSelector } from '../../../kcp/tenancy.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import { type ClusterDirectory, type LocatedType, TypesInvalid, typeName } from '../../tenancy/directory.ts'
+import { concerns, refused } from '../refusal.ts'
 import { isAllowed } from './permission.ts'
-import { concerns, refused } from './refusal.ts'
 
 const workspaces = 'workspaces.tenancy.kcp.io'
 

@@ -1,14 +1,13 @@
 import type { AdmissionAttributes, AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import { StatusError } from '../../../framework/meta/errors.ts'
-import { type ClusterName, groupResource, type KubeObject } from '../../../framework/meta/object.ts'
+import { groupResource, type KubeObject } from '../../../framework/meta/object.ts'
 import { isPrivileged } from '../../../framework/request/user.ts'
 import { maxObjectsAnnotation } from '../../../kcp/annotations.ts'
-import { apisGroup, viewsGroup } from '../../../kcp/apigroups.ts'
-import type { WatchCacheEvent } from '../../cache/item.ts'
-import type { ResourceCache } from '../../cache/resource.ts'
 import type { WatchCache } from '../../cache/watchcache.ts'
 import type { ClusterDirectory } from '../../tenancy/directory.ts'
-import { refused } from './refusal.ts'
+import { refused } from '../refusal.ts'
+import type { Amounts, Share } from './tenants.ts'
+import { ancestorsOf, decodedKinds, Usage, uncountedKinds, workspaceKind } from './usage.ts'
 
 /**
  * The limits of each logical cluster; 0: no limit. For `root` only the limit of all logical clusters together
@@ -111,23 +110,77 @@ function check(request: AdmissionAttributes, { who, what, used, most }: Limit): 
 }
 
 function checkBytes({ limits }: QuotaAdmissionDeps, usage: Usage, request: AdmissionAttributes): void {
+  const what = 'bytes'
+  checkTotal(usage, request, { what, amount: 'bytes', total: limits.totalBytes, most: limits.bytes })
+}
+
+interface TotalLimit {
+  readonly what: string
+  readonly amount: keyof Amounts
+  /** Of all logical clusters. */
+  readonly total: number
+  /** Of each logical cluster. */
+  readonly most: number
+}
+
+/** The limit of all logical clusters, the shares of the tenant in it, and the limit of the logical cluster. */
+function checkTotal(
+  usage: Usage,
+  request: AdmissionAttributes,
+  { what, amount, total, most }: TotalLimit,
+): void {
   const { cluster } = request.key
-  check(request, { who: 'the server', what: 'bytes', used: usage.bytes, most: limits.totalBytes })
+  check(request, { who: 'the server', what, used: usage.all[amount], most: total })
   if (cluster === 'root') return
-  const who = `logical cluster "${cluster}"`
-  check(request, { who, what: 'bytes', used: usage.of(cluster).bytes, most: limits.bytes })
+  const own = usage.of(cluster)
+  const reached = shareReached(own.tenant?.shares ?? [], { amount, total, used: usage.all[amount] })
+  if (reached !== undefined) check(request, { ...reached, what: `${what} in the server` })
+  check(request, { who: `logical cluster "${cluster}"`, what, used: own[amount], most })
 }
 
 const decodedWhat = 'bytes of definitions, RBAC objects, policies and Views'
 
+interface LimitedTotal {
+  readonly amount: keyof Amounts
+  /** 0: no limit. */
+  readonly total: number
+  /** By all logical clusters. */
+  readonly used: number
+}
+
+/** A share that is used up. */
+interface ReachedShare {
+  readonly who: string
+  readonly used: number
+  readonly most: number
+}
+
+/** The part of what the others leave that one share may become: eight ninths, eight times what then remains. */
+const part = 8 / 9
+
+/**
+ * The first of the shares, each of which is a part of the one before it, that may not grow. One alone becomes at most
+ * eight ninths of a limit, and the rest is divided in the same way among those that come later (the dynamic thresholds
+ * of Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998).
+ */
+function shareReached(
+  shares: readonly Share[],
+  { amount, total, used }: LimitedTotal,
+): ReachedShare | undefined {
+  if (total <= 0) return undefined
+  let [most, all] = [total, used]
+  for (const { who, [amount]: own } of shares) {
+    most = Math.max(1, Math.floor((most - (all - own)) * part))
+    if (own >= most) return { who, used: own, most }
+    all = own
+  }
+  return undefined
+}
+
 function checkDecodedBytes({ limits }: QuotaAdmissionDeps, usage: Usage, request: AdmissionAttributes): void {
-  const { cluster } = request.key
   if (!decodedKinds.has(groupResource(request.group, request.resource))) return
-  const [what, total] = [decodedWhat, limits.totalDecodedBytes]
-  check(request, { who: 'the server', what, used: usage.decodedBytes, most: total })
-  if (cluster === 'root') return
-  const used = usage.of(cluster).decodedBytes
-  check(request, { who: `logical cluster "${cluster}"`, what, used, most: limits.decodedBytes })
+  const [total, most] = [limits.totalDecodedBytes, limits.decodedBytes]
+  checkTotal(usage, request, { what: decodedWhat, amount: 'decodedBytes', total, most })
 }
 
 function checkKinds(
@@ -142,7 +195,7 @@ function checkKinds(
     const used = usage.of(cluster).namespaces
     check(request, { who: `logical cluster "${cluster}"`, what: 'namespaces', used, most: limits.namespaces })
   }
-  if (name !== workspaces) return
+  if (name !== workspaceKind) return
   for (const path of ancestorsOf(directory.path(cluster)))
     check(request, {
       who: `workspace "${path}"`,
@@ -177,105 +230,7 @@ const limitOf = (annotation: string | undefined, otherwise: number): number =>
 function isExempt({ group, resource, key }: AdmissionAttributes): boolean {
   const name = groupResource(group, resource)
   return (
-    uncounted.has(name) ||
+    uncountedKinds.has(name) ||
     (name === 'clusterrolebindings.rbac.authorization.k8s.io' && key.name === 'workspace-admin')
   )
-}
-
-const workspaces = 'workspaces.tenancy.kcp.io'
-const uncounted: ReadonlySet<string> = new Set([
-  'events',
-  'events.events.k8s.io',
-  'logicalclusters.core.kcp.io',
-])
-
-/** `root:org:team` → `root:org:team`, `root:org`: the workspaces with a limit that contain a workspace. */
-const ancestorsOf = (path: string): readonly string[] => {
-  const segments = path.split(':')
-  return segments.slice(1).map((_, i) => segments.slice(0, segments.length - i).join(':'))
-}
-
-const weighted = (weight: number, group: string, ...kinds: readonly string[]) =>
-  kinds.map((kind): [string, number] => [groupResource(group, kind), weight])
-
-const admissionGroup = 'admissionregistration.k8s.io'
-
-/**
- * The kinds that the server keeps decoded, and how often a byte of them counts: decoded objects take about three times their bytes in
- * memory, compiled expressions about thirty times.
- */
-const decodedKinds: ReadonlyMap<string, number> = new Map([
-  ...weighted(1, 'apiextensions.k8s.io', 'customresourcedefinitions'),
-  ...weighted(1, apisGroup, 'apiresourceschemas', 'apiexports', 'apibindings'),
-  ...weighted(1, 'rbac.authorization.k8s.io', 'clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'),
-  ...weighted(1, admissionGroup, 'mutatingwebhookconfigurations', 'validatingwebhookconfigurations'),
-  ...weighted(10, admissionGroup, 'mutatingadmissionpolicies', 'validatingadmissionpolicies'),
-  ...weighted(10, viewsGroup, 'views'),
-])
-
-/** The usage of a logical cluster. */
-class ClusterUsage {
-  objects = 0
-  bytes = 0
-  decodedBytes = 0
-  namespaces = 0
-}
-
-const nothing = new ClusterUsage()
-
-/** The usage of all logical clusters, kept by the events of the cache. */
-class Usage {
-  bytes = 0
-  decodedBytes = 0
-  readonly #directory: QuotaAdmissionDeps['directory']
-  readonly #clusters = new Map<ClusterName, ClusterUsage>()
-  /** The number of workspaces below each path. */
-  readonly #below = new Map<string, number>()
-  /** The path of the parent of each workspace, which may be gone before the workspace. */
-  readonly #parents = new Map<string, string>()
-
-  constructor({ cache, directory }: QuotaAdmissionDeps) {
-    this.#directory = directory
-    for (const each of cache.resources())
-      for (const item of each.items()) this.#count(each, { type: 'ADDED', item })
-    cache.subscribe((each, event) => this.#count(each, event))
-  }
-
-  of(cluster: ClusterName): ClusterUsage {
-    return this.#clusters.get(cluster) ?? nothing
-  }
-
-  below(path: string): number {
-    return this.#below.get(path) ?? 0
-  }
-
-  #count(
-    { name }: ResourceCache,
-    { type, item, previous }: Pick<WatchCacheEvent, 'type' | 'item' | 'previous'>,
-  ): void {
-    const used = this.#clusters.get(item.cluster) ?? new ClusterUsage()
-    const by = type === 'ADDED' ? 1 : type === 'DELETED' ? -1 : 0
-    const bytes = (type === 'DELETED' ? 0 : item.length) - (previous?.length ?? 0)
-    this.bytes += bytes
-    used.bytes += bytes
-    const decodedBytes = bytes * (decodedKinds.get(name) ?? 0)
-    this.decodedBytes += decodedBytes
-    used.decodedBytes += decodedBytes
-    if (!uncounted.has(name)) used.objects += by
-    if (name === 'namespaces') used.namespaces += by
-    if (name === workspaces && by !== 0) this.#countWorkspace(item.id, item.cluster, by)
-    if (used.bytes === 0) this.#clusters.delete(item.cluster)
-    else this.#clusters.set(item.cluster, used)
-  }
-
-  #countWorkspace(id: string, cluster: ClusterName, by: 1 | -1): void {
-    const parent = this.#parents.get(id) ?? this.#directory.path(cluster)
-    if (by > 0) this.#parents.set(id, parent)
-    else this.#parents.delete(id)
-    for (const path of ancestorsOf(parent)) {
-      const count = this.below(path) + by
-      if (count === 0) this.#below.delete(path)
-      else this.#below.set(path, count)
-    }
-  }
 }

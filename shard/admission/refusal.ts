@@ -1,5 +1,5 @@
-import { type AdmissionAttributes, refusedName } from '../../../framework/contract/admission.ts'
-import { forbidden, type StatusError } from '../../../framework/meta/errors.ts'
+import { type AdmissionAttributes, refusedName } from '../../framework/contract/admission.ts'
+import { forbidden, type StatusError } from '../../framework/meta/errors.ts'
 
 /** `<resource>.<group> "<name>" is forbidden: <text>`. */
 export const refused = (request: AdmissionAttributes, text: string): StatusError =>

@@ -1,0 +1,160 @@
+import { type ClusterName, groupResource } from '../../../framework/meta/object.ts'
+import { apisGroup, viewsGroup } from '../../../kcp/apigroups.ts'
+import type { WatchCacheEvent } from '../../cache/item.ts'
+import type { ResourceCache } from '../../cache/resource.ts'
+import type { WatchCache } from '../../cache/watchcache.ts'
+import type { ClusterDirectory } from '../../tenancy/directory.ts'
+import { type Amounts, type Share, type Tenant, tenantOf } from './tenants.ts'
+
+export const workspaceKind = 'workspaces.tenancy.kcp.io'
+
+/** Kinds that are not limited in their number. */
+export const uncountedKinds: ReadonlySet<string> = new Set([
+  'events',
+  'events.events.k8s.io',
+  'logicalclusters.core.kcp.io',
+])
+
+/** `root:org:team` → `root:org:team`, `root:org`: the workspaces with a limit that contain a workspace. */
+export const ancestorsOf = (path: string): readonly string[] => {
+  const segments = path.split(':')
+  return segments.slice(1).map((_, i) => segments.slice(0, segments.length - i).join(':'))
+}
+
+const weighted = (weight: number, group: string, ...kinds: readonly string[]) =>
+  kinds.map((kind): [string, number] => [groupResource(group, kind), weight])
+
+const admissionGroup = 'admissionregistration.k8s.io'
+
+/**
+ * The kinds that the server keeps decoded, and how often a byte of them counts: decoded objects take about three times their bytes in
+ * memory, compiled expressions about thirty times.
+ */
+export const decodedKinds: ReadonlyMap<string, number> = new Map([
+  ...weighted(1, 'apiextensions.k8s.io', 'customresourcedefinitions'),
+  ...weighted(1, apisGroup, 'apiresourceschemas', 'apiexports', 'apibindings'),
+  ...weighted(1, 'rbac.authorization.k8s.io', 'clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'),
+  ...weighted(1, admissionGroup, 'mutatingwebhookconfigurations', 'validatingwebhookconfigurations'),
+  ...weighted(10, admissionGroup, 'mutatingadmissionpolicies', 'validatingadmissionpolicies'),
+  ...weighted(10, viewsGroup, 'views'),
+])
+
+/** The shares that are in use. */
+class Shares {
+  readonly #shares = new Map<string, Share>()
+
+  of(who: string): Share {
+    const known = this.#shares.get(who) ?? { who, bytes: 0, decodedBytes: 0 }
+    this.#shares.set(who, known)
+    return known
+  }
+
+  add(shares: readonly Share[], { bytes, decodedBytes }: Readonly<Amounts>): void {
+    for (const share of shares) {
+      share.bytes += bytes
+      share.decodedBytes += decodedBytes
+      if (bytes < 0 && share.bytes === 0) this.#shares.delete(share.who)
+    }
+  }
+}
+
+/** The usage of a logical cluster. */
+class ClusterUsage implements Amounts {
+  objects = 0
+  bytes = 0
+  decodedBytes = 0
+  namespaces = 0
+  /** Undefined for `root` and logical clusters of the system. */
+  tenant: Tenant | undefined
+}
+
+const nothing: Readonly<ClusterUsage> = new ClusterUsage()
+
+export interface UsageSources {
+  readonly directory: Pick<ClusterDirectory, 'logicalCluster' | 'path'>
+  readonly cache: WatchCache
+}
+
+/** The usage of all logical clusters, kept by the events of the cache. */
+export class Usage {
+  /** Of all logical clusters. */
+  readonly all: Amounts = { bytes: 0, decodedBytes: 0 }
+  readonly #directory: UsageSources['directory']
+  readonly #clusters = new Map<ClusterName, ClusterUsage>()
+  readonly #shares = new Shares()
+  /** The number of workspaces below each path. */
+  readonly #below = new Map<string, number>()
+  /** The path of the parent of each workspace, which may be gone before the workspace. */
+  readonly #parents = new Map<string, string>()
+
+  constructor({ cache, directory }: UsageSources) {
+    this.#directory = directory
+    for (const each of cache.resources())
+      for (const item of each.items()) this.#count(each, { type: 'ADDED', item })
+    cache.subscribe((each, event) => this.#count(each, event))
+  }
+
+  of(cluster: ClusterName): Readonly<ClusterUsage> {
+    return this.#clusters.get(cluster) ?? nothing
+  }
+
+  below(path: string): number {
+    return this.#below.get(path) ?? 0
+  }
+
+  #count(
+    { name }: ResourceCache,
+    { type, item, previous }: Pick<WatchCacheEvent, 'type' | 'item' | 'previous'>,
+  ): void {
+    const by = type === 'ADDED' ? 1 : type === 'DELETED' ? -1 : 0
+    const bytes = (type === 'DELETED' ? 0 : item.length) - (previous?.length ?? 0)
+    const used = this.#usageOf(item.cluster)
+    this.#add(used, { bytes, decodedBytes: bytes * (decodedKinds.get(name) ?? 0) })
+    if (!uncountedKinds.has(name)) used.objects += by
+    if (name === 'namespaces') used.namespaces += by
+    if (name === workspaceKind && by !== 0) this.#countWorkspace(item.id, item.cluster, by)
+    if (used.bytes === 0) this.#clusters.delete(item.cluster)
+  }
+
+  #add(used: ClusterUsage, amounts: Readonly<Amounts>): void {
+    for (const sum of [this.all, used]) {
+      sum.bytes += amounts.bytes
+      sum.decodedBytes += amounts.decodedBytes
+    }
+    this.#shares.add(used.tenant?.shares ?? [], amounts)
+  }
+
+  /** The usage of a logical cluster, with its tenant as soon as its LogicalCluster is known. */
+  #usageOf(cluster: ClusterName): ClusterUsage {
+    const used = this.#clusters.get(cluster) ?? new ClusterUsage()
+    this.#clusters.set(cluster, used)
+    if (used.tenant === undefined && cluster !== 'root') this.#findTenant(cluster, used)
+    return used
+  }
+
+  #findTenant(cluster: ClusterName, used: ClusterUsage): void {
+    const home = this.#directory.logicalCluster(cluster)
+    if (home === undefined) return
+    const known = (other: ClusterName): Tenant | undefined => this.#tenantIn(other)
+    used.tenant = tenantOf(cluster, home, { known, share: who => this.#shares.of(who) })
+    this.#shares.add(used.tenant.shares, used)
+  }
+
+  /** Undefined, too, for a logical cluster whose own tenant is being found: a restored one can name itself. */
+  #tenantIn(cluster: ClusterName): Tenant | undefined {
+    const known = this.#clusters.get(cluster)
+    if (known !== undefined) return known.tenant
+    return this.#directory.logicalCluster(cluster) && this.#usageOf(cluster).tenant
+  }
+
+  #countWorkspace(id: string, cluster: ClusterName, by: 1 | -1): void {
+    const parent = this.#parents.get(id) ?? this.#directory.path(cluster)
+    if (by > 0) this.#parents.set(id, parent)
+    else this.#parents.delete(id)
+    for (const path of ancestorsOf(parent)) {
+      const count = this.below(path) + by
+      if (count === 0) this.#below.delete(path)
+      else this.#below.set(path, count)
+    }
+  }
+}
