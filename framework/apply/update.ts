@@ -6,6 +6,7 @@ import {
   differenceSteps,
   type FieldSet,
   isEmpty,
+  newSet,
   type SetSteps,
   setOfFields,
   unionOf,
@@ -64,10 +65,8 @@ export function* updateManaged(
   time: string,
 ): Generator<void, Managed> {
   const known = [...(yield* reconciled(managed, change.versions)).values()]
-  yield
   const differenceAt = yield* differencesOf(change, [by, ...known])
   const kept = managedFrom(yield* leftOf(known, differenceAt))
-  yield
   const own = ownable(differenceAt(by.apiVersion)?.set ?? setOfFields())
   if (isEmpty(own)) return kept
   const before = kept.get(identityOf(by))
@@ -109,7 +108,6 @@ export function* differencesOf(
   for (const type of types) {
     if (type === undefined) continue
     const comparison = yield* comparisonSteps(type, live, next)
-    yield
     known.set(type, yield* filtered(comparison, filter))
   }
   return apiVersion => {
@@ -201,7 +199,7 @@ function* reconcileSteps(set: FieldSet, type: MergeType, work: Work): SetSteps {
   if (whole.length === 0 && changed.length === 0) return set
   const children = new Map([...set.children, ...changed])
   for (const element of whole) children.delete(element)
-  return { members: new Set([...set.members, ...whole]), children: nonEmpty(children) }
+  return newSet(new Set([...set.members, ...whole]), nonEmpty(children))
 }
 
 /** The type is atomic now: the fields below it become the field itself. */

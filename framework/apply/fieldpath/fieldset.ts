@@ -10,6 +10,8 @@ export interface FieldSet {
   readonly members: ReadonlySet<PathElement>
   /** No child is empty. */
   readonly children: ReadonlyMap<PathElement, FieldSet>
+  /** What encodes the set, without `.`, once that is known: sets share parts, and a decoded set is encoded as it was. */
+  text?: FieldsV1 | undefined
 }
 
 type Members = FieldSet['members']
@@ -21,7 +23,14 @@ export type SetSteps = Generator<void, FieldSet>
 const noMembers: Members = new Set()
 const noChildren: Children = new Map()
 
-export const noFields: FieldSet = { members: noMembers, children: noChildren }
+/** All sets have the same properties, which V8 reads faster. */
+export const newSet = (members: Members, children: Children): FieldSet => ({
+  members,
+  children,
+  text: undefined,
+})
+
+export const noFields: FieldSet = newSet(noMembers, noChildren)
 
 export const isEmpty = ({ members, children }: FieldSet): boolean => members.size === 0 && children.size === 0
 
@@ -42,7 +51,7 @@ export class SetBuilder {
 
   build(): FieldSet {
     if (this.#members === undefined && this.#children === undefined) return noFields
-    return { members: this.#members ?? noMembers, children: this.#children ?? noChildren }
+    return newSet(this.#members ?? noMembers, this.#children ?? noChildren)
   }
 }
 
@@ -67,7 +76,7 @@ export const below = (set: FieldSet, element: PathElement): FieldSet => set.chil
 
 /** `set` with other parts; the same set if the parts are its own. */
 export function withParts(set: FieldSet, members: Members, children: Children): FieldSet {
-  return members === set.members && children === set.children ? set : { members, children }
+  return members === set.members && children === set.children ? set : newSet(members, children)
 }
 
 /** The children with some of them replaced; empty ones are dropped. */
@@ -162,7 +171,7 @@ export const difference = (a: FieldSet, b: FieldSet): FieldSet => atOnce(differe
 /** What `difference` returns, in steps. */
 export function* differenceSteps(a: FieldSet, b: FieldSet, work: Work): SetSteps {
   if (a === b) return noFields
-  if (isEmpty(b)) return a
+  if (isEmpty(a) || isEmpty(b)) return a
   const changed = new Map<PathElement, FieldSet>()
   for (const element of yield* commonKeys(a.children, b.children, work)) {
     const child = below(a, element)
@@ -179,6 +188,7 @@ export const recursiveDifference = (a: FieldSet, b: FieldSet): FieldSet =>
   atOnce(recursiveDifferenceSteps(a, b, new Work()))
 
 function* recursiveDifferenceSteps(a: FieldSet, b: FieldSet, work: Work): SetSteps {
+  if (isEmpty(a) || isEmpty(b)) return a
   const changed = new Map<PathElement, FieldSet>()
   for (const element of yield* commonKeys(a.children, b.members, work)) changed.set(element, noFields)
   for (const element of yield* commonKeys(a.children, b.children, work)) {
@@ -207,49 +217,57 @@ export type FieldsV1 = { readonly [element: string]: FieldsV1 }
 export const itself = '.'
 const nothing: FieldsV1 = {}
 
-/** Encoded sets, without `.`: sets share parts, and a decoded set is encoded as it was. */
-const texts = new WeakMap<FieldSet, FieldsV1>()
-
-/** Remembers the text that encodes a set. */
-export const rememberText = (set: FieldSet, text: FieldsV1): void => void texts.set(set, text)
-
-/** Sets that were decoded or encoded, by the object that contains them. */
+/** Large sets that were decoded or encoded, by the object that contains them. */
 const sets = new WeakMap<object, FieldSet>()
+
+/** Paths: a smaller set is decoded in less time than V8 needs for an entry of a WeakMap. */
+const few = 64
 
 /** The set that an object of `fieldsV1` encodes, if that is known. */
 export const setOfText = (text: object): FieldSet | undefined => sets.get(text)
 
-export const rememberSet = (text: object, set: FieldSet): void => void sets.set(text, set)
+export function rememberSet(text: object, set: FieldSet): void {
+  if (leftOf(set, few) < 0) sets.set(text, set)
+}
+
+/** How many of `left` paths are left after those of `set`; negative if there are more. */
+function leftOf({ members, children }: FieldSet, left: number): number {
+  let rest = left - members.size
+  for (const child of children.values()) {
+    if (rest < 0) break
+    rest = leftOf(child, rest)
+  }
+  return rest
+}
 
 /** Encodes a set. Keys are in the order of their bytes. */
 export const formatFields = (set: FieldSet): FieldsV1 => atOnce(formatSteps(set, new Work()))
 
 /** What `formatFields` returns, in steps. */
 export function* formatSteps(set: FieldSet, work: Work): Generator<void, FieldsV1> {
-  const fields = yield* formatNode(set, work)
+  const fields = set.text ?? (yield* format(set, work))
   rememberSet(fields, set)
   return fields
 }
 
-function* formatNode(set: FieldSet, work: Work): Generator<void, FieldsV1> {
-  const known = texts.get(set)
-  if (known !== undefined) return known
-  const fields = yield* format(set, work)
-  rememberText(set, fields)
-  return fields
-}
-
-function* format({ members, children }: FieldSet, work: Work): Generator<void, FieldsV1> {
+function* format(set: FieldSet, work: Work): Generator<void, FieldsV1> {
+  const { members, children } = set
   const fields: Record<PathElement, FieldsV1> = {}
-  const above = [...children.keys()].filter(element => !members.has(element))
-  for (const element of yield* sortedSteps([...members, ...above], compareTexts)) {
+  for (const element of yield* sortedSteps(elementsOf(set), compareTexts)) {
     const child = children.get(element)
-    const below = child === undefined ? nothing : yield* formatNode(child, work)
+    const below = child === undefined ? nothing : (child.text ?? (yield* format(child, work)))
     const isBoth = child !== undefined && members.has(element)
     fields[element] = isBoth ? yield* withItself(below, work) : below
     if (work.isStepDone()) yield
   }
+  set.text = fields
   return fields
+}
+
+function elementsOf({ members, children }: FieldSet): PathElement[] {
+  const elements = [...members]
+  for (const element of children.keys()) if (!members.has(element)) elements.push(element)
+  return elements
 }
 
 function* withItself(below: FieldsV1, work: Work): Generator<void, FieldsV1> {

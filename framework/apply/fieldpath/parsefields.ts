@@ -6,7 +6,6 @@ import {
   itself,
   noFields,
   rememberSet,
-  rememberText,
   SetBuilder,
   type SetSteps,
   setOfText,
@@ -58,6 +57,6 @@ function* parseMembers(value: Members, keys: readonly string[], work: Work): Gen
     if (isOwned) others[key] = value[key] as FieldsV1
   }
   const set = builder.build()
-  if (isCanonical && set !== noFields) rememberText(set, isOwned ? others : (value as FieldsV1))
+  if (isCanonical && set !== noFields) set.text = isOwned ? others : (value as FieldsV1)
   return { set, isMember: isOwned || set === noFields, isCanonical }
 }

@@ -92,22 +92,19 @@ function* visitAs(
   return (yield* equalSteps(left, right, found.work)) ? undefined : 'modified'
 }
 
-/** Compares the values one step below. Identical values are skipped: a changed object shares its unchanged parts. */
+/** Compares the items one step below. */
 function* step(type: MergeType, element: PathElement, sides: Sides, found: Found): Generator<void> {
   if (found.work.isStepDone()) yield
-  const own = isText(sides.left) && isText(sides.right) ? ownOfTexts(sides) : undefined
-  if (own !== undefined) {
-    found[own].add(element, true, noFields)
-    return
-  }
-  yield* stepBelow(type, element, sides, found)
+  if (!addText(element, sides, found)) yield* stepBelow(type, element, sides, found)
 }
 
-/** Texts of large maps, which are absent or differ. */
-const isText = (side: unknown): boolean => side === undefined || typeof side === 'string'
-
-const ownOfTexts = ({ left, right }: Sides): Own =>
-  left === undefined ? 'added' : right === undefined ? 'removed' : undefined
+/** Adds a text that is absent on one side, like most members of large maps; false: the sides are others. */
+function addText(element: PathElement, { left, right }: Sides, found: Found): boolean {
+  if (left === undefined && typeof right === 'string') found.added.add(element, true, noFields)
+  else if (right === undefined && typeof left === 'string') found.removed.add(element, true, noFields)
+  else return false
+  return true
+}
 
 function* stepBelow(type: MergeType, element: PathElement, sides: Sides, found: Found): Generator<void> {
   const below = newFound(found.work)
@@ -118,22 +115,24 @@ function* stepBelow(type: MergeType, element: PathElement, sides: Sides, found: 
   found.added.add(element, own === 'added', added)
 }
 
-/** Returns whether one side has a member. */
+/** Returns whether one side has a member. Identical values are skipped: a changed object shares its unchanged parts. */
 function* visitMembers(map: MapType, left: Members, right: Members, found: Found): Generator<void, boolean> {
-  let isEmpty = true
-  for (const key of keysOfBoth(left, right)) {
-    isEmpty = false
+  const keys = keysOfBoth(left, right)
+  for (const key of keys) {
+    if (found.work.isStepDone()) yield
     const sides = { left: own(left, key), right: own(right, key) }
     const type = sides.left === sides.right ? undefined : map.member(key)
-    if (type !== undefined) yield* step(type, fieldElement(key), sides, found)
-    else if (found.work.isStepDone()) yield
+    if (type !== undefined && !addText(fieldElement(key), sides, found))
+      yield* stepBelow(type, fieldElement(key), sides, found)
   }
-  return !isEmpty
+  return keys.length > 0
 }
 
-function* keysOfBoth(left: Members, right: Members): Generator<string, void> {
-  yield* Object.keys(left)
-  for (const key of Object.keys(right)) if (!Object.hasOwn(left, key)) yield key
+function keysOfBoth(left: Members, right: Members): readonly string[] {
+  const [before, after] = [Object.keys(left), Object.keys(right)]
+  if (before.length === 0) return after
+  for (const key of after) if (!Object.hasOwn(left, key)) before.push(key)
+  return before
 }
 
 /** Returns whether one side has an item. Items with the same key are compared together. */
