@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { canonicalText } from '../framework/apply/canonicaltext.ts'
-import type { Decoded, DecodingScope, ValidationScope } from '../framework/contract/schema.ts'
-import { type LazySteps, lazily, lazilyInSteps } from '../framework/formats/values.ts'
+import type { Decoded, DecodingScope, ObjectSchema, ValidationScope } from '../framework/contract/schema.ts'
+import { append, LazySteps, lazily } from '../framework/formats/values.ts'
 import { atOnce, canonicalJson } from '../framework/json/json.ts'
 import { badRequest, type FieldError, StatusError, tooLarge } from '../framework/meta/errors.ts'
 import type { ErrorSteps } from '../framework/meta/errorsteps.ts'
@@ -49,9 +49,9 @@ function compile(schema: JSONSchemaProps): CompiledSchema {
     pruneOnly: lazily(() => compilePruning(schema, { root: true, defaults: false, size })),
     check: compileCheck(schema, checks),
     status: status && compileCheck(status, checks),
-    embedded: lazilyInSteps(() => compileStructure(schema, embeddedCheck, size)),
-    uniqueness: lazilyInSteps(() => compileStructure(schema, uniquenessCheck, size)),
-    rules: lazilyInSteps(() => compileRuleCheck(schema, size)),
+    embedded: new LazySteps(() => compileStructure(schema, embeddedCheck, size)),
+    uniqueness: new LazySteps(() => compileStructure(schema, uniquenessCheck, size)),
+    rules: new LazySteps(() => compileRuleCheck(schema, size)),
   }
 }
 
@@ -115,22 +115,28 @@ const compiledSchemas = new CompiledSchemas(mostNodes)
  * type, or if the object is nested too deep, and 413 if its defaults exceed their limit.
  */
 export function compileSchema(schema: JSONSchemaProps, compiled = compiledSchemas): SteppedSchema {
-  const decodeSteps: SteppedSchema['decodeSteps'] = function* (object, scope = {}) {
-    if (isTooDeep(object)) throw cannotBeHandled(object, 'exceeded max depth')
-    yield
-    return compiled.use(schema, parts => decode(parts, object, scope))
-  }
+  const decoded: ObjectSchema['decode'] = (object, scope = {}) =>
+    compiled.use(schema, parts => decodedBy(parts, object, scope))
   const validateSteps: SteppedSchema['validateSteps'] = (object, old, scope = {}) =>
     compiled.useInSteps(schema, parts => errorsOf(parts, { object, old }, scope))
   return {
-    decode: (...of) => atOnce(decodeSteps(...of)),
-    decodeSteps,
+    decode: (object, scope) => decoded(ofLimitedDepth(object), scope),
+    *decodeSteps(object, scope) {
+      const limited = ofLimitedDepth(object)
+      yield
+      return decoded(limited, scope)
+    },
     validate: (...of) => atOnce(validateSteps(...of)),
     validateSteps,
   }
 }
 
-function decode({ prune }: CompiledSchema, object: KubeObject, { stored }: DecodingScope): Decoded {
+function ofLimitedDepth(object: KubeObject): KubeObject {
+  if (isTooDeep(object)) throw cannotBeHandled(object, 'exceeded max depth')
+  return object
+}
+
+function decodedBy({ prune }: CompiledSchema, object: KubeObject, { stored }: DecodingScope): Decoded {
   const whole = object.metadata === undefined ? { ...object, metadata: {} } : object
   try {
     const { value, unknown } = prune(whole, { strict: stored !== true })
@@ -155,17 +161,21 @@ interface Versions {
 
 /** Errors in the order of Kubernetes: schema, embedded resources, duplicate items, rules. At most `maxErrors`. */
 function* errorsOf(compiled: CompiledSchema, versions: Versions, scope: ValidationScope): ErrorSteps {
-  const shape = [
-    ...(scope.onlyStatus === true
-      ? statusErrors(compiled, versions)
-      : yield* wholeErrors(compiled, versions)),
-    ...(scope.mayRepeat === true ? [] : yield* repetitionErrors(compiled, versions)),
-  ]
+  const { check, embedded, uniqueness, rules } = compiled
+  const { object, old } = versions
+  const isWhole = scope.onlyStatus !== true
+  const errors = [...(isWhole ? validate(check, object, old) : statusErrors(compiled, versions))]
   yield
-  const rules = scope.withoutRules === true ? undefined : yield* compiled.rules()
-  const errors = [...shape, ...(yield* ruleErrors(rules, shape, versions))]
+  if (isWhole) append(errors, structureErrors(embedded.made ?? (yield* embedded.steps()), object))
+  if (scope.mayRepeat !== true)
+    append(errors, repetitionErrors(uniqueness.made ?? (yield* uniqueness.steps()), versions))
+  yield
+  const { value } = scope.withoutRules === true ? noRules : (rules.made ?? (yield* rules.steps()))
+  if (value !== undefined) append(errors, yield* ruleErrors(value, errors, versions))
   return errors.length > maxErrors ? errors.slice(0, maxErrors) : errors
 }
+
+const noRules = { value: undefined }
 
 /** Errors after which rules are not evaluated. */
 const blocking: ReadonlySet<FieldError['type']> = new Set([
@@ -180,21 +190,10 @@ const notChecked =
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
 
 /** Rules are evaluated only if the schema has no blocking errors (rules.md 7.37). */
-function* ruleErrors(
-  rules: RuleCheck | undefined,
-  shape: readonly FieldError[],
-  { object, old }: Versions,
-): ErrorSteps {
-  if (rules === undefined) return []
+function* ruleErrors(rules: RuleCheck, shape: readonly FieldError[], { object, old }: Versions): ErrorSteps {
   return shape.some(({ type }) => blocking.has(type))
     ? [invalidValue('', null, notChecked)]
     : yield* rules(object, old)
-}
-
-function* wholeErrors({ check, embedded }: CompiledSchema, { object, old }: Versions): ErrorSteps {
-  const errors = validate(check, object, old)
-  yield
-  return [...errors, ...structureErrors(yield* embedded(), object)]
 }
 
 /** Like Kubernetes, validates the status alone and prefixes its path. */
@@ -207,16 +206,17 @@ function statusErrors({ status }: CompiledSchema, { object, old }: Versions): re
 }
 
 /** If the old object has duplicate items, all duplicates are ignored. */
-function* repetitionErrors({ uniqueness }: CompiledSchema, { object, old }: Versions): ErrorSteps {
-  const check = yield* uniqueness()
+function repetitionErrors(check: MadeCheck, { object, old }: Versions): readonly FieldError[] {
   const repeated = structureErrors(check, object)
   const isForgiven = repeated.length > 0 && old !== undefined && structureErrors(check, old).length > 0
   return isForgiven ? [] : repeated
 }
 
-function structureErrors(check: StructureCheck | undefined, object: KubeObject): readonly FieldError[] {
+type MadeCheck = NonNullable<CompiledSchema['embedded']['made']>
+
+function structureErrors({ value }: MadeCheck, object: KubeObject): readonly FieldError[] {
   const errors: FieldError[] = []
-  check?.(object, () => '', errors)
+  value?.(object, () => '', errors)
   return errors
 }
 

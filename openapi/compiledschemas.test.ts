@@ -21,8 +21,8 @@ const check =
   ({ check, embedded, prune, rules, uniqueness }: CompiledSchema): void => {
     prune(object)
     validate(check, object)
-    for (const made of [embedded, uniqueness]) atOnce(made())?.(object, () => '', [])
-    const evaluated = atOnce(rules())?.(object, undefined)
+    for (const made of [embedded, uniqueness]) atOnce(made.steps()).value?.(object, () => '', [])
+    const evaluated = atOnce(rules.steps()).value?.(object, undefined)
     if (evaluated !== undefined) atOnce(evaluated)
   }
 

@@ -73,15 +73,27 @@ export function append<T>(list: T[], items: readonly T[]): void {
   for (const item of items) list.push(item)
 }
 
-/** A value that is made in steps when it is first needed. */
-export type LazySteps<T> = () => Generator<void, T>
+interface Made<T> {
+  readonly value: T
+}
 
-/** Makes a value in steps when it is first needed. */
-export function lazilyInSteps<T>(make: LazySteps<T>): LazySteps<T> {
-  let made: { readonly value: T } | undefined
-  return function* () {
-    made ??= { value: yield* make() }
-    return made.value
+/** A value that is made in steps when it is first needed. */
+export class LazySteps<T> {
+  readonly #make: () => Generator<void, T>
+  #made: Made<T> | undefined
+
+  constructor(make: () => Generator<void, T>) {
+    this.#make = make
+  }
+
+  /** undefined: it is not made yet. */
+  get made(): Made<T> | undefined {
+    return this.#made
+  }
+
+  *steps(): Generator<void, Made<T>> {
+    this.#made ??= { value: yield* this.#make() }
+    return this.#made
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Awaitable, attempt, inTurns, Pace } from '../async/awaitable.ts'
+import { type Awaitable, attempt, inTurns, nowOrInTurns, Pace } from '../async/awaitable.ts'
 import type { Served } from '../contract/apis.ts'
 import type { RequestContext } from '../contract/context.ts'
 import { isMembers } from '../json/json.ts'
@@ -6,6 +6,7 @@ import { badRequest, type FieldError, invalid, type StatusError } from '../meta/
 import { apiVersionOf, type KubeObject, type ObjectKey } from '../meta/object.ts'
 import type { FieldValidation } from '../query/options.ts'
 import type { VerbRequest } from '../request/response.ts'
+import { hasMany } from '../wire/encode.ts'
 import { checkTexts, DecodeError, decodeMetadata, jsonType, MissingKindError } from '../wire/metadata.ts'
 import {
   type BodyFormat,
@@ -39,7 +40,7 @@ export async function readObject(
   const pace = new Pace()
   const parsed = await parsedBody(request, body, served.kind)
   await pace.due()
-  const { object, unknown } = await inTurns(decodeOrRefuse(parsed, body, served), pace)
+  const { object, unknown } = await nowOrInTurns(decodeOrRefuse(parsed, body, served), pace)
   await pace.due()
   const isTyped = format === 'json' && !served.resource.custom && unknown.length > 0
   const problems = isTyped
@@ -98,7 +99,6 @@ function* decodeOrRefuse(
 }
 
 export const unknownField = (path: string): string => `unknown field "${path}"`
-
 export const missingKind = (body: string): string => `Object 'Kind' is missing in '${body}'`
 
 /**
@@ -116,11 +116,11 @@ export function* decodeSteps(value: unknown, served: Served): Generator<void, De
   const typed = typeOf(fields, served)
   checkTexts(fields.metadata)
   const { metadata, unknown } = decodeMetadata(fields.metadata)
-  yield
-  const { schema } = served
   const whole = { ...fields, ...typed, metadata }
-  const decoded = schema.decodeSteps === undefined ? schema.decode(whole) : yield* schema.decodeSteps(whole)
-  yield
+  const { schema } = served
+  const isLarge = hasMany(whole)
+  const decoded = isLarge && schema.decodeSteps ? yield* schema.decodeSteps(whole) : schema.decode(whole)
+  if (isLarge) yield
   const timed = isCustom(served) ? decoded.object : withGoTimes(decoded.object, served.group, served.kind)
   yield* refuseMistyped(timed, served)
   yield
@@ -232,8 +232,8 @@ const jsonNames: Readonly<Record<string, string>> = { integer: 'number', boolean
 export function* refuseMistyped(object: KubeObject, served: Served): Generator<void> {
   const { group, kind, schema } = served
   if (isCustom(served)) return
-  const errors =
-    schema.validateSteps === undefined ? schema.validate(object) : yield* schema.validateSteps(object)
+  const what = [object, undefined, { mayRepeat: true, withoutRules: true }] as const
+  const errors = schema.validateSteps ? yield* schema.validateSteps(...what) : schema.validate(...what)
   const error = errors.find(({ type }) => type === 'FieldValueTypeInvalid')
   if (error !== undefined) throw new DecodeError(explain(group, kind, error))
 }

@@ -2,7 +2,7 @@ import { type ManagedEndpoint, trackUpdate, zeroValue } from '../apply/fieldmana
 import { type FieldSet, recursiveDifference, setOfFields } from '../apply/fieldpath/fieldset.ts'
 import { typeOf } from '../apply/typed/types.ts'
 import type { VersionTypes } from '../apply/update.ts'
-import { inTurns, Pace } from '../async/awaitable.ts'
+import { type Awaitable, nowOrInTurns, Pace } from '../async/awaitable.ts'
 import { type AdmissionAttributes, admissionChain, inOneVersion, optionsFor } from '../contract/admission.ts'
 import type { ApiResource, Served } from '../contract/apis.ts'
 import type { DeleteOptions, WriteOptions } from '../contract/storage.ts'
@@ -90,16 +90,16 @@ const versionsOf =
  * storage's, as `FieldManager.UpdateNoErrors` in the create, update and patch handlers of `k8s.io/apiserver`. `live` is
  * absent on create.
  */
-export async function tracked(
+export function tracked(
   call: Call,
   manager: string,
   next: KubeObject,
   live?: KubeObject,
-): Promise<KubeObject> {
+): Awaitable<KubeObject> {
   const endpoint = endpointOf(call)
   if (endpoint === undefined || call.served.resource.keepsSystemFields?.(next)) return next
   const sent = call.served.resource.custom ? withoutEmptyList(next) : next
-  return inTurns(trackUpdate(endpoint, { manager, time: timestamp() }, sent, live), new Pace())
+  return nowOrInTurns(trackUpdate(endpoint, { manager, time: timestamp() }, sent, live), new Pace())
 }
 
 /** Empty managedFields of a custom resource are the same as none. */
