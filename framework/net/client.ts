@@ -1,4 +1,5 @@
 import type { LookupFunction } from 'node:net'
+import type { Readable } from 'node:stream'
 import type { ConnectionOptions } from 'node:tls'
 import type { Agent, Dispatcher } from 'undici'
 import { unlessAborted } from '../async/awaitable.ts'
@@ -45,7 +46,8 @@ export interface OutgoingRequest {
   /** Path and query. */
   readonly path: string
   readonly headers?: HeaderMap
-  readonly body?: string | Buffer
+  /** A stream is sent in chunks unless `headers` have its length, and with a method other than GET. */
+  readonly body?: string | Buffer | Readable
   readonly signal: AbortSignal
 }
 

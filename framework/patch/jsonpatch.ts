@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { atOnce, isMembers, maxDepth } from '../json/json.ts'
+import { setMember } from '../json/exactjson.ts'
+import { atOnce, isMembers, maxDepth, Work } from '../json/json.ts'
 import { badRequest, StatusError, tooLarge } from '../meta/errors.ts'
 import { bodyLimit, isTooDeep } from '../wire/parsebody.ts'
 
@@ -89,7 +90,8 @@ export const applyJsonPatch = (document: unknown, patch: JsonPatch): unknown =>
 /** What `applyJsonPatch` returns, in steps: the operations. */
 export function* applyJsonPatchSteps(document: unknown, { operations }: JsonPatch): Generator<void, unknown> {
   // The document is a member of a root: the empty path is handled like the others.
-  const state: State = { root: { '': clone(document) }, copied: 0, depth: maxDepth }
+  const root = { '': yield* cloneSteps(document, new Work()) }
+  const state: State = { root, copied: 0, depth: maxDepth }
   for (const operation of operations) {
     yield
     apply(state, operation)
@@ -176,11 +178,30 @@ function copy(state: State, from: string, path: string): void {
   insert(target, clone(value), 'error while adding value during copy')
 }
 
-function clone(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(clone)
+const clone = (value: unknown): unknown => atOnce(cloneSteps(value, new Work()))
+
+function* cloneSteps(value: unknown, work: Work): Generator<void, unknown> {
+  if (Array.isArray(value)) return yield* clonedItems(value, work)
   if (!isMembers(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, clone(member)]))
+  const copy: Members = {}
+  for (const key in value) {
+    if (work.isStepDone()) yield
+    const member = value[key]
+    setMember(copy, key, isScalar(member) ? member : yield* cloneSteps(member, work))
+  }
+  return copy
 }
+
+function* clonedItems(items: readonly unknown[], work: Work): Generator<void, unknown[]> {
+  const copy: unknown[] = []
+  for (const item of items) {
+    if (work.isStepDone()) yield
+    copy.push(isScalar(item) ? item : yield* cloneSteps(item, work))
+  }
+  return copy
+}
+
+const isScalar = (value: unknown): boolean => typeof value !== 'object' || value === null
 
 /** Estimates the bytes of a value as JSON; stops counting above `budget`. */
 function weigh(value: unknown, budget: number): number {

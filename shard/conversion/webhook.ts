@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { inTurns, Pace, pacedMap } from '../../framework/async/awaitable.ts'
+import { inTurns, Pace } from '../../framework/async/awaitable.ts'
 import { isObject, listAt, memberOf, textAt } from '../../framework/formats/values.ts'
 import { formatJson, isMembers, Work } from '../../framework/json/json.ts'
 import { parseJsonSteps } from '../../framework/json/jsonsteps.ts'
 import { fieldErrorText, StatusError } from '../../framework/meta/errors.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import type { AddressPolicy } from '../../framework/net/addresspolicy.ts'
+import { JsonPieces } from '../../framework/wire/jsonpieces.ts'
 import type { ConversionWebhook } from '../../openapi/definitions/definition.ts'
 import { annotationErrors, labelErrors } from '../registry/metadata.ts'
 import { brief, postJson } from '../webhook/post.ts'
@@ -99,15 +100,18 @@ async function ask({ webhook, addresses, objects, apiVersion }: Call): Promise<r
 }
 
 /** The text of a review with the objects as the last member of its request. */
-async function withObjects(review: string, objects: readonly KubeObject[]): Promise<string> {
-  const texts = await pacedMap(objects, object => formatJson(object))
-  return `${review.slice(0, -'}}'.length)},"objects":[${texts.join()}]}}`
+async function withObjects(review: string, objects: readonly KubeObject[]): Promise<readonly Buffer[]> {
+  const pieces = new JsonPieces()
+  pieces.add(`${review.slice(0, -'}}'.length)},"objects":`)
+  await inTurns(pieces.value(objects), new Pace())
+  pieces.add('}}')
+  return [pieces.bytes()]
 }
 
 async function posted(
   { url, caBundle }: ConversionWebhook,
   addresses: AddressPolicy,
-  body: string,
+  body: readonly Buffer[],
 ): Promise<string> {
   const problem = addresses.problemOf(url)
   if (problem !== undefined) throw new Error(`its url is refused: ${problem}`)

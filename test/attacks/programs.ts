@@ -112,10 +112,13 @@ export async function inOneProcess(): Promise<Scene> {
 export async function behindFrontProxy(): Promise<Scene> {
   const folder = await temporaryDirectory('attacks')
   const trusted = await writeProxyAuthority(folder)
-  const shard = await startOriel({ args: ['--store', 'memory:', ...trusted] })
+  const args = ['--store', 'memory:', '--webhook-allow', '127.0.0.1', ...trusted]
+  const shard = await startOriel({ args })
   const revoke = await twoWorkspaces(shard)
-  const args = [...limits, ...(await userFile(folder))]
-  const proxy = await startFrontProxy({ folder, name: 'proxy', shards: [shard], args })
+  const proxy = await startFrontProxy({
+    ...{ folder, name: 'proxy', shards: [shard] },
+    args: [...limits, ...(await userFile(folder))],
+  })
   const ca = await readText(join(folder, 'proxy-data', 'ca.crt'))
   return {
     attacker: inWorkspace(proxy.url, ca, 'attacker'),

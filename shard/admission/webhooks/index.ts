@@ -1,22 +1,17 @@
-import { isDeepStrictEqual } from 'node:util'
+import { inTurns, Pace } from '../../../framework/async/awaitable.ts'
 import type { AdmissionPlugin, WriteAttributes } from '../../../framework/contract/admission.ts'
 import type { Backend } from '../../../framework/contract/backend.ts'
 import type { Informers } from '../../../framework/contract/informer.ts'
+import { sameJsonSteps, Work } from '../../../framework/json/json.ts'
 import { type ClusterName, type KubeObject, versionOf } from '../../../framework/meta/object.ts'
 import type { AddressPolicy } from '../../../framework/net/addresspolicy.ts'
-import { applyJsonPatch, readJsonPatch } from '../../../framework/patch/jsonpatch.ts'
+import { applyJsonPatchSteps, readJsonPatch } from '../../../framework/patch/jsonpatch.ts'
 import type { NamespaceLookup } from '../kubernetes/namespace-lifecycle.ts'
 import { configurationsOf, configured, type PolicyCluster } from '../policies/source.ts'
 import { type FindWebhooks, webhookFinder } from './configuration.ts'
-import {
-  type AskWebhook,
-  nothingToPatch,
-  type WebhookResponse,
-  webhookClient,
-  withCluster,
-  withoutCluster,
-} from './review.ts'
-
+import { withCluster, withoutCluster } from './objecttexts.ts'
+import { outcomes } from './outcomes.ts'
+import { type AskWebhook, nothingToPatch, type WebhookResponse, webhookClient } from './review.ts'
 import { webhookRules } from './specrules.ts'
 
 export interface WebhookAdmissionDeps {
@@ -49,16 +44,16 @@ export function tenantWebhooks(deps: WebhookAdmissionDeps): {
   }
 }
 
-/** All are called at once; the first rejection in their order is returned. */
+/** The first rejection in their order is returned. */
 const validatingWebhooks = (find: FindWebhooks, ask: AskWebhook): AdmissionPlugin => ({
   name: 'ValidatingAdmissionWebhook',
   async validate(ctx, request) {
     const { webhooks, subject, seen } = await find(ctx, request)
-    const subjects = await Promise.all(webhooks.map(candidate => seen(candidate, subject)))
-    const answers = await Promise.allSettled(
-      webhooks.map(({ webhook }, i) => subjects[i] && ask(webhook, subjects[i], false)),
+    const subjects = await outcomes(webhooks, candidate => seen(candidate, subject))
+    const calls = subjects.flatMap((of, i) =>
+      of && webhooks[i] ? [{ of, webhook: webhooks[i].webhook }] : [],
     )
-    for (const answer of answers) if (answer.status === 'rejected') throw answer.reason
+    await outcomes(calls, ({ webhook, of }) => ask(webhook, of, false))
   },
 })
 
@@ -81,8 +76,8 @@ const mutatingWebhooks = (find: FindWebhooks, ask: AskWebhook): AdmissionPlugin 
       const shown = await seen(candidate, { ...subject, request: { ...request, object: latest } })
       const before = shown?.request.object
       if (shown === undefined || before === undefined || !hooks.asks(uid)) continue
-      latest = changed(await ask(webhook, shown, true), before, request.key.cluster)
-      const hasChanged = !isDeepStrictEqual(latest, before)
+      latest = await changed(await ask(webhook, shown, true), before, request.key.cluster)
+      const hasChanged = !(await inTurns(sameJsonSteps(latest, before, new Work()), new Pace()))
       hooks.asked(uid, { changed: hasChanged, willing: webhook.reinvocationPolicy === 'IfNeeded' })
       isChanged ||= hasChanged
     }
@@ -106,8 +101,12 @@ const mutatingWebhooks = (find: FindWebhooks, ask: AskWebhook): AdmissionPlugin 
 const convertedBack = (latest: KubeObject, { object, versions }: WriteAttributes): Promise<KubeObject> =>
   versions.convert(latest, versionOf(object.apiVersion))
 
-function changed(answer: WebhookResponse | undefined, object: KubeObject, cluster: ClusterName): KubeObject {
+async function changed(
+  answer: WebhookResponse | undefined,
+  object: KubeObject,
+  cluster: ClusterName,
+): Promise<KubeObject> {
   if (answer?.patch === undefined) return object
-  const patched = applyJsonPatch(withCluster(object, cluster), readJsonPatch(answer.patch))
-  return withoutCluster(patched as KubeObject)
+  const steps = applyJsonPatchSteps(withCluster(object, cluster), readJsonPatch(answer.patch))
+  return withoutCluster((await inTurns(steps, new Pace())) as KubeObject)
 }

@@ -1,34 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { inTurns, Pace } from '../../../framework/async/awaitable.ts'
 import { isObject, listAt, memberOf, textAt, valueAt } from '../../../framework/formats/values.ts'
-import { formatJson } from '../../../framework/json/json.ts'
 import { parseJsonSteps } from '../../../framework/json/jsonsteps.ts'
 import { badRequest, internalError, type StatusDetails, StatusError } from '../../../framework/meta/errors.ts'
-import type { KubeObject } from '../../../framework/meta/object.ts'
 import type { AddressPolicy } from '../../../framework/net/addresspolicy.ts'
-import { clusterAnnotation } from '../../../kcp/annotations.ts'
 import { webhookUrl } from '../../../openapi/crd/conversion.ts'
 import { brief, postJson } from '../../webhook/post.ts'
 import { requestOf } from '../policies/evaluation.ts'
 import type { Subject } from '../policies/matching.ts'
 import type { Webhook } from './configuration.ts'
-
-/** Adds the logical cluster of the object, for webhooks that serve several. */
-
-export const withCluster = (object: KubeObject, cluster: string): KubeObject => ({
-  ...object,
-  metadata: {
-    ...object.metadata,
-    annotations: { ...object.metadata.annotations, [clusterAnnotation]: cluster },
-  },
-})
-
-export function withoutCluster(object: KubeObject): KubeObject {
-  const { annotations, ...metadata } = object.metadata
-  const { [clusterAnnotation]: _, ...rest } = annotations ?? {}
-  const isEmpty = Object.keys(rest).length === 0
-  return { ...object, metadata: isEmpty ? metadata : { ...metadata, annotations: rest } }
-}
+import { ObjectTexts } from './objecttexts.ts'
 
 /** The JSON patch of a webhook that allowed the write; undefined when the call failed and failures are ignored. */
 export interface WebhookResponse {
@@ -43,14 +24,14 @@ export type AskWebhook = (
 ) => Promise<WebhookResponse | undefined>
 
 /** Calls webhooks at allowed addresses. */
-export const webhookClient =
-  (addresses: AddressPolicy): AskWebhook =>
-  async (webhook, subject, mutating) => {
+export const webhookClient = (addresses: AddressPolicy): AskWebhook => {
+  const texts = new ObjectTexts()
+  return async (webhook, subject, mutating) => {
     const { request } = subject
     if (request.dryRun && webhook.sideEffects !== 'None' && webhook.sideEffects !== 'NoneOnDryRun')
       throw noDryRun(webhook.name)
     const uid = randomUUID()
-    const response = await sent({ webhook, subject, addresses, uid })
+    const response = await sent({ webhook, subject, addresses, uid, texts })
       .then(text => answerIn(text, { uid, mutating, version: versionOf(webhook) }))
       .catch((error: Error) => error)
     if (response instanceof Error) {
@@ -62,6 +43,7 @@ export const webhookClient =
     if (memberOf(said, 'allowed') !== true) throw denied(webhook.name, memberOf(said, 'status'))
     return { patch }
   }
+}
 
 function remember({ name }: Webhook, { ctx }: Subject, response: unknown): void {
   const warnings = memberOf(response, 'warnings')
@@ -75,17 +57,18 @@ interface Call {
   readonly subject: Subject
   readonly addresses: AddressPolicy
   readonly uid: string
+  readonly texts: ObjectTexts
 }
 
 /** The body of the response. */
-async function sent({ webhook, subject, addresses, uid }: Call): Promise<string> {
+async function sent({ webhook, subject, addresses, uid, texts }: Call): Promise<string> {
   const { caBundle } = webhook.clientConfig
   const url = webhookUrl(webhook.clientConfig)
   const problem = addresses.problemOf(url)
   if (problem !== undefined) throw new Error(`failed to call webhook: its url is refused: ${problem}`)
   return postJson({
     url,
-    body: formatJson(reviewOf(uid, subject, versionOf(webhook))),
+    body: await texts.review(reviewOf(uid, subject, versionOf(webhook)), subject.request),
     ca: caBundle === undefined ? undefined : Buffer.from(caBundle, 'base64'),
     seconds: Math.min(30, Math.max(1, webhook.timeoutSeconds ?? 10)),
     signal: subject.ctx.signal,
@@ -117,15 +100,12 @@ const invalidResponse = (why: string): Error => new Error(`received invalid webh
 const versionOf = ({ admissionReviewVersions = [] }: Webhook): 'v1' | 'v1beta1' =>
   admissionReviewVersions.find(version => version === 'v1' || version === 'v1beta1') ?? 'v1'
 
-function reviewOf(uid: string, subject: Subject, version: string): object {
-  const { object, old, key } = subject.request
-  const given = (o: KubeObject | undefined) => (o === undefined ? null : withCluster(o, key.cluster))
-  return {
-    kind: 'AdmissionReview',
-    apiVersion: `admission.k8s.io/${version}`,
-    request: { options: null, uid, ...requestOf(subject), object: given(object), oldObject: given(old) },
-  }
-}
+/** Without the objects. */
+const reviewOf = (uid: string, subject: Subject, version: string): object => ({
+  kind: 'AdmissionReview',
+  apiVersion: `admission.k8s.io/${version}`,
+  request: { options: null, uid, ...requestOf(subject) },
+})
 
 /** The required members of a response. */
 interface Expected {
