@@ -13,12 +13,15 @@ export function differencesOf(before: unknown, after: unknown, path = ''): reado
   if (!isNested(before) || !isNested(after) || Array.isArray(before) !== Array.isArray(after))
     return shown(before) === shown(after) ? [] : [`${path}: ${shown(before)} → ${shown(after)}`]
   const keys = new Set([...Object.keys(before), ...Object.keys(after)])
-  return [...keys].flatMap(key => differencesOf(before[key], after[key], pathTo(path, key, before)))
+  return [...keys].flatMap(key => differencesOf(own(before, key), own(after, key), pathTo(path, key, before)))
 }
 
 type Nested = Readonly<Record<string, unknown>>
 
 const isNested = (value: unknown): value is Nested => typeof value === 'object' && value !== null
+
+/** `toString` of an object without that member is not its member. */
+const own = (value: Nested, key: string): unknown => (Object.hasOwn(value, key) ? value[key] : undefined)
 
 const pathTo = (path: string, key: string, parent: Nested): string => {
   if (Array.isArray(parent)) return `${path}[${key}]`

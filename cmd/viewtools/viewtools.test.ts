@@ -80,6 +80,10 @@ describe('the differences of objects', () => {
     assert.equal(differencesOf({ a: 'x'.repeat(500) }, { a: '' })[0]?.length, 'a:  → ""'.length + 201)
   })
 
+  it('have names that all objects inherit', () => {
+    assert.deepEqual(differencesOf({}, { toString: { a: 1 } }), ['toString: (none) → {"a":1}'])
+  })
+
   it('are none for equal values, and some for all others', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {
