@@ -6,6 +6,8 @@ import type { ClusterName } from '../framework/meta/object.ts'
 import { validateAPIResourceSchema } from '../openapi/apiresourceschema.ts'
 import { kcpAdmission } from './admission/kcp/index.ts'
 import { type DiskSpace, noQuota, type QuotaLimits } from './admission/quota/quota.ts'
+import type { Amounts } from './admission/quota/tenants.ts'
+import { Usage } from './admission/quota/usage.ts'
 import { claimsDecorator } from './claims/index.ts'
 import { bindingSources, createLocks } from './controllers/bindingworld.ts'
 import type { Controller } from './controllers/controller.ts'
@@ -63,9 +65,13 @@ export interface KcpOptions {
   readonly disk?: DiskSpace
 }
 
+type CachedHost = Pick<ShardHost, 'backend' | 'informers' | 'cache'>
+
 interface KcpParts
   extends Required<Pick<ShardOptions, 'decorate' | 'admission' | 'controllers' | 'computed'>>,
     Pick<ShardOptions, 'peers' | 'cacheServer'> {
+  /** What all logical clusters have stored: a live value. */
+  stored(host: CachedHost): Readonly<Amounts>
   otherShards(host: Pick<ShardHost, 'informers'>): OtherShards
   /** The review of tokens of service accounts of other shards. */
   otherTokens(host: Pick<ShardHost, 'informers'>): (cluster: ClusterName) => ReviewElsewhere | undefined
@@ -74,7 +80,7 @@ interface KcpParts
 /** The options of `openShard` that make a shard of kcp; `bootstrap` has to fill the store first. */
 export function kcpParts(options: KcpOptions): KcpParts {
   const peers = new Map<string, PeerClient>()
-  const directoryOf = ({ backend, informers }: ShardHost): ClusterDirectory =>
+  const directoryOf = ({ backend, informers }: CachedHost): ClusterDirectory =>
     createDirectory({
       informers,
       resolve: path => backend.resolve(path),
@@ -83,9 +89,13 @@ export function kcpParts(options: KcpOptions): KcpParts {
       shard: options.shard.name,
       peers,
     })
+  let usage: Usage | undefined
+  const usageOf = (host: CachedHost): Usage =>
+    (usage ??= new Usage({ cache: host.cache, directory: directoryOf(host) }))
   return {
     ...(options.sharding && { peers }),
     ...(options.cacheServer && { cacheServer: options.cacheServer }),
+    stored: host => usageOf(host).all,
     otherShards: host => otherShards(host, peers),
     otherTokens: host => otherTokens(host, peers),
     decorate: claimsDecorator,
@@ -95,6 +105,7 @@ export function kcpParts(options: KcpOptions): KcpParts {
         authorizer: host.backend.authorizer,
         schemaErrors: validateAPIResourceSchema,
         cache: host.cache,
+        usage: usageOf(host),
         apis: cluster => host.backend.apis(cluster),
         limits: options.quota ?? noQuota,
         disk: options.disk ?? { shortage: undefined },

@@ -10,6 +10,7 @@ import type { HealthCheck } from '../../framework/server/health.ts'
 import type { Port } from '../../framework/server/listener.ts'
 import { type Server, serveOn } from '../../framework/server/server.ts'
 import { createOpenApiDocuments } from '../../openapi/index.ts'
+import type { QuotaLimits } from '../../shard/admission/quota/quota.ts'
 import type { Store } from '../../shard/store/store.ts'
 import { workspaces } from '../../virtual/index.ts'
 import type { PreparedAuthentication } from '../authentication/authentication.ts'
@@ -20,7 +21,7 @@ import { consoleFiles } from '../files/console.ts'
 import type { Disk } from '../files/disk.ts'
 import { isEtcd } from '../files/etcdaccess.ts'
 import { plain } from '../files/plain.ts'
-import { fairnessLimits } from '../flags/limits.ts'
+import { fairnessLimits, quotaLimits } from '../flags/limits.ts'
 import { publicUrl } from '../flags/serving.ts'
 import type { StartFlags } from '../flags/start.ts'
 import type { ServerRole } from '../process/role.ts'
@@ -61,7 +62,7 @@ export async function serve(given: ServeOptions): Promise<Server> {
   given.authorization.explains(served)
   host.viewed.use(served)
   given.disk.measure(metrics)
-  measureHistory(metrics, host)
+  measureObjects(metrics, host, options)
   const server = serveOn(port, {
     workspaces: served,
     backend: host.backend,
@@ -87,6 +88,11 @@ export async function serve(given: ServeOptions): Promise<Server> {
   return tracing === undefined ? server : closingBoth(server, tracing)
 }
 
+function measureObjects(metrics: Metrics, host: Embedded, options: StartFlags): void {
+  measureHistory(metrics, host)
+  measureStored(metrics, host, quotaLimits(options))
+}
+
 function measureHistory(metrics: Metrics, { cache }: Pick<Embedded, 'cache'>): void {
   metrics.meter({
     kind: 'gauge',
@@ -94,6 +100,27 @@ function measureHistory(metrics: Metrics, { cache }: Pick<Embedded, 'cache'>): v
     help: 'Bytes of the events that are kept for watches, of all resources.',
     labels: [],
     collect: set => set({}, cache.historyBytes),
+  })
+}
+
+/** `total` of `--total-bytes-limit`, `decoded` of `--total-decoded-bytes-limit`. */
+function measureStored(metrics: Metrics, { stored }: Pick<Embedded, 'stored'>, limits: QuotaLimits): void {
+  const labels = ['limit']
+  metrics.meter({
+    ...{ kind: 'gauge', name: 'oriel_stored_bytes', labels },
+    help: 'Bytes of the objects of all logical clusters, as JSON, that a limit counts.',
+    collect(set) {
+      set({ limit: 'total' }, stored.bytes)
+      set({ limit: 'decoded' }, stored.decodedBytes)
+    },
+  })
+  metrics.meter({
+    ...{ kind: 'gauge', name: 'oriel_stored_bytes_limit', labels },
+    help: 'The most bytes of the objects of all logical clusters; 0: no limit.',
+    collect(set) {
+      set({ limit: 'total' }, limits.totalBytes)
+      set({ limit: 'decoded' }, limits.totalDecodedBytes)
+    },
   })
 }
 

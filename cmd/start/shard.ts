@@ -12,6 +12,7 @@ import { parseLabelSelector } from '../../framework/selectors/parse.ts'
 import { matchesLabels } from '../../framework/selectors/selectors.ts'
 import { tokenExpressions } from '../../openapi/expressions/tokenexpressions.ts'
 import type { DiskSpace, QuotaLimits } from '../../shard/admission/quota/quota.ts'
+import type { Amounts } from '../../shard/admission/quota/tenants.ts'
 import { openShard, type Shard } from '../../shard/index.ts'
 import { kcpParts, type ShardAddresses } from '../../shard/kcp.ts'
 import { ViewedResources } from '../../shard/published/viewed.ts'
@@ -53,6 +54,8 @@ export interface Embedded extends Shard {
   readonly authentication: Authentication
   readonly viewUrls: ViewUrls
   readonly viewed: ViewedResources
+  /** What all logical clusters have stored: a live value. */
+  readonly stored: Readonly<Amounts>
   /** Absent with a single shard. */
   readonly otherShards?: OtherShards
 }
@@ -94,8 +97,8 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
     admission: host => [...kcp.admission(host), authorization.admission(host.backend.authorizer)],
   })
   const viewUrls = shardViewUrls(shard.informers, tenancy.shards, { ...addresses, isShared: store.isShared })
-  const others = sharding && { otherShards: kcp.otherShards(shard) }
-  return { ...shard, ...others, viewed, viewUrls, authentication: authentication(shard.informers) }
+  const more = { stored: kcp.stored(shard), ...(sharding && { otherShards: kcp.otherShards(shard) }) }
+  return { ...shard, ...more, viewed, viewUrls, authentication: authentication(shard.informers) }
 }
 
 const addressesOf = (flag: string, allow: readonly string[] = []): AddressPolicy =>

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { discard, eventually } from '../support/oriel.ts'
+import { discard, eventually, kubectlFor } from '../support/oriel.ts'
 import { type People, startWithPeople, type Told } from '../support/people.ts'
 import { apply, createWorkspaces, rolesFor, type Tenant } from '../support/tenants.ts'
 
@@ -181,5 +181,14 @@ describe('a user with many workspaces', function () {
       assert.match(refused.json().message ?? '', /has reached its limit of bytes in the server \(\d+\/\d+\)/)
     }
     assert.equal((await people.post('user-2', configMaps('victim'), configMap('c', 10_000))).status, 201)
+  })
+
+  it('is seen in the metrics before all is used', async () => {
+    const text = await kubectlFor(people.oriel, 'shard-base')(['get', '--raw', '/metrics'])
+    const of = (name: string) =>
+      Number(new RegExp(`^${name}\\{limit="total"\\} (\\d+)$`, 'm').exec(text)?.[1])
+    const [used, most] = [of('oriel_stored_bytes'), of('oriel_stored_bytes_limit')]
+    assert.equal(most, 4 * 2 ** 20)
+    assert.ok(used > most / 2 && used < most, `${used}`)
   })
 })

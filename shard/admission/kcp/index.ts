@@ -34,6 +34,7 @@ export const kcpAdmission = ({
   schemaErrors,
   cache,
   apis,
+  usage,
   limits,
   disk,
 }: KcpAdmissionDeps): readonly RegistryPlugin[] => [
@@ -51,7 +52,7 @@ export const kcpAdmission = ({
   migrationAdmission,
   pathAnnotationAdmission(directory),
   authenticationConfigurationWarnings,
-  quotaAdmission({ directory, cache, limits, disk }),
+  quotaAdmission({ directory, usage, limits, disk }),
   cachedResourceAdmission({ cache, apis }),
   viewAdmission({ authorizer, cache }),
 ]

@@ -3,11 +3,10 @@ import { StatusError } from '../../../framework/meta/errors.ts'
 import { groupResource, type KubeObject } from '../../../framework/meta/object.ts'
 import { isPrivileged } from '../../../framework/request/user.ts'
 import { maxObjectsAnnotation } from '../../../kcp/annotations.ts'
-import type { WatchCache } from '../../cache/watchcache.ts'
 import type { ClusterDirectory } from '../../tenancy/directory.ts'
 import { refused } from '../refusal.ts'
 import type { Amounts, Share } from './tenants.ts'
-import { ancestorsOf, decodedKinds, Usage, uncountedKinds, workspaceKind } from './usage.ts'
+import { ancestorsOf, decodedKinds, type Usage, uncountedKinds, workspaceKind } from './usage.ts'
 
 /**
  * The limits of each logical cluster; 0: no limit. For `root` only the limit of all logical clusters together
@@ -43,7 +42,7 @@ export interface DiskSpace {
 
 export interface QuotaAdmissionDeps {
   readonly directory: Pick<ClusterDirectory, 'logicalCluster' | 'path'>
-  readonly cache: WatchCache
+  readonly usage: Usage
   readonly limits: QuotaLimits
   readonly disk: DiskSpace
 }
@@ -54,7 +53,7 @@ export interface QuotaAdmissionDeps {
  * limited in the number of objects only.
  */
 export function quotaAdmission(deps: QuotaAdmissionDeps): AdmissionPlugin {
-  const usage = new Usage(deps)
+  const { usage } = deps
   return {
     name: 'core.kcp.io/LogicalClusterObjectCountLimit',
     handles: { operations: ['CREATE', 'UPDATE'] },
