@@ -30,7 +30,7 @@ function checkTypes(request: AdmissionAttributes, object: KubeObject): void {
   if (kind === undefined || version === undefined) return
   const schema = compileCached(version.schema)
   const decoded = schema.decode(written(request, version.status, object)).object
-  const errors = schema.validate(decoded, request.old, { withoutRules: true })
+  const errors = schema.validate(decoded, request.old, { mayRepeat: true, withoutRules: true })
   if (!errors.some(({ type }) => type === 'FieldValueTypeInvalid')) return
   const { name = '' } = object.metadata
   throw invalid(kind.names.kind, kind.group, name, schema.validate(decoded, request.old))

@@ -38,13 +38,15 @@ async function bind(deps: KcpControllerDeps, key: string): Promise<undefined> {
   const exported = exportOf(deps.directory, cluster, binding)
   await copyAnnotations(deps, cluster, binding, exported?.object)
   if (exported !== undefined) await keepSchemas(deps, exported)
-  const place = { cluster, exported }
+  const statusOf = (current: APIBinding) =>
+    bindingStatus(current, worldOf(deps, current, { cluster, exported }))
   try {
+    if (isDeepStrictEqual(statusOf(binding), binding.status)) return
     await updateStatus<APIBinding>(
       deps.client,
       resources.apiBindings,
       clusterScoped(cluster, name),
-      current => ({ ...current, status: bindingStatus(current, worldOf(deps, current, place)) }),
+      current => ({ ...current, status: statusOf(current) }),
     )
   } finally {
     locks.release(cluster, name)

@@ -51,7 +51,7 @@ export function apiBindingDeletionController(deps: KcpControllerDeps): Controlle
       name: 'apibinding-deletion',
       reconcile,
       terminating: { content: deps.content, keys: boundBy },
-      sources: [{ informer: bindings, keys: ({ item }) => [keyOf(item)] }],
+      sources: [{ informer: bindings, keys: ({ item }) => (isBeingDeleted(item) ? [keyOf(item)] : []) }],
     },
     deps.log,
   )
