@@ -33,6 +33,15 @@ describe('the lifecycle of a workspace', () => {
       assert.equal(scene.shard.backend.resolve(`root:${asked.name}`), spec?.cluster)
     })
 
+    it('gets its content and becomes Ready in one commit', async () => {
+      const { asked, cluster } = await ready(scene, 'universal')
+      const [namespace, home] = [find(scene, resources.namespaces, cluster, 'default', ''), asked.home()]
+      assert.equal(home?.metadata.resourceVersion, namespace?.metadata.resourceVersion)
+      const bound = JSON.parse(home?.metadata.annotations?.['internal.apis.kcp.io/resource-bindings'] ?? '')
+      assert.ok('workspaces.tenancy.kcp.io' in bound)
+      assert.deepEqual(home?.metadata.labels, { 'tenancy.kcp.io/phase': 'Ready' })
+    })
+
     it('reports a missing shard, and is scheduled when there is one', async () => {
       const location = { selector: { matchLabels: { tier: 'gold' } } }
       const asked = await ask(scene, workspace(scene, 'universal', { location }))

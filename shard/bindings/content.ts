@@ -1,6 +1,12 @@
 import type { Item } from '../../framework/contract/item.ts'
-import type { ClusterName, ObjectKey } from '../../framework/meta/object.ts'
-import { parseStorageKey, type StoredResource, storageKey } from '../cache/codec.ts'
+import type { ClusterName, KubeObject, ObjectKey } from '../../framework/meta/object.ts'
+import {
+  encodeStoredForm,
+  parseStorageKey,
+  type StoredResource,
+  storageKey,
+  storedForm,
+} from '../cache/codec.ts'
 import type { CachedItem } from '../cache/item.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
 import { creationOf } from '../manifests/apply.ts'
@@ -97,6 +103,13 @@ async function firstValues(
   }
   return found
 }
+
+/** An object in the place of that which was read: the caller guarantees that it is complete and valid. */
+export const replacementOf = ({ resource, item }: Stored, object: KubeObject): StoreChange => ({
+  key: storageKey(resource, item.key),
+  value: encodeStoredForm(storedForm(object), item.shape),
+  expected: item.modified,
+})
 
 /** The deletion of an object at the revision that was read. */
 export const removalOf = ({ resource, item }: Stored): StoreChange => ({

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AdmissionAttributes } from '../../../framework/contract/admission.ts'
 import { originAnnotation } from '../../../framework/contract/item.ts'
+import type { KubeObject } from '../../../framework/meta/object.ts'
 import { isPrivileged, type UserInfo } from '../../../framework/request/user.ts'
 import {
   inactiveAnnotation,
@@ -78,7 +79,10 @@ export const logicalClusterAdmission = ({
   complete({ group, resource, key, object, old }) {
     if (`${resource}.${group}` !== logicalClusters) return object
     const next = old === undefined ? initialize(object) : (object as LogicalCluster)
-    return withLocks(mirrorLogicalCluster(next), bindingsIn(key.cluster))
+    return derived(
+      next,
+      bindingsIn(key.cluster).map(item => item.object),
+    )
   },
   validate(ctx, request) {
     if (`${request.resource}.${request.group}` !== logicalClusters) return
@@ -86,6 +90,10 @@ export const logicalClusterAdmission = ({
     if (problem !== undefined) throw refused(request, problem)
   },
 })
+
+/** The LogicalCluster with what follows from its status and from the bindings. */
+export const derived = (object: LogicalCluster, bindings: readonly KubeObject[]): LogicalCluster =>
+  withLocks(mirrorLogicalCluster(object), bindings)
 
 function withFinalizer(object: LogicalCluster): LogicalCluster {
   const { finalizers = [], deletionTimestamp } = object.metadata

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Item } from '../../../framework/contract/item.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import {
   ownerAnnotation,
@@ -37,11 +36,10 @@ function withTerminatorsFinalizer<T extends KubeObject>(object: T, wanted: boole
 }
 
 /** Sets the annotation with the owner of each bound resource, from the bindings of the logical cluster. */
-export function withLocks(object: LogicalCluster, bindings: readonly Item[]): LogicalCluster {
+export function withLocks(object: LogicalCluster, bindings: readonly KubeObject[]): LogicalCluster {
   if (object.status?.phase === 'Initializing') return object
   const held = bindings
-    .map(item => item.object as APIBinding)
-    .flatMap(({ metadata, status }) =>
+    .flatMap(({ metadata, status }: APIBinding) =>
       (status?.boundResources ?? []).map(bound => [resourceName(bound), { n: metadata.name ?? '' }] as const),
     )
     .toSorted(([a], [b]) => (a < b ? -1 : 1))

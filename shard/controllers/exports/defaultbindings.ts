@@ -8,7 +8,9 @@ import type { LogicalCluster } from '../../../kcp/core.ts'
 import { exportHash, exportLabel } from '../../../kcp/labels.ts'
 import { defaultBindingName } from '../../../kcp/names.ts'
 import { resources } from '../../../kcp/resources.ts'
+import { creationOf } from '../../manifests/apply.ts'
 import type { Manifest } from '../../manifests/manifest.ts'
+import type { StoreChange } from '../../store/store.ts'
 import { type LocatedType, TypesInvalid } from '../../tenancy/directory.ts'
 import { type BindingPlace, worldOf } from '../bindingworld.ts'
 import { clusterScoped, updateObject } from '../client.ts'
@@ -41,20 +43,20 @@ export interface Defaults {
   readonly missing: readonly DefaultManifest[]
 }
 
-interface DefaultManifest extends Manifest {
+export interface DefaultManifest extends Manifest {
   readonly object: APIBinding
   readonly exported: NonNullable<BindingPlace['exported']>
 }
 
-/** Stores new bindings together with other objects, then releases the resources that were locked for them. */
+/** Stores new bindings together with other changes, then releases the resources that were locked for them. */
 export async function storeDefaults(
   deps: KcpControllerDeps,
   missing: readonly DefaultManifest[],
-  more: readonly Manifest[] = [],
+  more: readonly StoreChange[] = [],
 ): Promise<void> {
   try {
     for (const { exported } of missing) await keepSchemas(deps, exported)
-    await deps.content.add([...more, ...missing])
+    await deps.content.commit([...missing.map(creationOf), ...more])
   } finally {
     for (const { cluster, object } of missing) deps.locks.release(cluster, object.metadata.name ?? '')
   }

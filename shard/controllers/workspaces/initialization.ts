@@ -3,21 +3,29 @@ import { ownerAnnotation } from '../../../kcp/annotations.ts'
 import { type ConditionState, conditionIs } from '../../../kcp/conditions.ts'
 import type { LogicalCluster } from '../../../kcp/core.ts'
 import { resources } from '../../../kcp/resources.ts'
+import { creationOf } from '../../manifests/apply.ts'
 import { type Manifest, namespace } from '../../manifests/manifest.ts'
-
 import { userBinding } from '../../manifests/rbac.ts'
+import type { StoreChange } from '../../store/store.ts'
 import { readOwner } from '../../tenancy/owner.ts'
-import { bindingsInitialized, defaultBindings, storeDefaults } from '../exports/defaultbindings.ts'
+import {
+  bindingsInitialized,
+  type DefaultManifest,
+  defaultBindings,
+  storeDefaults,
+} from '../exports/defaultbindings.ts'
 import type { KcpControllerDeps } from '../host.ts'
 import { namespaceContent } from '../kubernetes/namespace.ts'
 import { bindingsInitializer } from './logicalclustercreation.ts'
 
-/** The results of the server's own initializers. */
+/** What the server's own initializers do. */
 export interface Initialization {
-  /** Identifiers of the initializers that have finished. */
+  /** Identifiers of the initializers that have finished when the missing objects are stored. */
   readonly finished: readonly string[]
   /** The condition of the default bindings; undefined when the types have none. */
   readonly bindings: ConditionState | undefined
+  /** The default bindings to create, and other objects. */
+  readonly missing: { readonly bindings: readonly DefaultManifest[]; readonly others: readonly Manifest[] }
 }
 
 const universal = 'root:universal'
@@ -33,26 +41,34 @@ export const hasOnlyBuiltinInitializers = ({ status }: LogicalCluster): boolean 
   (status.initializers ?? []).every(isBuiltin) &&
   !conditionIs(status.conditions, bindingsInitialized, 'False')
 
-/**
- * Runs the built-in initializers `root:universal` and `system:apibindings`, and gives the creator the role
- * `cluster-admin`. Missing objects are created in one commit.
- */
-export async function initialize(
+/** The built-in initializers `root:universal` and `system:apibindings`, and the role `cluster-admin` for the creator. */
+export function initializationOf(
   deps: KcpControllerDeps,
   cluster: ClusterName,
   object: LogicalCluster,
-): Promise<Initialization> {
+): Initialization {
   const wanted = object.status?.initializers ?? []
   const isUniversal = wanted.includes(universal)
   const bindings = wanted.includes(bindingsInitializer) ? defaultBindings(deps, cluster, object) : undefined
-  await storeDefaults(deps, bindings?.missing ?? [], [
+  const others = [
     ...missingAdmin(deps, cluster, object),
     ...(isUniversal ? universalNamespaces.flatMap(name => missingNamespace(deps, cluster, name)) : []),
-  ])
+  ]
   const isBound = bindings?.condition.status === 'True'
   const finished = [...(isUniversal ? [universal] : []), ...(isBound ? [bindingsInitializer] : [])]
-  return { finished, bindings: bindings?.condition }
+  return {
+    finished,
+    bindings: bindings?.condition,
+    missing: { bindings: bindings?.missing ?? [], others },
+  }
 }
+
+/** Creates the missing objects, in one commit with `more`. */
+export const storeMissing = (
+  deps: KcpControllerDeps,
+  { missing: { bindings, others } }: Initialization,
+  more: readonly StoreChange[] = [],
+): Promise<void> => storeDefaults(deps, bindings, [...others.map(creationOf), ...more])
 
 function missingNamespace(
   { informers, rootCA }: KcpControllerDeps,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ItemEvent } from '../../../framework/contract/item.ts'
-import type { ClusterName } from '../../../framework/meta/object.ts'
+import type { ClusterName, KubeObject, ObjectKey } from '../../../framework/meta/object.ts'
 import { inactiveAnnotation, isCopy } from '../../../kcp/annotations.ts'
 import {
   type ConditionState,
@@ -13,8 +13,10 @@ import {
 import type { LogicalCluster } from '../../../kcp/core.ts'
 import { logicalClusterName } from '../../../kcp/logicalclusters.ts'
 import { resources } from '../../../kcp/resources.ts'
+import { derived } from '../../admission/kcp/logicalcluster.ts'
 import { withLocks } from '../../admission/kcp/metadata.ts'
-import { isBeingDeleted, type Stored } from '../../bindings/content.ts'
+import { isBeingDeleted, replacementOf, type Stored } from '../../bindings/content.ts'
+import { storedResourceOf } from '../../manifests/apply.ts'
 import { clusterScoped, updateObject, updateStatus } from '../client.ts'
 import { type Controller, createController } from '../controller.ts'
 import { maintainBindings } from '../exports/defaultbindings.ts'
@@ -24,8 +26,9 @@ import {
   adminBinding,
   hasOnlyBuiltinInitializers,
   type Initialization,
-  initialize,
+  initializationOf,
   missingAdmin,
+  storeMissing,
 } from './initialization.ts'
 import { deleteLogicalCluster } from './logicalclusterdeletion.ts'
 
@@ -46,7 +49,7 @@ export function logicalClusterController(deps: KcpControllerDeps): Controller {
     const depends = found.maintained !== undefined || found.initialization?.bindings?.status === 'False'
     if (depends) dependent.add(cluster)
     else dependent.delete(cluster)
-    return report(deps, cluster, current, found)
+    return found.isStored ? undefined : report(deps, cluster, current, found)
   }
   const around = ({ item: { cluster } }: Stored): readonly string[] => {
     const home = clusters.get(cluster, '', logicalClusterName)
@@ -100,15 +103,43 @@ async function advance(
   current: LogicalCluster,
 ): Promise<Findings> {
   const waiting = waitingForControllers(deps, current)
-  if (current.status?.phase === 'Initializing')
-    return { initialization: await initialize(deps, cluster, current), waiting }
+  if (current.status?.phase === 'Initializing') return initialize(deps, cluster, current, waiting)
   await deps.content.add(missingAdmin(deps, cluster, current))
   return { maintained: await maintainBindings(deps, cluster, current), waiting }
 }
 
+const clusterKey = (cluster: ClusterName): ObjectKey => clusterScoped(cluster, logicalClusterName)
+
+/** Creates what is missing. A logical cluster that waits for nothing else becomes Ready in the same commit. */
+async function initialize(
+  deps: KcpControllerDeps,
+  cluster: ClusterName,
+  current: LogicalCluster,
+  waiting: ConditionState | undefined,
+): Promise<Findings> {
+  const initialization = initializationOf(deps, cluster, current)
+  const found = { initialization, waiting }
+  const next = withStatus(deps, cluster, current, found)
+  const stored = deps.content.get(storedResourceOf(resources.logicalClusters), clusterKey(cluster))
+  const isSame = stored?.item.meta.resourceVersion === current.metadata.resourceVersion
+  if (stored === undefined || !isSame || next.status?.phase !== 'Ready') {
+    await storeMissing(deps, initialization)
+    return found
+  }
+  const bindings = [...bindingsIn(deps, cluster), ...initialization.missing.bindings.map(each => each.object)]
+  await storeMissing(deps, initialization, [replacementOf(stored, derived(next, bindings))])
+  return { ...found, isStored: true }
+}
+
+const bindingsIn = ({ informers }: KcpControllerDeps, cluster: ClusterName): readonly KubeObject[] =>
+  informers
+    .for(resources.apiBindings)
+    .list(cluster)
+    .map(item => item.object)
+
 /** Default bindings finish shortly: while only they are incomplete, the status is written after a delay. */
 async function report(
-  { client, informers, shard }: KcpControllerDeps,
+  deps: KcpControllerDeps,
   cluster: ClusterName,
   current: LogicalCluster,
   found: Findings,
@@ -117,20 +148,25 @@ async function report(
   const { reason } = found.initialization?.bindings ?? {}
   if (hasOnlyBuiltinInitializers(current) && reason === 'WaitingOnAPIBindings' && age < reportDelay)
     return reportDelay
-  const wanted = (now: LogicalCluster): LogicalCluster => ({
-    ...now,
-    status: { ...nextStatus(now, found), URL: `${shard.externalURL}/clusters/${cluster}` },
-  })
-  const bindings = informers.for(resources.apiBindings).list(cluster)
-  const key = clusterScoped(cluster, logicalClusterName)
+  const wanted = (now: LogicalCluster): LogicalCluster => withStatus(deps, cluster, now, found)
+  const bindings = bindingsIn(deps, cluster)
+  const target = [deps.client, resources.logicalClusters, clusterKey(cluster)] as const
   if (!isDeepStrictEqual(wanted(current).status, current.status))
-    await updateStatus<LogicalCluster>(client, resources.logicalClusters, key, wanted)
+    await updateStatus<LogicalCluster>(...target, wanted)
   else if (withLocks(current, bindings) !== current)
-    await updateObject<LogicalCluster>(client, resources.logicalClusters, key, now =>
-      withLocks(now, bindings),
-    )
+    await updateObject<LogicalCluster>(...target, now => withLocks(now, bindings))
   return undefined
 }
+
+const withStatus = (
+  { shard }: KcpControllerDeps,
+  cluster: ClusterName,
+  now: LogicalCluster,
+  found: Findings,
+): LogicalCluster => ({
+  ...now,
+  status: { ...nextStatus(now, found), URL: `${shard.externalURL}/clusters/${cluster}` },
+})
 
 type Status = NonNullable<LogicalCluster['status']>
 
@@ -141,6 +177,8 @@ interface Findings {
   readonly maintained?: ConditionState | undefined
   /** The condition `ControllersFinished`. */
   readonly waiting?: ConditionState | undefined
+  /** The status is stored already. */
+  readonly isStored?: true
 }
 
 /** The next status. In the step to `Initializing`, admission copies the initializers of the spec to the status. */
