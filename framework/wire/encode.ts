@@ -216,6 +216,9 @@ const few = 512
 /** Whether a value has so many values in it that it is processed in steps. */
 export const hasMany = (value: unknown): boolean => leftOf(value, few) < 0
 
+/** Objects with many members: V8 lists all of them before the first one is looked at. */
+const largeMaps = new WeakSet<object>()
+
 /** How many of `left` values are left after those of `value`; negative if there are more. */
 function leftOf(value: unknown, left: number): number {
   let rest = left - 1
@@ -224,9 +227,13 @@ function leftOf(value: unknown, left: number): number {
     for (let i = 0; i < value.length && rest >= 0; i++) rest = leftOf(value[i], rest)
     return rest
   }
+  if (largeMaps.has(value)) return -1
   for (const key in value) {
     rest = leftOf((value as Readonly<Record<string, unknown>>)[key], rest)
-    if (rest < 0) break
+    if (rest < 0) {
+      if (Object.keys(value).length > few) largeMaps.add(value)
+      break
+    }
   }
   return rest
 }

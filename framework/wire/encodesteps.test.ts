@@ -59,6 +59,21 @@ describe('steps of encoding', () => {
     assert.equal(hasMany({ a: many.slice(0, 500) }), false)
   })
 
+  it('list the members of a large map once to find that it is large', () => {
+    let lists = 0
+    const members = Object.fromEntries(Array.from({ length: 600 }, (_, i) => [`k${i}`, '']))
+    const ownKeys = (of: object): (string | symbol)[] => {
+      lists++
+      return Reflect.ownKeys(of)
+    }
+    const data = new Proxy(members, { ownKeys })
+    assert.equal(hasMany({ kind: 'A', data }), true)
+    const before = lists
+    assert.equal(hasMany({ kind: 'B', data }), true)
+    assert.equal(hasMany(data), true)
+    assert.equal(lists, before)
+  })
+
   it('are many for a large object, and one for a small one', () => {
     const stepsOf = (value: unknown): number =>
       [...canonicalSteps(value), ...new JsonPieces().value(value)].length
