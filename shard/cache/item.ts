@@ -73,7 +73,8 @@ export class CachedItem extends SlabItem {
    */
   get annotations(): Texts {
     const isOnly = this.#labels - this.#metadata === onlyCluster.length + this.cluster.length
-    return isOnly ? { [clusterAnnotation]: this.cluster } : annotationsOf(this)
+    if (isOnly) return { [clusterAnnotation]: this.cluster }
+    return this.#decoded?.deref()?.metadata.annotations ?? annotationsOf(this)
   }
 
   metaWith(labels: Texts): ObjectMeta {
