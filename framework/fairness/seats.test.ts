@@ -45,6 +45,23 @@ describe('the seats of requests', () => {
     assert.ok(fill('bob', { workspace: '/d' }).length >= 4)
   })
 
+  it('are kept by requests that have ended until their work has', async () => {
+    const { seat, pool } = seatsOf(60)
+    const [aborted, answered] = [seat('eve'), seat('eve')]
+    const work: (() => void)[] = []
+    const open = (): Promise<void> => new Promise(resolve => work.push(resolve))
+    void aborted.keepFor(open())
+    void answered.keepFor(open().then(() => assert.fail('work that fails')))
+    aborted.leave()
+    assert.equal(pool.all.executing, 2)
+    for (const end of work) end()
+    await settled(new Promise(() => undefined))
+    assert.equal(pool.all.executing, 1)
+    answered.leave()
+    answered.leave()
+    assert.equal(pool.all.executing, 0)
+  })
+
   it('are left for others by many users of one workspace', () => {
     const { fill, seat, pool } = seatsOf(60)
     for (let i = 0; i < 100; i++) fill(`eve-${i}`)

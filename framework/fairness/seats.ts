@@ -128,6 +128,8 @@ export class Seat implements Waiter {
   readonly lifetime: Waiter['lifetime']
   readonly #seats: Seats
   #state: 'executing' | 'stalled' | 'left' = 'left'
+  #isWorking = false
+  #isOver = false
 
   constructor(seats: Seats, flow: Flow, { isSystem, lifetime }: SeatRequest) {
     this.#seats = seats
@@ -180,8 +182,18 @@ export class Seat implements Waiter {
     }
   }
 
+  /** The work of the request, which may go on when its client has gone or its deadline has passed: it keeps the seat. */
+  async keepFor(work: Promise<unknown>): Promise<void> {
+    this.#isWorking = true
+    await work.catch(() => undefined)
+    this.#isWorking = false
+    if (this.#isOver) this.leave()
+  }
+
   /** The request has ended. */
   leave(): void {
+    this.#isOver = true
+    if (this.#isWorking) return
     const state = this.#state
     if (state === 'left') return
     this.#state = 'left'

@@ -156,7 +156,9 @@ function begin(pipeline: Pipeline, exchange: Routed, seat?: Seat | Refused): Awa
   exchange.lifetime.hold(seat)
   if (!readingVerbs.has(exchange.target.info.verb)) readWithoutSeat(exchange, seat)
   const turn = pipeline.fairness.beginnings.begin(seat.flow.user)?.then(() => exchange.measured.works())
-  return after(turn, () => answerSeated(pipeline, exchange))
+  const answer = after(turn, () => answerSeated(pipeline, exchange))
+  if (answer instanceof Promise) void seat.keepFor(answer)
+  return answer
 }
 
 function answerSeated(pipeline: Pipeline, exchange: Routed): Awaitable<Answer | Forwarding> {
