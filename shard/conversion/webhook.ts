@@ -118,7 +118,7 @@ async function posted(
   return postJson({
     url,
     body,
-    ca: caBundle === undefined ? undefined : Buffer.from(caBundle, 'base64'),
+    caBundle,
     seconds: timeoutSeconds,
     signal: AbortSignal.timeout(timeoutSeconds * 1000),
     lookup: addresses.lookup,

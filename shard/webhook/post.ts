@@ -1,5 +1,6 @@
 import type { LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
+import { authoritiesProblem } from '../../framework/net/authorities.ts'
 import { fetchOnce } from '../../framework/net/client.ts'
 
 /** A call to a webhook. */
@@ -7,8 +8,8 @@ export interface WebhookCall {
   readonly url: string
   /** JSON, in parts that are not copied. */
   readonly body: readonly Buffer[]
-  /** PEM. Without it the certificate authorities of the operating system are trusted. */
-  readonly ca: Buffer | undefined
+  /** PEM, base64. Without it the certificate authorities of the operating system are trusted. */
+  readonly caBundle: string | undefined
   readonly seconds: number
   readonly signal: AbortSignal
   /** The address policy. */
@@ -29,7 +30,9 @@ function* pieces(parts: readonly Buffer[]): Generator<Buffer> {
  * Posts JSON over HTTPS and returns the text of a successful response. Rejects with the message that Go's client gives
  * (`net/http` Client.Do, `k8s.io/client-go/rest` Result.Into).
  */
-export async function postJson({ url, body, ca, seconds, signal, lookup }: WebhookCall): Promise<string> {
+export async function postJson(call: WebhookCall): Promise<string> {
+  const { url, body, seconds, signal, lookup } = call
+  const ca = authorityOf(call)
   const target = new URL(url)
   target.searchParams.set('timeout', `${seconds}s`)
   const length = body.reduce((sum, part) => sum + part.length, 0)
@@ -50,7 +53,7 @@ export async function postJson({ url, body, ca, seconds, signal, lookup }: Webho
         connectTimeout: 0,
         limits: { bytes: largest, timeout: seconds * 1000 },
       },
-      ...(ca && { tls: { ca: ca.toString() } }),
+      ...(ca !== undefined && { tls: { ca } }),
     },
   ).catch((error: Error) => {
     const requested = `${url}${target.pathname === '/' && !url.endsWith('/') ? '/' : ''}${target.search}`
@@ -58,6 +61,13 @@ export async function postJson({ url, body, ca, seconds, signal, lookup }: Webho
   })
   if (response.status >= 200 && response.status < 300) return response.text
   throw new Error(refusalText(response.status))
+}
+
+function authorityOf({ caBundle }: WebhookCall): string | undefined {
+  const pem = caBundle === undefined ? undefined : Buffer.from(caBundle, 'base64').toString()
+  const problem = pem === undefined ? undefined : authoritiesProblem(pem)
+  if (problem !== undefined) throw new Error(`the caBundle ${problem}`)
+  return pem
 }
 
 /** The error text of Go for an unreachable server. */

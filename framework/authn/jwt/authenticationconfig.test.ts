@@ -61,6 +61,15 @@ describe('an AuthenticationConfiguration', () => {
       { url: 'https://a', audiences: ['a'], certificateAuthority: 'x' },
       'Invalid value: "<omitted>"',
     ],
+    [
+      'authorities of many certificates',
+      {
+        url: 'https://a',
+        audiences: ['a'],
+        certificateAuthority: '-----BEGIN CERTIFICATE-----'.repeat(201),
+      },
+      'must have at most 200 certificates, but has 201',
+    ],
   ] as const)
     it(`refuses ${what}`, () => assert.throws(() => read([{ ...good, issuer }]), new RegExp(problem)))
 

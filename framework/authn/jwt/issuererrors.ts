@@ -1,5 +1,6 @@
 import type { FieldError } from '../../meta/errors.ts'
 import { repetitions } from '../../meta/fielderror.ts'
+import { authoritiesProblem } from '../../net/authorities.ts'
 import { certificatesOf } from '../issuer.ts'
 import type { IssuerConfig } from './config.ts'
 import { invalid, required } from './problems.ts'
@@ -65,6 +66,8 @@ function audienceErrors(audiences: readonly string[], policy: string, path: stri
 
 function authorityErrors(pem: string | undefined, path: string): readonly FieldError[] {
   if (!pem) return []
+  const problem = authoritiesProblem(pem)
+  if (problem !== undefined) return [invalid(path, '<omitted>', problem)]
   try {
     certificatesOf(pem)
     return []

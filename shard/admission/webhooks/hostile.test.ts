@@ -137,6 +137,24 @@ describe('a webhook of a tenant that answers with', function () {
       await tenant.put(configMaps, configMap(`after${count}`))
     })
 
+  it('authorities without end is not called', async () => {
+    answers.set('/authorities', saying({}))
+    const { certificate } = issueAuthority()
+    const of = (count: number) => Buffer.from(certificate.repeat(count)).toString('base64')
+    const named = (count: number) => ({ clientConfig: { ...at('authorities'), caBundle: of(count) } })
+    const { message } = await refusal(created('authorities', named(201)))
+    assert.match(
+      message ?? '',
+      /failed calling webhook .*the caBundle must have at most 200 certificates, but has 201$/,
+    )
+    // Those of others.
+    assert.match(
+      (await refusal(created('authorities', named(200)))).message ?? '',
+      /failed calling webhook .*certificate/,
+    )
+    assert.ok(!asked.includes('/authorities'))
+  })
+
   it('many annotations puts a hundred into the audit log', async () => {
     const auditAnnotations = Object.fromEntries(
       Array.from({ length: 1_000 }, (_, i) => [`k${i}`, 'x'.repeat(2_000)]),

@@ -69,7 +69,7 @@ async function sent({ webhook, subject, addresses, uid, texts }: Call): Promise<
   return postJson({
     url,
     body: await texts.review(reviewOf(uid, subject, versionOf(webhook)), subject.request),
-    ca: caBundle === undefined ? undefined : Buffer.from(caBundle, 'base64'),
+    caBundle,
     seconds: Math.min(30, Math.max(1, webhook.timeoutSeconds ?? 10)),
     signal: subject.ctx.signal,
     lookup: addresses.lookup,
