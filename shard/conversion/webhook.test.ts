@@ -39,6 +39,8 @@ const refused: Readonly<Record<string, readonly [answer: KubeObject, why: RegExp
   ],
 }
 
+const allowed = createAddressPolicy({ allow: ['127.0.0.1'] })
+
 interface Review extends AnyReview {
   readonly request: { readonly uid: string; readonly objects: readonly KubeObject[] }
 }
@@ -48,9 +50,8 @@ describe('a conversion webhook that answers with', function () {
   let webhooks: Webhooks
   const convert = (path: string, count = 1): Promise<readonly KubeObject[]> => {
     const { url, caBundle } = webhooks
-    const addresses = createAddressPolicy({ allow: ['127.0.0.1'] })
     const webhook = { url: `${url}/${path}`, caBundle, reviewVersions: ['v1'] }
-    return conversionWebhook(webhook, addresses)(Array(count).fill(object('v1')), `${group}/v2`)
+    return conversionWebhook(webhook, allowed)(Array(count).fill(object('v1')), `${group}/v2`)
   }
   before(async () => {
     const all = {
@@ -70,6 +71,27 @@ describe('a conversion webhook that answers with', function () {
   it('many fields is read', async () => {
     assert.deepEqual(await convert('usual', 2), [converted.usual, converted.usual])
     assert.deepEqual(await convert('long', 3), [converted.long, converted.long, converted.long])
+  })
+
+  it('more in all than one answer may have is read in parts', async () => {
+    const large = object('v1', { spec: { text: 'x'.repeat(300_000) } })
+    const objects = Array.from({ length: 40 }, (_, i) => ({ ...large, metadata: { name: `n${i}` } }))
+    const sizes: number[] = []
+    const answer = ({ request }: Review) => {
+      sizes.push(request.objects.length)
+      const convertedObjects = request.objects.map(each => ({ ...each, apiVersion: `${group}/v2` }))
+      return { convertedObjects, result: { status: 'Success' } }
+    }
+    const own = await serveWebhooks<Review>({ '/parts': answer })
+    const { url, caBundle } = own
+    const webhook = { url: `${url}/parts`, caBundle, reviewVersions: ['v1'] }
+    const read = await conversionWebhook(webhook, allowed)(objects, `${group}/v2`)
+    assert.deepEqual(
+      read,
+      objects.map(each => ({ ...each, apiVersion: `${group}/v2` })),
+    )
+    assert.deepEqual(sizes, Array(10).fill(4))
+    own.close()
   })
 
   for (const [what, [, why]] of Object.entries(refused))

@@ -9,7 +9,7 @@ import type { AddressPolicy } from '../../framework/net/addresspolicy.ts'
 import { JsonPieces } from '../../framework/wire/jsonpieces.ts'
 import type { ConversionWebhook } from '../../openapi/definitions/definition.ts'
 import { annotationErrors, labelErrors } from '../registry/metadata.ts'
-import { brief, postJson } from '../webhook/post.ts'
+import { brief, postJson, type WebhookCall } from '../webhook/post.ts'
 
 /** Converts objects of other versions to `apiVersion`; same number, same order. */
 export type ConvertObjects = (
@@ -20,7 +20,7 @@ export type ConvertObjects = (
 const group = 'apiextensions.k8s.io'
 const supported = ['v1', 'v1beta1']
 
-/** Timeout in seconds. Several readers share the result, so that no reader cancels the call. */
+/** Timeout of a conversion in seconds, however many reviews it has. Several readers share the result, so that no reader cancels the call. */
 const timeoutSeconds = 30
 
 /** Calls a conversion webhook. Rejects with 500 and the message of Kubernetes (rules.md 7.42). */
@@ -28,12 +28,18 @@ export const conversionWebhook =
   (webhook: ConversionWebhook, addresses: AddressPolicy): ConvertObjects =>
   async (objects, apiVersion) => {
     const about = `conversion for ${kindText(objects[0])}`
-    const converted = await ask({ webhook, addresses, objects, apiVersion }).catch((error: Error) => {
-      throw failed(`${about} failed: ${error.message}`)
-    })
-    if (converted.length !== objects.length)
-      throw failed(`${about} returned ${converted.length} objects, expected ${objects.length}`)
     const pace = new Pace()
+    const signal = AbortSignal.timeout(timeoutSeconds * 1000)
+    const converted: unknown[] = []
+    for await (const part of parts(objects)) {
+      const asked = ask({ webhook, addresses, part, apiVersion, signal })
+      const answered = await asked.catch((error: Error) => {
+        throw failed(`${about} failed: ${error.message}`)
+      })
+      if (answered.length !== part.count)
+        throw failed(`${about} returned ${answered.length} objects, expected ${part.count}`)
+      for (const object of answered) converted.push(object)
+    }
     const results: KubeObject[] = []
     for (const [i, object] of objects.entries()) {
       const isLarge = await inTurns(hasMoreValues(converted[i]), pace)
@@ -72,17 +78,42 @@ const failed = (message: string): StatusError => new StatusError(500, '', brief(
 
 const kindText = (object: KubeObject | undefined): string => `${object?.apiVersion}, Kind=${object?.kind}`
 
+/** Objects of one review. */
+interface Part {
+  /** JSON. */
+  readonly objects: Buffer
+  readonly count: number
+}
+
+/** Bytes of objects after which another review begins. Kubernetes sends all in one, whose answer may become too large. */
+const mostOfPart = 1024 * 1024
+
+async function* parts(objects: readonly KubeObject[]): AsyncGenerator<Part, void> {
+  const pace = new Pace()
+  let [pieces, count] = [new JsonPieces(), 0]
+  for (const [i, object] of objects.entries()) {
+    pieces.add(count++ === 0 ? '' : ',')
+    await inTurns(pieces.value(object), pace)
+    await pace.due()
+    if (pieces.length < mostOfPart && i < objects.length - 1) continue
+    yield { objects: pieces.bytes(), count }
+    ;[pieces, count] = [new JsonPieces(), 0]
+  }
+}
+
 interface Call {
   readonly webhook: ConversionWebhook
   readonly addresses: AddressPolicy
-  readonly objects: readonly KubeObject[]
+  readonly part: Part
   readonly apiVersion: string
+  /** Aborts when the time of the whole conversion has passed. */
+  readonly signal: AbortSignal
 }
 
 /**
  * The converted objects of the response. Kubernetes sends objects one by one, as items of a list without a kind.
  */
-async function ask({ webhook, addresses, objects, apiVersion }: Call): Promise<readonly unknown[]> {
+async function ask({ webhook, addresses, part, apiVersion, signal }: Call): Promise<readonly unknown[]> {
   const version = webhook.reviewVersions.find(each => supported.includes(each))
   if (version === undefined) throw new Error('no supported conversion review versions')
   const uid = randomUUID()
@@ -92,26 +123,19 @@ async function ask({ webhook, addresses, objects, apiVersion }: Call): Promise<r
     request: { uid, desiredAPIVersion: apiVersion },
   }
   try {
-    const text = await posted(webhook, addresses, await withObjects(formatJson(review), objects))
+    const head = `${formatJson(review).slice(0, -'}}'.length)},"objects":[`
+    const body = [Buffer.from(head), part.objects, Buffer.from(']}}')]
+    const text = await posted(webhook, addresses, { body, signal })
     return convertedObjects(await parsed(text), uid, version)
   } catch (error) {
     throw new Error(`conversion webhook for /, Kind= failed: ${(error as Error).message}`)
   }
 }
 
-/** The text of a review with the objects as the last member of its request. */
-async function withObjects(review: string, objects: readonly KubeObject[]): Promise<readonly Buffer[]> {
-  const pieces = new JsonPieces()
-  pieces.add(`${review.slice(0, -'}}'.length)},"objects":`)
-  await inTurns(pieces.value(objects), new Pace())
-  pieces.add('}}')
-  return [pieces.bytes()]
-}
-
 async function posted(
   { url, caBundle }: ConversionWebhook,
   addresses: AddressPolicy,
-  body: readonly Buffer[],
+  { body, signal }: Pick<WebhookCall, 'body' | 'signal'>,
 ): Promise<string> {
   const problem = addresses.problemOf(url)
   if (problem !== undefined) throw new Error(`its url is refused: ${problem}`)
@@ -120,7 +144,7 @@ async function posted(
     body,
     caBundle,
     seconds: timeoutSeconds,
-    signal: AbortSignal.timeout(timeoutSeconds * 1000),
+    signal,
     lookup: addresses.lookup,
   })
 }
