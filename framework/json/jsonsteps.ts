@@ -6,6 +6,8 @@ export interface StepLimits {
   readonly atOnce?: number
   /** The most members of an object that is longer than `atOnce`: their table grows in one step. Default 100,000. */
   readonly members?: number
+  /** The most characters between the quotes of a text, which is decoded at once. Default 5 MiB, more than a body has in base64. */
+  readonly textLength?: number
 }
 
 interface Reader {
@@ -16,12 +18,12 @@ interface Reader {
   readonly members: number
 }
 
-/** The value of `parseJson`, in steps. Throws `SyntaxError`, also for nesting deeper than `maxDepth` and too many members. */
+/** The value of `parseJson`, in steps. Throws `SyntaxError`, also for nesting deeper than `maxDepth`, too many members and too long texts. */
 export function* parseJsonSteps(
   text: string,
-  { atOnce: most = 8 * 1024, members = 100_000 }: StepLimits = {},
+  { atOnce: most = 8 * 1024, members = 100_000, textLength = 5 * 1024 * 1024 }: StepLimits = {},
 ): Generator<void, unknown> {
-  const ends = yield* longContainers(text, most)
+  const ends = yield* longContainers(text, most, textLength)
   const start = behindSpace(text, 0)
   const end = ends.get(start)
   if (end === undefined) return parseJson(Buffer.from(text))
@@ -52,6 +54,12 @@ function behindString(text: string, start: number): number {
   return at + 1
 }
 
+function behindShortString(text: string, start: number, textLength: number): number {
+  const behind = behindString(text, start)
+  if (behind - start > textLength + 2) throw new SyntaxError('too long text')
+  return behind
+}
+
 /** Finds the ends of lists and objects. */
 class Ends {
   readonly long = new Map<number, number>()
@@ -79,12 +87,16 @@ class Ends {
   }
 }
 
-function* longContainers(text: string, most: number): Generator<void, ReadonlyMap<number, number>> {
+function* longContainers(
+  text: string,
+  most: number,
+  textLength: number,
+): Generator<void, ReadonlyMap<number, number>> {
   const ends = new Ends(most)
   let pause = most
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
-    if (code === quote) at = behindString(text, at) - 1
+    if (code === quote) at = behindShortString(text, at, textLength) - 1
     else ends.take(code, at)
     if (at < pause) continue
     pause = at + most

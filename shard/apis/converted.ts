@@ -1,9 +1,9 @@
-import { pacedMap } from '../../framework/async/awaitable.ts'
+import { nowOrInTurns, Pace, pacedMap } from '../../framework/async/awaitable.ts'
 import { clusterAnnotation, type Item } from '../../framework/contract/item.ts'
 import { apiVersionOf, type KubeObject } from '../../framework/meta/object.ts'
 import { claimLabelPrefix } from '../../kcp/labels.ts'
 import { compileCached } from '../../openapi/compile.ts'
-import { itemAs } from '../cache/item.ts'
+import { itemAsSteps } from '../cache/item.ts'
 import type { ConvertObjects } from '../conversion/webhook.ts'
 import { storedLabels } from '../registry/strategy.ts'
 import { type ServedDefinition, storageVersionOf } from './served.ts'
@@ -50,7 +50,14 @@ function withCache(
   const known = new Map<string, WeakMap<Item, Promise<Item>>>()
   const ask = async (items: readonly Item[], version: string): Promise<readonly Item[]> => {
     const objects = await convert(await pacedMap(items, ({ object }) => object), version)
-    return pacedMap(items.entries(), ([i, item]) => itemAs(item, objects[i] ?? item.object))
+    const pace = new Pace()
+    const shown: Item[] = []
+    for (const [i, item] of items.entries()) {
+      const made = nowOrInTurns(itemAsSteps(item, objects[i] ?? item.object), pace)
+      shown.push(made instanceof Promise ? await made : made)
+      await pace.due()
+    }
+    return shown
   }
   return async (items, version) => {
     const converted = known.get(version) ?? new WeakMap<Item, Promise<Item>>()

@@ -6,10 +6,13 @@ import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import {
   annotationsOf,
   decodeObject,
+  type Encoded,
   encodeObject,
+  hasMany,
   type Offsets,
   type Texts,
 } from '../../framework/wire/encode.ts'
+import { canonicalObjectSteps, encodeCanonicalSteps } from '../../framework/wire/encodesteps.ts'
 import { relabel } from '../../framework/wire/relabel.ts'
 import type { StoredValue } from '../store/store.ts'
 import { Arena, atRevision, type EncodedSlice, type StoredResource, shapeIn } from './codec.ts'
@@ -137,12 +140,19 @@ export function itemAs(item: Item, object: KubeObject): Item
 /** The same state of the same object in another form, for instance another version. */
 export function itemAs(item: Item, object: KubeObject): Item {
   if (!(item instanceof CachedItem)) return itemOf(object, item.key.cluster)
+  return encodedAs(item, object, encodeObject(object))
+}
+
+/** What `itemAs` returns, in steps. */
+export function* itemAsSteps(item: Item, object: KubeObject): Generator<void, Item> {
+  if (!(item instanceof CachedItem) || !hasMany(object)) return itemAs(item, object)
+  const canonical = yield* canonicalObjectSteps(object)
+  return encodedAs(item, object, yield* encodeCanonicalSteps(canonical))
+}
+
+function encodedAs(item: CachedItem, object: KubeObject, encoded: Encoded): CachedItem {
   const { revision, modified } = item
-  return new CachedItem(item, encodeObject(object), {
-    revision,
-    modified,
-    labels: object.metadata.labels ?? {},
-  })
+  return new CachedItem(item, encoded, { revision, modified, labels: object.metadata.labels ?? {} })
 }
 
 /**

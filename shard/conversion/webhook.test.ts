@@ -25,10 +25,21 @@ const converted: Readonly<Record<string, KubeObject>> = {
 const refused: Readonly<Record<string, readonly [answer: KubeObject, why: RegExp]>> = {
   fields: [
     object('v2', { spec: members(100_001, '') }),
-    /failed: the answer .* has an object of too many members$/,
+    /failed: the answer .* or an object of too many members$/,
   ],
-  items: [object('v2', { spec: { l: Array(1_000_000).fill(0) } }), /it has more than 100000 values$/],
-  nested: [object('v2', { spec: members(60_000, { a: 1 }) }), /it has more than 100000 values$/],
+  items: [
+    object('v2', { spec: { l: Array(1_000_000).fill(0) } }),
+    /it has more than 100000 values or 3145728 characters$/,
+  ],
+  nested: [
+    object('v2', { spec: members(60_000, { a: 1 }) }),
+    /it has more than 100000 values or 3145728 characters$/,
+  ],
+  characters: [object('v2', { spec: { text: 'x'.repeat(4_000_000) } }), /values or 3145728 characters$/],
+  'characters of one text': [
+    object('v2', { spec: { text: 'x'.repeat(6_000_000) } }),
+    /failed: the answer .* has too long a text or an object of too many members$/,
+  ],
   labels: [
     object('v2', { metadata: { name: 'a', labels: members(10_001, '') } }),
     /metadata.labels: Too many: must have at most 10000 items$/,
@@ -50,7 +61,7 @@ describe('a conversion webhook that answers with', function () {
   let webhooks: Webhooks
   const convert = (path: string, count = 1): Promise<readonly KubeObject[]> => {
     const { url, caBundle } = webhooks
-    const webhook = { url: `${url}/${path}`, caBundle, reviewVersions: ['v1'] }
+    const webhook = { url: `${url}/${encodeURIComponent(path)}`, caBundle, reviewVersions: ['v1'] }
     return conversionWebhook(webhook, allowed)(Array(count).fill(object('v1')), `${group}/v2`)
   }
   before(async () => {
@@ -63,7 +74,9 @@ describe('a conversion webhook that answers with', function () {
       result: { status: 'Success' },
     })
     webhooks = await serveWebhooks<Review>(
-      Object.fromEntries(Object.entries(all).map(([what, answer]) => [`/${what}`, answering(answer)])),
+      Object.fromEntries(
+        Object.entries(all).map(([what, answer]) => [`/${encodeURIComponent(what)}`, answering(answer)]),
+      ),
     )
   })
   after(() => webhooks.close())

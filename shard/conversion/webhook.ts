@@ -7,6 +7,7 @@ import { fieldErrorText, StatusError } from '../../framework/meta/errors.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import type { AddressPolicy } from '../../framework/net/addresspolicy.ts'
 import { JsonPieces } from '../../framework/wire/jsonpieces.ts'
+import { bodyLimit } from '../../framework/wire/parsebody.ts'
 import type { ConversionWebhook } from '../../openapi/definitions/definition.ts'
 import { annotationErrors, labelErrors } from '../registry/metadata.ts'
 import { brief, postJson, type WebhookCall } from '../webhook/post.ts'
@@ -55,16 +56,18 @@ export const conversionWebhook =
 /** Values of a converted object at all levels. Its further steps, such as its encoding, are not divided. */
 const mostValues = 100_000
 
-const tooManyValues = `converted object <index>: it has more than ${mostValues} values`
+const tooManyValues = `converted object <index>: it has more than ${mostValues} values or ${bodyLimit} characters`
 
-/** Whether the object has more values than a converted object may have. */
+/** Whether the object has more values, or more characters in texts, than a converted object may have. */
 function* hasMoreValues(object: unknown): Generator<void, boolean> {
   const work = new Work()
   const open: unknown[] = [object]
+  let characters = 0
   for (let count = 0; open.length > 0; count++) {
     if (work.isStepDone()) yield
     for (const value of elementsOf(open.pop())) {
-      if (count + open.length > mostValues) return true
+      characters += typeof value === 'string' ? value.length : 0
+      if (characters > bodyLimit || count + open.length > mostValues) return true
       open.push(value)
     }
   }
@@ -151,7 +154,9 @@ async function posted(
 
 const parsed = (text: string): Promise<unknown> =>
   inTurns(parseJsonSteps(text), new Pace()).catch(() => {
-    throw new Error('the answer is no JSON, exceeds the max depth, or has an object of too many members')
+    throw new Error(
+      'the answer is no JSON, exceeds the max depth, or has too long a text or an object of too many members',
+    )
   })
 
 /** Throws for an invalid response. Responses of v1beta1 have no uid. */
