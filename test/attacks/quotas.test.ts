@@ -73,6 +73,21 @@ describe('a user who stores without limit', function () {
   const attacker = (path: string, object: object) => people.post('user-1', path, object)
   const remove = (path: string) => people.as('user-1')(path, { method: 'DELETE' })
 
+  it('cannot change its limits', async () => {
+    const path = '/clusters/root:attacker/apis/core.kcp.io/v1alpha1/logicalclusters/cluster'
+    const headers = { 'content-type': 'application/merge-patch+json' }
+    const patch = (body: object) =>
+      people.as('user-1')(path, { method: 'PATCH', body: JSON.stringify(body), headers })
+    const owner = { apiVersion: 'v1', resource: 'workspaces', cluster: 'root', name: 'victim', uid: '1' }
+    for (const change of [
+      { metadata: { annotations: { 'core.kcp.io/max-total-objects': '0' } } },
+      { spec: { owner } },
+      { spec: { createdBy: { username: 'user-2' } } },
+    ])
+      assert.equal((await patch(change)).status, 403)
+    assert.equal((await patch({ metadata: { labels: { team: 'a' } } })).status, 200)
+  })
+
   it('is limited in namespaces, and other users are not affected', async () => {
     const { refused } = await exhaust(i => attacker(namespaces('attacker'), namespace(`n-${i}`)))
     assert.equal(refused.status, 403)

@@ -8,6 +8,7 @@ import {
   incomingAnnotation,
   leavingAnnotation,
   logicalClusterFinalizer,
+  maxObjectsAnnotation,
   migratingAnnotation,
   movedAnnotation,
   ownerAnnotation,
@@ -139,11 +140,29 @@ function writerProblem(user: UserInfo, request: AdmissionAttributes): string | u
 const isSameSet = (a: readonly string[] = [], b: readonly string[] = []): boolean =>
   isDeepStrictEqual([...new Set(a)].sort(), [...new Set(b)].sort())
 
+/**
+ * `spec.owner` is immutable, unlike in kcp: its Workspace is changed when the logical cluster moves or is deleted, and it may be
+ * that of another tenant. kcp documents the protection of the annotation, but its plugin for that is off.
+ */
 function updateProblem(next: LogicalCluster, old: LogicalCluster): string | undefined {
-  if (!isDeepStrictEqual(next.spec?.createdBy, old.spec?.createdBy))
-    return `spec.createdBy: Invalid value: ${JSON.stringify(next.spec?.createdBy ?? null)}: field is immutable`
+  for (const field of ['createdBy', 'owner'] as const)
+    if (!isDeepStrictEqual(next.spec?.[field], old.spec?.[field]))
+      return `spec.${field}: Invalid value: ${JSON.stringify(next.spec?.[field] ?? null)}: field is immutable`
+  if (maxObjectsOf(next) !== maxObjectsOf(old))
+    return `modification of reserved annotation: "${maxObjectsAnnotation}"`
   if (!isSameSet(next.spec?.initializers, old.spec?.initializers)) return 'spec.initializers is immutable'
-  return initializerProblem(next, old) ?? transitionProblem(next, old)
+  return terminatorProblem(next, old) ?? initializerProblem(next, old) ?? transitionProblem(next, old)
+}
+
+const maxObjectsOf = ({ metadata }: LogicalCluster): string | undefined =>
+  metadata.annotations?.[maxObjectsAnnotation]
+
+/** Unlike in kcp: a logical cluster with a terminator of others would be in their view. */
+function terminatorProblem(next: LogicalCluster, old: LogicalCluster): string | undefined {
+  if (!isSameSet(next.spec?.terminators, old.spec?.terminators)) return 'spec.terminators is immutable'
+  const before = old.status?.terminators ?? []
+  const grows = next.status?.terminators?.some(terminator => !before.includes(terminator))
+  return grows ? 'status.terminators must not grow' : undefined
 }
 
 function initializerProblem(next: LogicalCluster, old: LogicalCluster): string | undefined {

@@ -144,6 +144,37 @@ describe('admission of logical clusters', () => {
       about('spec.createdBy: Invalid value: {"username":"eve"}: field is immutable'),
     )
   })
+  it('refuses to name a workspace or a terminator of others', async () => {
+    const owner = { apiVersion: 'tenancy.kcp.io/v1alpha1', resource: 'workspaces', uid: '1' }
+    await assert.rejects(
+      change(object => ({
+        ...object,
+        spec: { ...object.spec, owner: { ...owner, name: 'a', cluster: 'b' } },
+      })),
+      about(
+        `spec.owner: Invalid value: ${JSON.stringify({ ...owner, name: 'a', cluster: 'b' })}: field is immutable`,
+      ),
+    )
+    await assert.rejects(
+      change(object => ({ ...object, spec: { ...object.spec, terminators: ['root:other'] } })),
+      about('spec.terminators is immutable'),
+    )
+    await assert.rejects(
+      change(object => ({ ...object, status: { ...object.status, terminators: ['root:other'] } }), 'status'),
+      about('status.terminators must not grow'),
+    )
+  })
+  it('refuses changes of the limit of objects by its users', () =>
+    assert.rejects(
+      change(object => ({
+        ...object,
+        metadata: {
+          ...object.metadata,
+          annotations: { ...object.metadata.annotations, 'core.kcp.io/max-total-objects': '0' },
+        },
+      })),
+      about('modification of reserved annotation: "core.kcp.io/max-total-objects"'),
+    ))
   it('refuses an earlier phase', () =>
     assert.rejects(
       change(object => ({ ...object, status: { ...object.status, phase: 'Scheduling' } }), 'status'),
