@@ -107,6 +107,9 @@ export const storedObject = (item: Item): KubeObject => withoutPresented(item.ob
 export const seen = (item: Item, object = storedObject(item)): KubeObject =>
   withMetadata(object, { resourceVersion: item.meta.resourceVersion })
 
+/** Bytes: a smaller object is decoded in less time than V8's garbage collector needs for keeping it. */
+const longToDecode = 4096
+
 /** How long to wait for a concurrent write to become durable, in milliseconds. */
 const longestWait = 1_000
 
@@ -146,7 +149,8 @@ export function openObjectStore(
       await watchCache.at(revision)
       const cached = cache.get(key)
       if (cached?.modified !== revision) return overtaken(stored ?? last?.object, key, revision)
-      if (stored !== undefined) cached.remember(atVersion(stored, String(revision)))
+      if (stored !== undefined && cached.length > longToDecode)
+        cached.remember(atVersion(stored, String(revision)))
       return cached
     },
     async settled(key, expected) {
