@@ -14,6 +14,18 @@ const post = async ({ url, ca, token, creates }: Resident, type: string, body: s
   return (await ask('HTTP/2', url + creates, { method: 'POST', ca, headers, body })).status
 }
 
+const patch = async ({ url, ca, token, creates }: Resident, to: Patch): Promise<number> => {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': to.type }
+  const sent = { method: 'PATCH', ca, headers, body: JSON.stringify(to.body) }
+  return (await ask('HTTP/2', `${url}${creates}/${to.name}?dryRun=All&fieldManager=a`, sent)).status
+}
+
+interface Patch {
+  readonly name: string
+  readonly type: string
+  readonly body: object
+}
+
 const initialEvents =
   'watch=true&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=1'
 
@@ -29,6 +41,31 @@ const attacks: readonly (readonly [string, readonly number[], Attack])[] = [
       const data = Object.fromEntries(times(30_000, i => [`k${i}`, '']))
       const object = { ...of.object('large', 1), data }
       return statusOf(of, `${of.creates}?dryRun=All`, object)
+    },
+  ],
+  [
+    'applied maps of 30,000 members',
+    [200, 201],
+    of => {
+      const data = Object.fromEntries(times(30_000, i => [`k${i}`, '']))
+      const body = { ...of.object('applied', 1), data }
+      return patch(of, { name: 'applied', type: 'application/apply-patch+yaml', body })
+    },
+  ],
+  [
+    'JSON patches of 5,000 copies',
+    [413],
+    of => {
+      const body = times(5_000, i => ({ op: 'copy', from: '/metadata', path: `/metadata/x${i}` }))
+      return patch(of, { name: 'a', type: 'application/json-patch+json', body })
+    },
+  ],
+  [
+    'merge patches of 30,000 members',
+    [200],
+    of => {
+      const body = { data: Object.fromEntries(times(30_000, i => [`k${i}`, ''])) }
+      return patch(of, { name: 'a', type: 'application/merge-patch+json', body })
     },
   ],
   ['watches with initial events', [200], of => statusOf(of, `${of.path}?${initialEvents}`)],
