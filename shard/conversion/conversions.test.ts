@@ -103,6 +103,24 @@ describe('conversion of exports', () => {
       undefined,
     )
   })
+  for (const [what, text, isRead] of [
+    ['null', '[null]', true],
+    ['numbers', '[1]', false],
+    ['lists', '[[]]', false],
+    ['resources that are no texts', '[{"resource":{"toString":1}}]', false],
+    ['too many levels', `[{"resource":"a","all":${'['.repeat(100_000)}${']'.repeat(100_000)}}]`, false],
+  ] as const)
+    it(`shows objects whose annotations have ${what}`, () => {
+      const claims = { permissionClaims: [{ group: '', resource: 'configmaps', verbs: ['*'] }] }
+      const shown = exportOf('v1alpha1', { permissionClaims: [{ group: '', resource: 'configmaps' }] })
+      const broken = exportOf('v1alpha2', claims, { [overhang.v1Claims]: text })
+      assert.deepEqual(convert('apiexports', broken, 'v1alpha1'), shown)
+      const written = () =>
+        convert('apiexports', exportOf('v1alpha1', claims, { [overhang.exportClaims]: text }), 'v1alpha2')
+      if (isRead) assert.equal(written().metadata.annotations, undefined)
+      else assert.throws(written, /failed to decode overhanging permission claims$/)
+    })
+
   it('returns the same object for its own version', () => {
     const object = exportOf('v1alpha2', {})
     assert.equal(convert('apiexports', object, 'v1alpha2'), object)

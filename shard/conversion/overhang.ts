@@ -1,3 +1,4 @@
+import { isMembers, maxDepth, parseJson, survey } from '../../framework/json/json.ts'
 import { forbidden } from '../../framework/meta/errors.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { apisGroup } from '../../kcp/apigroups.ts'
@@ -28,13 +29,8 @@ export function readOverhang<T>(object: KubeObject, key: OverhangKey): readonly 
   const text = object.metadata.annotations?.[key]
   if (text === undefined) return []
   const what = key === overhang.resourceSchemas ? 'resource schemas' : 'permission claims'
-  let list: unknown
-  try {
-    list = JSON.parse(text)
-  } catch {
-    list = undefined
-  }
-  if (Array.isArray(list)) return list
+  const list = entriesIn(text)
+  if (list !== undefined) return list as readonly unknown[] as readonly T[]
   const about = {
     group: apisGroup,
     resource: `${object.kind.toLowerCase()}s`,
@@ -43,6 +39,27 @@ export function readOverhang<T>(object: KubeObject, key: OverhangKey): readonly 
   const field = `metadata.annotations[${key}]: Invalid value: ${JSON.stringify(text)}`
   throw forbidden(about, `${field}: failed to decode overhanging ${what}`)
 }
+
+/** Fields of the entries that have to be texts: others are passed on as they are. */
+const texts = ['group', 'resource', 'identityHash', 'name', 'schema']
+
+/** The entries of a list, without null; undefined for text that is no list of resources or claims. */
+function entriesIn(text: string): readonly object[] | undefined {
+  const bytes = Buffer.from(text)
+  if (survey(bytes).depth > maxDepth) return undefined
+  try {
+    const list: unknown = parseJson(bytes)
+    if (!Array.isArray(list)) return undefined
+    const entries = list.filter(entry => entry !== null)
+    return entries.every(isEntry) ? entries : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const isEntry = (entry: unknown): boolean =>
+  isMembers(entry) &&
+  texts.every(field => ['string', 'undefined'].includes(typeof (entry[field] ?? undefined)))
 
 /** Like `readOverhang`, but an unreadable annotation counts as empty: stored objects must stay readable. */
 export function peekOverhang<T>(object: KubeObject, key: OverhangKey): readonly T[] {
