@@ -188,4 +188,7 @@ export const formatYaml = (value: unknown): string =>
     lineWidth: 0,
     aliasDuplicateObjects: false,
     indentSeq: false,
+    // Strings that are read as something else are quoted, also `<<`, which this package would write as the key of a merge.
+    customTags: tags => tags.filter(tag => typeof tag !== 'object' || tag.tag !== 'tag:yaml.org,2002:merge'),
+    compat: 'yaml-1.1',
   })

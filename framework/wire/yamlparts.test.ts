@@ -23,6 +23,13 @@ describe('YAML in parts', () => {
     )
   })
 
+  it('quotes the key of a merge, as Go does', () => {
+    const value = [{ '<<': { a: 1 }, b: '<<' }]
+    assert.equal(formatYaml(value), '- "<<":\n    a: 1\n  b: "<<"\n')
+    assert.deepEqual(parseYaml(formatYaml(value)).value, value)
+    assert.equal([...yamlParts(value, 1)].join(''), formatYaml(value))
+  })
+
   it('has a limited number of values in each part', () => {
     const data = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`k${i}`, String(i)]))
     const items = [{ data }, { data: { a: data } }]
