@@ -1,4 +1,4 @@
-import { relabeledItem } from '../../framework/contract/item.ts'
+import { lengthOf, relabeledItem } from '../../framework/contract/item.ts'
 import type { Item } from '../../framework/index.ts'
 import { type KeptResult, KeptResults } from '../../framework/lens/keptresults.ts'
 import type { ClusterFacts, ExpressionAllowance, UserFacts } from '../../openapi/index.ts'
@@ -50,14 +50,12 @@ export class Presenter {
     if (kept !== undefined && (!readsClusters || kept.cluster === how.cluster)) return kept.shown
     const shown = this.#annotated(item, this.masked(item), how)
     if (shown !== undefined && !readsUser)
-      this.#kept.set(this, item, { cluster: how.cluster, shown, size: this.#sizeOf(shown) })
+      this.#kept.set(this, item, {
+        cluster: how.cluster,
+        shown,
+        size: memoryOf(hide.length > 0 ? shown : item),
+      })
     return shown
-  }
-
-  /** Of an item without hidden fields the decoded object is kept, too. */
-  #sizeOf(shown: Item): number {
-    const { hide } = this.#plan
-    return hide.length > 0 ? 4 * shown.bytes.length : 256 + 2 * lengthOf(shown.meta.annotations)
   }
 
   /** The item without hidden fields. */
@@ -78,12 +76,15 @@ export class Presenter {
       added[name] = String(result.value)
     }
     const annotations = { ...visible.meta.annotations, ...added }
-    if (lengthOf(annotations) <= longestAnnotations) return relabeledItem(visible, { annotations })
+    if (textsOf(annotations) <= longestAnnotations) return relabeledItem(visible, { annotations })
     const failure = `annotations have more than ${longestAnnotations} bytes`
     this.#failures.refused(`${field}.annotate`, { failure }, item)
     return undefined
   }
 }
 
-const lengthOf = (texts: Readonly<Record<string, string>>): number =>
+/** Bytes, as measured: a kept item refers to a decoded object, that of the source unless fields are hidden. */
+const memoryOf = (decoded: Item): number => 1024 + 4 * lengthOf(decoded)
+
+const textsOf = (texts: Readonly<Record<string, string>>): number =>
   Object.entries(texts).reduce((length, [name, text]) => length + name.length + text.length, 0)
