@@ -12,7 +12,7 @@ type Labels = Readonly<Record<string, string>>
 class Values {
   /** undefined: any value. */
   #allowed: Set<string> | undefined
-  readonly #forbidden = new Set<string>()
+  #forbidden: Set<string> | undefined
 
   allow(values: readonly string[]): void {
     const known = this.#allowed
@@ -20,19 +20,23 @@ class Values {
   }
 
   forbid(values: readonly string[]): void {
+    this.#forbidden ??= new Set()
     for (const value of values) this.#forbidden.add(value)
   }
 
   has(value: string): boolean {
-    return this.#allowed?.has(value) !== false && !this.#forbidden.has(value)
+    return this.#allowed?.has(value) !== false && this.#forbidden?.has(value) !== true
   }
 }
 
-/** All requirements of one label: each is compared once, however often it is repeated. */
+/**
+ * All requirements of one label: each is compared once, however often it is repeated. A selector may have thousands of labels, of
+ * which most have no values: sets are made when they are needed.
+ */
 class LabelTerms {
-  readonly #values = new Values()
+  #values: Values | undefined
   /** The greatest `gt`, the least `lt`, and such as compare with no integer. */
-  readonly #comparisons = new Map<'gt' | 'lt', LabelRequirement>()
+  #comparisons: Map<'gt' | 'lt', LabelRequirement> | undefined
   /** Whether objects without the label are excluded. */
   isRequired = false
   /** Whether objects with the label are excluded. */
@@ -42,12 +46,18 @@ class LabelTerms {
     const { operator, values } = requirement
     this.isRequired ||= operator !== 'notin' && operator !== '!'
     this.isForbidden ||= operator === '!'
-    if (operator === 'in') this.#values.allow(values)
-    else if (operator === 'notin') this.#values.forbid(values)
+    if (operator === 'in') this.#valued().allow(values)
+    else if (operator === 'notin') this.#valued().forbid(values)
     else if (operator === 'gt' || operator === 'lt') this.#compare(operator, requirement)
   }
 
+  #valued(): Values {
+    this.#values ??= new Values()
+    return this.#values
+  }
+
   #compare(operator: 'gt' | 'lt', requirement: LabelRequirement): void {
+    this.#comparisons ??= new Map()
     const [now, next] = [this.#comparisons.get(operator), requirement].map(each =>
       integerOf(each?.values[0] ?? ''),
     )
@@ -59,8 +69,8 @@ class LabelTerms {
 
   /** Whether an object with this label is selected. */
   match(labels: Labels, value: string): boolean {
-    if (this.isForbidden || !this.#values.has(value)) return false
-    for (const comparison of this.#comparisons.values()) if (!meets(labels, comparison)) return false
+    if (this.isForbidden || this.#values?.has(value) === false) return false
+    for (const comparison of this.#comparisons?.values() ?? []) if (!meets(labels, comparison)) return false
     return true
   }
 }

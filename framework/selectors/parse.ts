@@ -44,12 +44,17 @@ function endOf(pattern: RegExp, text: string, from: number): number {
 function tokenize(text: string): Tokens {
   const all: Token[] = []
   for (let at = endOf(spaces, text, 0); at < text.length; at = endOf(spaces, text, at)) {
-    const symbol = symbols.get(text.slice(at, at + 2)) ?? symbols.get(text.charAt(at))
+    const symbol = symbolAt(text, at)
     const next = symbol === undefined ? endOf(word, text, at) : at + symbol.literal.length
     all.push(symbol ?? wordToken(text.slice(at, next)))
     at = next
   }
   return { all, at: 0 }
+}
+
+const symbolAt = (text: string, at: number): Token | undefined => {
+  const first = symbols.get(text.charAt(at))
+  return first && (symbols.get(text.slice(at, at + 2)) ?? first)
 }
 
 const wordToken = (literal: string): Token => ({
@@ -109,6 +114,8 @@ function endOfRequirement(tokens: Tokens): void {
   }
 }
 
+const none: readonly string[] = []
+
 function parseRequirement(tokens: Tokens): LabelRequirement {
   const first = take(tokens, 'word')
   const negated = first.type === '!'
@@ -116,8 +123,8 @@ function parseRequirement(tokens: Tokens): LabelRequirement {
   if (type !== 'identifier') throw new RequirementError(`found '${key}', expected: identifier`)
   refuse('<nil>', key, qualifiedNameErrors(key))
   const next = peek(tokens, 'word').type
-  if (negated) return { key, operator: '!', values: [] }
-  if (next === 'end' || next === ',') return { key, operator: 'exists', values: [] }
+  if (negated) return { key, operator: '!', values: none }
+  if (next === 'end' || next === ',') return { key, operator: 'exists', values: none }
   return withValues(key, take(tokens, 'operator'), tokens)
 }
 
