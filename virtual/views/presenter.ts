@@ -49,12 +49,9 @@ export class Presenter {
     const kept = this.#kept.get(this, item)
     if (kept !== undefined && (!readsClusters || kept.cluster === how.cluster)) return kept.shown
     const shown = this.#annotated(item, this.masked(item), how)
-    if (shown !== undefined && !readsUser)
-      this.#kept.set(this, item, {
-        cluster: how.cluster,
-        shown,
-        size: memoryOf(hide.length > 0 ? shown : item),
-      })
+    if (shown === undefined || readsUser) return shown
+    const size = memoryOf(hide.length > 0 ? shown : item)
+    this.#kept.set(this, item, { cluster: how.cluster, shown, size })
     return shown
   }
 

@@ -53,7 +53,6 @@ export interface QuotaAdmissionDeps {
  * limited in the number of objects only.
  */
 export function quotaAdmission(deps: QuotaAdmissionDeps): AdmissionPlugin {
-  const { usage } = deps
   return {
     name: 'core.kcp.io/LogicalClusterObjectCountLimit',
     handles: { operations: ['CREATE', 'UPDATE'] },
@@ -61,12 +60,12 @@ export function quotaAdmission(deps: QuotaAdmissionDeps): AdmissionPlugin {
       if (request.operation === 'DELETE' || completesDeletion(request)) return
       if (!isPrivileged(ctx.user)) {
         if (deps.disk.shortage !== undefined) throw diskFull(deps.disk.shortage)
-        checkBytes(deps, usage, request)
-        checkDecodedBytes(deps, usage, request)
+        checkBytes(deps, request)
+        checkDecodedBytes(deps, request)
       }
       if (request.operation !== 'CREATE' || request.subresource !== '') return
-      checkObjects(deps, usage, request)
-      if (!isPrivileged(ctx.user)) checkKinds(deps, usage, request)
+      checkObjects(deps, request)
+      if (!isPrivileged(ctx.user)) checkKinds(deps, request)
     },
   }
 }
@@ -108,7 +107,7 @@ function check(request: AdmissionAttributes, { who, what, used, most }: Limit): 
   )
 }
 
-function checkBytes({ limits }: QuotaAdmissionDeps, usage: Usage, request: AdmissionAttributes): void {
+function checkBytes({ limits, usage }: QuotaAdmissionDeps, request: AdmissionAttributes): void {
   const what = 'bytes'
   checkTotal(usage, request, { what, amount: 'bytes', total: limits.totalBytes, most: limits.bytes })
 }
@@ -176,17 +175,13 @@ function shareReached(
   return undefined
 }
 
-function checkDecodedBytes({ limits }: QuotaAdmissionDeps, usage: Usage, request: AdmissionAttributes): void {
+function checkDecodedBytes({ limits, usage }: QuotaAdmissionDeps, request: AdmissionAttributes): void {
   if (!decodedKinds.has(groupResource(request.group, request.resource))) return
   const [total, most] = [limits.totalDecodedBytes, limits.decodedBytes]
   checkTotal(usage, request, { what: decodedWhat, amount: 'decodedBytes', total, most })
 }
 
-function checkKinds(
-  { limits, directory }: QuotaAdmissionDeps,
-  usage: Usage,
-  request: AdmissionAttributes,
-): void {
+function checkKinds({ limits, directory, usage }: QuotaAdmissionDeps, request: AdmissionAttributes): void {
   const { cluster } = request.key
   if (cluster === 'root') return
   const name = groupResource(request.group, request.resource)
@@ -205,11 +200,7 @@ function checkKinds(
 }
 
 /** kcp's limit of objects. */
-function checkObjects(
-  { directory, limits }: QuotaAdmissionDeps,
-  usage: Usage,
-  request: AdmissionAttributes,
-): void {
+function checkObjects({ directory, limits, usage }: QuotaAdmissionDeps, request: AdmissionAttributes): void {
   const { cluster } = request.key
   if (isExempt(request)) return
   const home = directory.logicalCluster(cluster)
