@@ -103,25 +103,26 @@ function measureHistory(metrics: Metrics, { cache }: Pick<Embedded, 'cache'>): v
   })
 }
 
-/** `total` of `--total-bytes-limit`, `decoded` of `--total-decoded-bytes-limit`. */
+/** The label `limit` is `total` for `--total-bytes-limit`, `decoded` for `--total-decoded-bytes-limit`. */
 function measureStored(metrics: Metrics, { stored }: Pick<Embedded, 'stored'>, limits: QuotaLimits): void {
-  const labels = ['limit']
-  metrics.meter({
-    ...{ kind: 'gauge', name: 'oriel_stored_bytes', labels },
-    help: 'Bytes of the objects of all logical clusters, as JSON, that a limit counts.',
-    collect(set) {
-      set({ limit: 'total' }, stored.bytes)
-      set({ limit: 'decoded' }, stored.decodedBytes)
-    },
-  })
-  metrics.meter({
-    ...{ kind: 'gauge', name: 'oriel_stored_bytes_limit', labels },
-    help: 'The most bytes of the objects of all logical clusters; 0: no limit.',
-    collect(set) {
-      set({ limit: 'total' }, limits.totalBytes)
-      set({ limit: 'decoded' }, limits.totalDecodedBytes)
-    },
-  })
+  const measure = (name: string, help: string, valuesOf: () => Readonly<Record<string, number>>): void => {
+    metrics.meter({
+      ...{ kind: 'gauge', name, help, labels: ['limit'] },
+      collect(set) {
+        for (const [limit, value] of Object.entries(valuesOf())) set({ limit }, value)
+      },
+    })
+  }
+  measure(
+    'oriel_stored_bytes',
+    'Bytes of the objects of all logical clusters, as JSON, that a limit counts.',
+    () => ({ total: stored.bytes, decoded: stored.decodedBytes }),
+  )
+  measure(
+    'oriel_stored_bytes_limit',
+    'The most bytes of the objects of all logical clusters; 0: no limit.',
+    () => ({ total: limits.totalBytes, decoded: limits.totalDecodedBytes }),
+  )
 }
 
 /** The metrics of all processes that share the port. */

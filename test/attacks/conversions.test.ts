@@ -4,30 +4,12 @@ import { connect } from 'node:http2'
 import { promisify } from 'node:util'
 import { eventually } from '../support/oriel.ts'
 import { type AnyReview, serveWebhooks, type Webhooks } from '../support/servers/webhooks.ts'
+import { convertedDefinition } from './converted.ts'
 import { create, inOneProcess, type Resident, type Scene, statusOf } from './programs.ts'
 
 const group = 'conversions.example.com'
 const workspace = '/clusters/root:attacker'
 const things = `${workspace}/apis/${group}`
-
-const version = (name: string) => ({
-  ...{ name, served: true, storage: name === 'v1' },
-  schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-})
-
-const definition = ({ url, caBundle }: Webhooks): object => ({
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: `things.${group}` },
-  spec: {
-    ...{ group, scope: 'Cluster', versions: [version('v1'), version('v2')] },
-    names: { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' },
-    conversion: {
-      strategy: 'Webhook',
-      webhook: { conversionReviewVersions: ['v1'], clientConfig: { url: `${url}/convert`, caBundle } },
-    },
-  },
-})
 
 const thing = (name: string, more = {}) => ({
   apiVersion: `${group}/v2`,
@@ -69,7 +51,7 @@ describe('a conversion webhook of a tenant', function () {
     })
     const crds = `${workspace}/apis/apiextensions.k8s.io/v1/customresourcedefinitions`
     for (const [path, object] of [
-      [crds, definition(webhooks)],
+      [crds, convertedDefinition(group, 'things', webhooks)],
       [`${things}/v1/things`, thing('a', { apiVersion: `${group}/v1` })],
     ] as const)
       await eventually(

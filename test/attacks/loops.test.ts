@@ -1,30 +1,12 @@
 import assert from 'node:assert/strict'
 import { eventually } from '../support/oriel.ts'
 import { type AnyReview, serveWebhooks, type Webhooks } from '../support/servers/webhooks.ts'
+import { convertedDefinition } from './converted.ts'
 import { create, inOneProcess, type Resident, type Scene, statusOf } from './programs.ts'
 
 const group = 'loops.example.com'
 const workspace = '/clusters/root:attacker'
 const loops = `${workspace}/apis/${group}`
-
-const version = (name: string) => ({
-  ...{ name, served: true, storage: name === 'v1' },
-  schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-})
-
-const definition = ({ url, caBundle }: Webhooks): object => ({
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: `loops.${group}` },
-  spec: {
-    ...{ group, scope: 'Cluster', versions: [version('v1'), version('v2')] },
-    names: { plural: 'loops', singular: 'loop', kind: 'Loop', listKind: 'LoopList' },
-    conversion: {
-      strategy: 'Webhook',
-      webhook: { conversionReviewVersions: ['v1'], clientConfig: { url: `${url}/convert`, caBundle } },
-    },
-  },
-})
 
 const admission = 'admissionregistration.k8s.io/v1'
 const configuration = ({ url, caBundle }: Webhooks): object => ({
@@ -70,7 +52,7 @@ describe('webhooks of a tenant that call the server again', function () {
       '/convert': () => calling(() => statusOf(attacker, `${loops}/v2/loops`)),
     })
     const crds = `${workspace}/apis/apiextensions.k8s.io/v1/customresourcedefinitions`
-    await created(crds, definition(webhooks))
+    await created(crds, convertedDefinition(group, 'loops', webhooks))
     await created(`${loops}/v1/loops`, { apiVersion: `${group}/v1`, kind: 'Loop', metadata: { name: 'a' } })
     await created(`${workspace}/apis/${admission}/validatingwebhookconfigurations`, configuration(webhooks))
   })
