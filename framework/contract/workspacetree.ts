@@ -75,8 +75,9 @@ interface Entry {
 export function createWorkspaceTree(ownUrls: () => readonly string[] = () => []): WorkspaceTree {
   const children = new Map<string, Entry>()
   const placeOf = (parent: ClusterName, name: string): string => `${parent}/${name}`
-  const place = (path: string, exists: (cluster: ClusterName) => boolean): Place | undefined =>
-    walk({ ownUrls, exists, child: (parent, name) => children.get(placeOf(parent, name)) }, path)
+  const child: Walk['child'] = (parent, name) => children.get(placeOf(parent, name))
+  const end = (path: string, exists: Walk['exists']): Stop | undefined =>
+    walk({ ownUrls, exists, child }, path)
   return {
     setWorkspace(parent, name, workspace) {
       const key = placeOf(parent, name)
@@ -91,18 +92,16 @@ export function createWorkspaceTree(ownUrls: () => readonly string[] = () => [])
       for (const key of [...children.keys()])
         if (parents.has(key.slice(0, key.indexOf('/')))) children.delete(key)
     },
-    place,
+    place(path, exists) {
+      const { place, closed } = end(path, exists) ?? nowhere
+      return place === undefined || closed === undefined ? place : { kind: 'unavailable', ...closed }
+    },
     resolve(path, exists) {
-      const found = walk(
-        { ownUrls, exists, child: (parent, name) => opened(children.get(placeOf(parent, name))) },
-        path,
-      )
-      return found?.kind === 'cluster' ? found.cluster : undefined
+      const { place } = end(path, exists) ?? nowhere
+      return place?.kind === 'cluster' ? place.cluster : undefined
     },
   }
 }
-
-const opened = (entry: Entry | undefined): Entry | undefined => entry && { ...entry, unavailable: false }
 
 interface Walk {
   ownUrls(): readonly string[]
@@ -112,20 +111,19 @@ interface Walk {
 
 const mostLinks = 8
 
-function walk(by: Walk, start: string): Place | undefined {
-  let path = start
-  let closed: Closing | undefined
-  for (let links = 0; links <= mostLinks; links++) {
-    const stop = walkTo(by, path)
-    closed ??= stop?.closed
-    if (stop?.link === undefined)
-      return closed !== undefined && stop?.place !== undefined
-        ? { kind: 'unavailable', ...closed }
-        : stop?.place
-    path = stop.link
+/** The end of a path, behind its links. */
+function walk(by: Walk, start: string): Stop | undefined {
+  let stop = walkTo(by, start)
+  for (let links = 0; stop?.link !== undefined; links++) {
+    if (links === mostLinks) return { place: { kind: 'loop' }, closed: undefined }
+    const { closed } = stop
+    const next = walkTo(by, stop.link)
+    stop = next && closed ? { ...next, closed } : next
   }
-  return { kind: 'loop' }
+  return stop
 }
+
+const nowhere: Partial<Stop> = {}
 
 interface Stop {
   readonly place?: Place
@@ -145,11 +143,11 @@ function closingOf({ unavailable, message }: Entry, parent: ClusterName): Closin
 /** Follows a path up to the first link. */
 function walkTo(by: Walk, path: string): Stop | undefined {
   if (path.startsWith('system:')) return arrived(by, path, undefined)
-  const [first = '', ...names] = path.split(':')
-  let cluster = first
+  const names = path.split(':')
+  let cluster = names[0] ?? ''
   let closed: Closing | undefined
-  for (const [i, name] of names.entries()) {
-    const entry = by.exists(cluster) ? by.child(cluster, name) : undefined
+  for (let i = 1; i < names.length; i++) {
+    const entry = by.exists(cluster) ? by.child(cluster, names[i] ?? '') : undefined
     if (entry === undefined) return undefined
     closed ??= closingOf(entry, cluster)
     if (entry.mount !== undefined)

@@ -154,6 +154,10 @@ export function labelsOf(request: ResourceRequest, names: Names): RequestLabels 
   return { verb: verbLabels[request.verb], scope: scopeOf(request), ...names, subresource }
 }
 
+/** Equal for requests with equal labels, if their resource has labels of its own. */
+export const seriesKey = (request: ResourceRequest): string =>
+  `${request.verb} ${scopeOf(request)} ${request.group}/${request.version}/${request.resource}/${request.subresource}`
+
 export function otherLabels(method: string): RequestLabels {
   const verb = methods.has(method) ? method : 'OTHER'
   return { verb, scope: '', group: '', version: '', resource: '', subresource: '' }

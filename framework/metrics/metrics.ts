@@ -7,6 +7,7 @@ import {
   type Names,
   otherLabels,
   type Series,
+  seriesKey,
   type ViewSeries,
 } from './durations.ts'
 import type { MeterDefinition, MetricRecorder } from './meter.ts'
@@ -74,14 +75,15 @@ export function createMetrics({ cachedLists = false }: MetricsOptions = {}): Met
   }
   const holds = new Holds(meterOf(registry, holdMeter))
   measureTurns(holds)
-  // Parsed requests are cached, and so are their series.
-  const known = new WeakMap<ResourceRequest, Series>()
+  const known = new Map<string, Series>()
   const book: Book = {
     of(request) {
-      const found = known.get(request)
+      const key = seriesKey(request)
+      const found = known.get(key)
       if (found !== undefined) return found
-      const series = all.of(labelsOf(request, bounded(request)))
-      known.set(request, series)
+      const names = bounded(request)
+      const series = all.of(labelsOf(request, names))
+      if (names.resource !== 'other') known.set(key, series)
       return series
     },
     other: method => all.of(otherLabels(method)),

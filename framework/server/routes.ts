@@ -6,8 +6,14 @@ import { badRequest, notFound } from '../meta/errors.ts'
 import type { ClusterName, ClusterScope } from '../meta/object.ts'
 import type { Incoming } from '../request/incoming.ts'
 import { isClusterName, isClusterPath, overlaps, type Params, type ViewPath } from '../request/path.ts'
-import { type KubernetesUrl, parseRequestInfo, type RequestInfo } from '../request/requestinfo.ts'
-import { decodeSegment } from '../request/segments.ts'
+import {
+  type KubernetesUrl,
+  parseRequestInfo,
+  type RequestInfo,
+  type ResourceRequest,
+  type Verb,
+} from '../request/requestinfo.ts'
+import { decodeSegment, isPathSegment } from '../request/segments.ts'
 import { clusterNameKey, isServiceAccount, type UserInfo } from '../request/user.ts'
 
 /** Finds the view of a URL and parses the rest. Throws a 4xx `StatusError` for malformed URLs. */
@@ -16,7 +22,7 @@ export type Routes = (incoming: Pick<Incoming, 'method' | 'path' | 'search' | 'q
 /** Where views are served that this program does not serve, by name: a sentence for clients. */
 export type Elsewhere = Readonly<Record<string, string>>
 
-/** The number of cached URLs for each method. */
+/** The number of cached URLs for each method, and of cached collections. */
 const most = 500
 const longestKept = 512
 
@@ -24,17 +30,72 @@ const longestKept = 512
 export function createRoutes(workspaces: readonly VirtualWorkspace[], elsewhere: Elsewhere = {}): Routes {
   const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
   const known = new Map(methods.map(m => [m, new LRUCache<string, Target | Unresolved>({ max: most })]))
+  const collections = new Collections()
   return incoming => {
     const { method, path, search } = incoming
+    const object = collections.find(method, path)
+    if (object !== undefined) return object
     const url = search === '' ? path : path + search
     const ofMethod = known.get(method)
     const found = ofMethod?.get(url)
     if (found !== undefined) return found
     const read = resolveUrl(workspaces, incoming, elsewhere)
-    if (url.length <= longestKept) ofMethod?.set(url, read)
+    if (!collections.add(path, read) && url.length <= longestKept) ofMethod?.set(url, read)
     return read
   }
 }
+
+/** The verbs of requests for one object, whatever their query. */
+const objectVerbs: Readonly<Record<string, Verb>> = {
+  GET: 'get',
+  HEAD: 'get',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+}
+
+/**
+ * The collections of the URLs of objects: the URLs of two objects of a collection differ in the method and the last segment
+ * only, so that one is parsed for all.
+ */
+class Collections {
+  /** The target of one object by the URL of its collection. */
+  readonly #known = new LRUCache<string, ObjectTarget>({ max: most })
+
+  find(method: string, path: string): Target | undefined {
+    const verb = objectVerbs[method]
+    const end = path.lastIndexOf('/')
+    const known = verb === undefined ? undefined : this.#known.get(path.slice(0, end))
+    if (verb === undefined || known === undefined) return undefined
+    const name = path.slice(end + 1)
+    if (!isPathSegment(name)) return undefined
+    const { info } = known
+    const below = info.path.slice(0, info.path.length - info.name.length)
+    return { ...known, info: { ...info, verb, name, path: below + name } }
+  }
+
+  /** Returns whether the target is that of an object of a collection. */
+  add(path: string, target: Target | Unresolved): boolean {
+    if (!isOfObject(target, path)) return false
+    const collection = path.slice(0, -target.info.name.length - 1)
+    if (collection.length <= longestKept) this.#known.set(collection, target)
+    return true
+  }
+}
+
+interface ObjectTarget extends Target {
+  readonly info: ResourceRequest
+}
+
+/** A namespace is not: its name is also the namespace of the request. */
+function isOfObject(target: Target | Unresolved, path: string): target is ObjectTarget {
+  const { workspace, info } = target
+  if (workspace === undefined || !info.isResource || info.resource === 'namespaces') return false
+  const { verb, name, subresource } = info
+  return ofOneObject.has(verb) && name !== '' && subresource === '' && path.endsWith(`/${name}`)
+}
+
+const ofOneObject: ReadonlySet<Verb> = new Set(Object.values(objectVerbs))
 
 /** The view and parsed URL of a request. */
 export interface Target {
@@ -196,17 +257,17 @@ export interface MountedTarget {
   readonly rest: string
 }
 
-/** A path of several workspaces, whose colon may be encoded, and what follows it. */
-const workspacePath = /^\/clusters\/([^/]*[:%][^/]*)(.*)$/s
+const clusters = '/clusters/'
 
 /** The mounted workspace that a URL names; undefined for logical clusters of this server. */
 export function mountedTarget(backend: Backend, { path }: Incoming): MountedTarget | undefined {
-  const found = workspacePath.exec(path)
-  if (found === null) return undefined
-  const [, written = '', rest = ''] = found
-  const cluster = decodeSegment(written) ?? ''
+  if (!path.startsWith(clusters)) return undefined
+  const slash = path.indexOf('/', clusters.length)
+  const end = slash < 0 ? path.length : slash
+  const cluster = decodeSegment(path.slice(clusters.length, end)) ?? ''
   if (isClusterName(cluster) || !isClusterPath(cluster)) return undefined
   const place = backend.place?.(cluster)
   if (place === undefined || place.kind === 'cluster') return undefined
+  const rest = path.slice(end)
   return { place, path: cluster, rest: rest === '/' ? '' : rest }
 }
