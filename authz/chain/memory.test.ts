@@ -3,6 +3,8 @@ import type { Action } from '../../framework/contract/authorizer.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
 import { fieldEquals, labelEquals } from '../../framework/selectors/selectors.ts'
+import { randomFrom } from '../../test/model/random.ts'
+import type { PolicyRule } from '../rbac/policyrule.ts'
 import {
   action,
   binding,
@@ -25,6 +27,13 @@ const readPods = { verbs: ['get', 'list'], apiGroups: [''], resources: ['pods'] 
 const reader = clusterRole('reader', readPods)
 const reads = clusterBinding('reader', userNamed('alice'))
 const listPods = action('list core/pods ns/')
+
+const combinations = (...[verbs, resources, names]: readonly string[][]): [string, string, string][] =>
+  (verbs ?? []).flatMap(verb =>
+    (resources ?? []).flatMap(resource =>
+      (names ?? []).map((name): [string, string, string] => [verb, resource, name]),
+    ),
+  )
 
 describe('the authorizer with a cache', () => {
   let fixture: Fixture
@@ -97,6 +106,47 @@ describe('the authorizer with a cache', () => {
     assert.ok(await allows(alice, listPods))
     fixture.remove('system:admin', clusterRole('reader', readPods))
     assert.ok(!(await allows(alice, listPods)))
+  })
+
+  it('decides once about the objects of a collection, and says for which one it was asked', () => {
+    const { decide } = fixture.authorizer
+    const [one, other] = ['a', 'b'].map(name => action(`get core/pods ns/${name}`)) as [Action, Action]
+    const [first, second] = [decide?.(alice, one), decide?.(alice, other)]
+    assert.deepEqual([first?.effect, first?.asked], ['allow', { user: alice, action: one }])
+    assert.deepEqual(second?.asked, { user: alice, action: other })
+    assert.equal(first?.trace, second?.trace)
+    fixture.remove('ws', reads)
+    assert.deepEqual(
+      [decide?.(alice, one).effect, decide?.(alice, other).effect],
+      ['no opinion', 'no opinion'],
+    )
+  })
+
+  it('decides as without a cache about every name, whatever the rules', () => {
+    const names = ['a', 'b', '', '*']
+    const allowed = new Map<string, number>()
+    for (let seed = 1; seed <= 100; seed++) {
+      const { pick, some, chance, number } = randomFrom(seed)
+      const ruleOf = (): PolicyRule => ({
+        ...{ verbs: some(['get', 'delete', 'list', '*'], 2), apiGroups: [pick(['', '*', 'apps'])] },
+        ...{ resources: some(['pods', 'pods/log', '*'], 2) },
+        ...(chance(0.7) && { resourceNames: some(names, 2) }),
+      })
+      const count = chance(0.2) ? 40 : 1 + number(3)
+      fixture.put('ws', clusterRole('reader', ...Array.from({ length: count }, ruleOf)))
+      const { decide } = createAuthorizer(fixture.sources)
+      for (const [verb, resource, name] of combinations(
+        ['get', 'delete', 'list'],
+        ['pods', 'pods/log'],
+        names,
+      )) {
+        const asked = action(`${verb} core/${resource} ns/${name}`)
+        const effect = decide?.(alice, asked).effect ?? ''
+        assert.equal(fixture.authorizer.decide?.(alice, asked).effect, effect, `${seed}: ${verb} ${name}`)
+        allowed.set(effect, (allowed.get(effect) ?? 0) + 1)
+      }
+    }
+    assert.ok([...allowed.values()].every(count => count > 300) && allowed.size === 2, `${[...allowed]}`)
   })
 
   it('distinguishes users by every field', async () => {

@@ -5,6 +5,7 @@ import {
   type Authorizer,
   type Decision,
   fromMemory,
+  type MemoryAuthorizer,
 } from '../../framework/contract/authorizer.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
 import { systemAdmin } from '../rbac/rbac.ts'
@@ -25,9 +26,12 @@ interface CachedDecision {
   readonly decision: Decision
 }
 
+type Decide = MemoryAuthorizer['decide']
+
 /**
  * Adds a cache to an authorizer. A decision is valid for an equal request until something changes that was read for
- * it; it has no expiry. `make` builds the authorizer on sources that record what is read.
+ * it; it has no expiry. What is allowed for every object of a collection is decided once for all. `make` builds the authorizer
+ * on sources that record what is read.
  */
 export function cachedAuthorizer(
   sources: AuthorizationSources,
@@ -36,11 +40,37 @@ export function cachedAuthorizer(
 ): Authorizer {
   const reads = new Set<string>()
   const authorizer = make(recording(sources, reads))
-  const { decide } = authorizer
+  const { decide: decideOne } = authorizer
+  const { decide: decideAll } = make(recording(forEveryName(sources), reads))
   // Asynchronous authorizers do not report changes, so their decisions are not cached.
-  if (decide === undefined) return authorizer
-  const known = new LRUCache<string, CachedDecision>({ max: most })
+  if (decideOne === undefined || decideAll === undefined) return authorizer
+  const one = remembered(decideOne, reads, stamps)
+  const all = remembered(decideAll, reads, stamps)
   return fromMemory((user, action) => {
+    const collection = collectionOf(action)
+    const decision = collection === undefined ? undefined : all(user, collection)
+    return decision?.effect === 'allow' ? { ...decision, asked: { user, action } } : one(user, action)
+  })
+}
+
+/** The same action on all objects of the collection; undefined for actions that are not on one object. */
+const collectionOf = (action: Action): Action | undefined =>
+  action.resource === undefined || action.resource.name === ''
+    ? undefined
+    : { ...action, resource: { ...action.resource, name: '' } }
+
+/** Without the rules that have names. Nothing else that decides reads the name, and rules only allow. */
+function forEveryName(sources: AuthorizationSources): AuthorizationSources {
+  const { rbac } = sources
+  const { ruleIndexes } = rbac
+  const anyAllowsEveryName = ruleIndexes.anyAllowsEveryName.bind(ruleIndexes)
+  const everyName = { anyAllows: anyAllowsEveryName, anyAllowsEveryName }
+  return { ...sources, rbac: { ...rbac, ruleIndexes: everyName } }
+}
+
+function remembered(decide: Decide, reads: Set<string>, stamps: Stamps): Decide {
+  const known = new LRUCache<string, CachedDecision>({ max: most })
+  return (user, action) => {
     const key = keyOf(user, action)
     const found = known.get(key)
     if (found !== undefined && holds(found, user, action, stamps)) return found.decision
@@ -49,7 +79,7 @@ export function cachedAuthorizer(
     if (JSON.stringify([user, action, decision]).length <= longest)
       known.set(key, { user, action, decision, stamps: Array.from(reads, about => stamps.of(about)) })
     return decision
-  })
+  }
 }
 
 /** The hash of a request. Entries are compared in full, because different requests may have the same hash. */

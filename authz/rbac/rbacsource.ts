@@ -23,7 +23,7 @@ export type RoleRules = readonly (readonly PolicyRule[])[]
  * decision depends on the bindings of its user, not on the size of the cluster.
  */
 export interface RbacSource {
-  readonly ruleIndexes: RuleIndexes
+  readonly ruleIndexes: Pick<RuleIndexes, 'anyAllows' | 'anyAllowsEveryName'>
   clusterRole(cluster: ClusterName, name: string): readonly PolicyRule[] | undefined
   role(cluster: ClusterName, namespace: string, name: string): readonly PolicyRule[] | undefined
   clusterRoleBindings(cluster: ClusterName, subject: string): Iterable<Binding>

@@ -5,6 +5,9 @@ import { type PolicyRule, ruleAllows } from './policyrule.ts'
 /** So many rules are compared faster than they are indexed. */
 const few = 32
 
+const allowsEveryName = (rule: PolicyRule, action: Action): boolean =>
+  (rule.resourceNames ?? []).length === 0 && ruleAllows(rule, action)
+
 /** The indexes of the rules that were asked. */
 export class RuleIndexes {
   readonly #indexes = new WeakMap<readonly PolicyRule[], RuleIndex>()
@@ -12,8 +15,17 @@ export class RuleIndexes {
 
   /** Whether one of the rules allows the action. For many rules, the cost hardly depends on their number. */
   anyAllows(rules: readonly PolicyRule[], action: Action): boolean {
+    return this.#any(rules, action, ruleAllows)
+  }
+
+  /** Whether one of the rules allows the action on all objects of its collection: a rule without names. */
+  anyAllowsEveryName(rules: readonly PolicyRule[], action: Action): boolean {
+    return this.#any(rules, action, allowsEveryName)
+  }
+
+  #any(rules: readonly PolicyRule[], action: Action, allows: typeof ruleAllows): boolean {
     const index = rules.length <= few || rules.length > mostRules ? undefined : this.#of(rules)
-    return index === undefined ? rules.some(rule => ruleAllows(rule, action)) : index.allows(action)
+    return index === undefined ? rules.some(rule => allows(rule, action)) : index.allows(action, allows)
   }
 
   /** One index is built in a turn of the event loop, because a user may have many large roles. */
@@ -58,20 +70,20 @@ class RuleIndex {
     this.#entries = new Float64Array(entries).sort()
   }
 
-  allows(action: Action): boolean {
+  allows(action: Action, allows: typeof ruleAllows): boolean {
     for (const hash of action.resource === undefined ? this.#pathsFor(action) : combinationsFor(action))
-      if (this.#allowsWith(hash, action)) return true
-    return this.#broad.some(rule => ruleAllows(rule, action))
+      if (this.#allowsWith(hash, action, allows)) return true
+    return this.#broad.some(rule => allows(rule, action))
   }
 
   /** Whether a rule with a combination of this hash allows the action. Different combinations may have one hash. */
-  #allowsWith(hash: number, action: Action): boolean {
+  #allowsWith(hash: number, action: Action, allows: typeof ruleAllows): boolean {
     const first = hash * mostRules
     for (let i = lowerBound(this.#entries, first); ; i++) {
       const position = (this.#entries[i] ?? Number.POSITIVE_INFINITY) - first
       const rule = position < mostRules ? this.#rules[position] : undefined
       if (rule === undefined) return false
-      if (ruleAllows(rule, action)) return true
+      if (allows(rule, action)) return true
     }
   }
 
