@@ -84,6 +84,13 @@ describe('a StatusError', () => {
     assert.deepEqual([foreign.code, foreign.reason], [404, 'NotFound'])
   })
 
+  it('records where it was thrown for a failure of the server, and not for a refusal', () => {
+    const linesOf = (error: Error): number => error.stack?.split('\n').length ?? 0
+    assert.equal(linesOf(new StatusError(404, 'NotFound', 'a')), 1)
+    assert.ok(linesOf(new StatusError(500, 'InternalError', 'a')) > 1)
+    assert.ok(linesOf(new Error('a')) > 1)
+  })
+
   it('is not an object that only looks like one', () => {
     const { status } = notFound(about)
     const brand = Symbol.for('oriel/StatusError')

@@ -40,13 +40,19 @@ export interface Status {
  * ```ts
  * throw new StatusError(422, 'Invalid', 'the quota is exceeded')
  * ```
+ *
+ * Those with a code below 500 have no stack.
  */
 export class StatusError extends Error {
   override readonly name = 'StatusError'
   /** The Status that is sent. */
   readonly status: Status & { readonly code: number }
   constructor(code: number, reason: string, message: string, details?: StatusDetails) {
+    const { stackTraceLimit } = Error
+    // A refusal is sent and not logged: recording its stack would take longer than the rest of it.
+    if (code < 500) Error.stackTraceLimit = 0
     super(message)
+    Error.stackTraceLimit = stackTraceLimit
     this.status = {
       kind: 'Status',
       apiVersion: 'v1',
