@@ -216,8 +216,8 @@ export interface EventView {
  * beginning. The queue keeps nothing per reader except wake-up callbacks.
  */
 export class Line<I extends CacheItem = CacheItem> {
-  #events: CacheEvent<I>[] = []
-  /** Events before this index of the array are dropped already. */
+  /** Undefined before `#head`. */
+  #events: (CacheEvent<I> | undefined)[] = []
   #head = 0
   #start = 0
   readonly #handed = new Map<string, readonly ItemEvent[]>()
@@ -245,8 +245,10 @@ export class Line<I extends CacheItem = CacheItem> {
   shift(): CacheEvent<I> | undefined {
     const event = this.#events[this.#head]
     if (event === undefined) return undefined
+    this.#events[this.#head] = undefined
     this.#head++
     this.#start++
+    this.#handed.clear()
     if (this.#head >= 64 && this.#head * 2 > this.#events.length) {
       this.#events = this.#events.slice(this.#head)
       this.#head = 0
@@ -260,7 +262,7 @@ export class Line<I extends CacheItem = CacheItem> {
     const known = this.#handed.get(name)
     if (known !== undefined) return known
     const offset = this.#head - this.#start
-    const events = this.#events.slice(from + offset, to + offset)
+    const events = this.#events.slice(from + offset, to + offset) as CacheEvent<I>[]
     const seen = view.see === undefined ? events : events.flatMap(event => view.see?.(event) ?? [])
     if (this.#handed.size >= mostHanded) this.#handed.clear()
     this.#handed.set(name, seen)

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { setImmediate as turn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { Histories } from '../../framework/cache/histories.ts'
 import { CacheEvent, Ring, type RingBounds } from '../../framework/cache/ring.ts'
 import { encodeObject } from '../../framework/wire/encode.ts'
@@ -111,6 +114,24 @@ describe('the ring', () => {
     ring.leave('a')
     ring.leave('a')
     assert.equal(ring.watchedClusters, 0)
+  })
+
+  it('does not hold the events that it has dropped, nor arrays of them that readers shared', async () => {
+    setFlagsFromString('--expose-gc')
+    const collectGarbage = runInNewContext('gc') as () => void
+    const ring = ringOf({})
+    const pushed = Array.from({ length: 5 }, (_, i) => {
+      const made = event('a/n/x', 11 + i)
+      ring.push(made)
+      return new WeakRef(made)
+    })
+    ring.line.read(0, 5, { name: 'all' })
+    ring.drop()
+    ring.drop()
+    await turn()
+    collectGarbage()
+    const held = pushed.map(each => each.deref()?.revision)
+    assert.deepEqual(held, [undefined, undefined, 13, 14, 15])
   })
 
   it('forgets arrays that readers shared when clients choose too many views', () => {
