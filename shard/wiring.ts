@@ -68,7 +68,7 @@ export interface WiredBackend {
 /** Connects storage, definitions and the workspace tree to the cache. */
 export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBackend {
   const { cache, informers, authorizer, plugins, computed } = parts
-  const ends = createWatchEnds(cluster => clusters.of(cluster) !== undefined)
+  const ends = createWatchEnds((cluster, { id }) => clusters.of(cluster)?.definitions.has(id) === true)
   const inactive = followInactive(cache, ends)
   const { refusalOfWrites } = inactive
   const addresses = options.webhookAddresses ?? createAddressPolicy({ allow: [] })

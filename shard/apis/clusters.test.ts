@@ -50,6 +50,15 @@ describe('the API sets of logical clusters', () => {
     for await (const _ of watch);
   })
 
+  it('ends watches that begin after the definition of their resource was replaced', async () => {
+    await shard.addCluster('c1')
+    await bindIn(shard, 'c1', await one())
+    const { storage } = shard.backend.apis('c1')?.find('example.com', 'v1', 'widgets') ?? assert.fail()
+    const query = { cluster: 'c1', initialEvents: true, bookmarks: true }
+    await bindIn(shard, 'c1', await one('v2.widgets.example.com'))
+    for await (const _ of storage.watch(shard.context(widgets, 'c1'), query));
+  })
+
   it('is one object for a thousand clusters with the same bindings', async () => {
     const schema = await one()
     const clusters = Array.from({ length: 1000 }, (_, i) => `c${i}`)

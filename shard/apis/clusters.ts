@@ -29,7 +29,7 @@ export interface ClusterApis {
   setSchema(uid: string, source: SchemaSource, schema: SchemaItem | undefined): void
   setDefinition(cluster: ClusterName, name: string, crd: KubeObject | undefined): void
   /** The same object until something changes; clusters that serve the same resources share one object. */
-  of(cluster: ClusterName): ApiSet | undefined
+  of(cluster: ClusterName): ClusterApiSet | undefined
   /** The definitions under which clusters serve the bound resource of an identity: the same array until one changes. */
   identified(groupResource: string, identity: string): readonly ServedDefinition[]
   boundIn(cluster: ClusterName, groupResource: string, identity: string): ServedDefinition | undefined
@@ -37,6 +37,12 @@ export interface ClusterApis {
   anyOf(groupResource: string): ServedDefinition | undefined
   /** Whether a binding has this APIResourceSchema in its status. */
   isBound(schemaUid: string): boolean
+}
+
+/** The APIs of logical clusters that serve the same definitions. */
+export interface ClusterApiSet extends ApiSet {
+  /** The ids of these definitions. */
+  readonly definitions: ReadonlySet<string>
 }
 
 export interface ClusterApisOptions {
@@ -53,7 +59,7 @@ interface ClusterState {
   exists: boolean
   readonly bindings: Map<string, BoundResources>
   readonly definitions: Map<string, ServedDefinition>
-  apis: ApiSet | undefined
+  apis: ClusterApiSet | undefined
 }
 
 const isSystem = (cluster: ClusterName): boolean => cluster.startsWith('system:')
@@ -70,7 +76,7 @@ interface Index {
   /** The results of `identified` since the last change of a binding or a schema, by resource and identity. */
   readonly identified: Map<string, readonly ServedDefinition[]>
   /** ApiSets by the ids of their resources. */
-  readonly sets: SharedValues<ApiSet>
+  readonly sets: SharedValues<ClusterApiSet>
 }
 
 export function createClusterApis(options: ClusterApisOptions): ClusterApis {
@@ -196,7 +202,7 @@ function setDefinition(
   changed(index, cluster, isGoing ? [] : [name])
 }
 
-function apisOf(index: Index, cluster: ClusterName): ApiSet | undefined {
+function apisOf(index: Index, cluster: ClusterName): ClusterApiSet | undefined {
   const state = index.states.get(cluster)
   if (state?.exists !== true && !isSystem(cluster)) return undefined
   if (state?.apis !== undefined) return state.apis
@@ -262,7 +268,7 @@ function ownOf(
  * System and built-in kinds precede the cluster's own: an APIExport of `secrets` must not give its provider the Secrets
  * of all consumers.
  */
-export function compose(options: ClusterApisOptions, own: readonly ServedDefinition[]): ApiSet {
+export function compose(options: ClusterApisOptions, own: readonly ServedDefinition[]): ClusterApiSet {
   const found = new Map<string, ServedDefinition>()
   for (const served of [...own, ...options.builtin, ...options.system]) found.set(servedName(served), served)
   for (const { group, names } of options.unstored) found.delete(groupResource(group, names.plural))
@@ -271,6 +277,7 @@ export function compose(options: ClusterApisOptions, own: readonly ServedDefinit
   const identified = new Map(all.filter(s => s.identity !== undefined).map(s => [servedName(s), s.identity]))
   return {
     ...set,
+    definitions: new Set(all.map(({ id }) => id)),
     find(group, version, plural) {
       const colon = plural.indexOf(':')
       if (colon === -1) return set.find(group, version, plural)

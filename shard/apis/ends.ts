@@ -1,5 +1,6 @@
 import type { ResourceStorage } from '../../framework/contract/storage.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
+import { type ServedDefinition, servedName } from './served.ts'
 
 /**
  * Ends the watches of one resource in one logical cluster when its definition changes (rules.md 7.49), and all watches
@@ -7,10 +8,10 @@ import type { ClusterName } from '../../framework/meta/object.ts'
  */
 export interface WatchEnds {
   /**
-   * A signal that aborts at the next `end`, and is aborted when the logical cluster does not exist: it may be deleted
-   * while a request waits for a seat. `close` when the watch is over.
+   * A signal that aborts at the next `end`, and is aborted when the logical cluster does not serve the definition: a
+   * definition may be replaced, and a logical cluster deleted, before the watch begins. `close` when the watch is over.
    */
-  open(cluster: ClusterName, groupResource: string): WatchLease
+  open(cluster: ClusterName, served: ServedDefinition): WatchLease
   end(cluster: ClusterName, groupResource: string): void
   endAll(cluster: ClusterName): void
 }
@@ -27,7 +28,9 @@ interface Entry {
 
 const noLease: WatchLease = { signal: AbortSignal.abort(), close: () => undefined }
 
-export function createWatchEnds(exists: (cluster: ClusterName) => boolean): WatchEnds {
+export function createWatchEnds(
+  isServed: (cluster: ClusterName, served: ServedDefinition) => boolean,
+): WatchEnds {
   const open = new Map<ClusterName, Map<string, Entry>>()
   const forget = (cluster: ClusterName, groupResource: string): void => {
     const entries = open.get(cluster)
@@ -35,8 +38,9 @@ export function createWatchEnds(exists: (cluster: ClusterName) => boolean): Watc
     if (entries?.size === 0) open.delete(cluster)
   }
   return {
-    open(cluster, groupResource) {
-      if (!exists(cluster)) return noLease
+    open(cluster, served) {
+      if (!isServed(cluster, served)) return noLease
+      const groupResource = servedName(served)
       const entries = open.get(cluster) ?? new Map<string, Entry>()
       const entry = entries.get(groupResource) ?? { controller: new AbortController(), users: 0 }
       open.set(cluster, entries.set(groupResource, entry))
@@ -65,12 +69,12 @@ export function createWatchEnds(exists: (cluster: ClusterName) => boolean): Watc
 export const withWatchEnds = (
   storage: ResourceStorage,
   ends: WatchEnds,
-  groupResource: string,
+  served: ServedDefinition,
 ): ResourceStorage => ({
   ...storage,
   async *watch(ctx, query) {
     if (query.cluster === '*') return yield* storage.watch(ctx, query)
-    const lease = ends.open(query.cluster, groupResource)
+    const lease = ends.open(query.cluster, served)
     try {
       const signal = AbortSignal.any([ctx.signal, lease.signal])
       return yield* storage.watch({ ...ctx, signal }, query)

@@ -149,7 +149,7 @@ function endpoint(wiring: Wiring, served: ServedDefinition, version: string, par
   const show = presented({ isPlain: () => shape.covers(cache), item: shape.of })
   const direct = registryStorage(registry, { group, resource: names.plural, cache, kind, show })
   const versioned = withComputed(wiring, served, inVersion(wiring, direct, served, { kind, version, part }))
-  return withWatchEnds(versioned, wiring.ends, servedName(served))
+  return withWatchEnds(versioned, wiring.ends, served)
 }
 
 /** Converts items to a version when they are read; most are stored in that version. */
