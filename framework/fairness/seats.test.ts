@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { stopClocks } from '../../test/support/time/clocks.ts'
 import { createLifetime, type Lifetime } from '../async/lifetime.ts'
 import { type Refused, Seat, Seats } from './seats.ts'
 
@@ -60,6 +61,23 @@ describe('the seats of requests', () => {
     answered.leave()
     answered.leave()
     assert.equal(pool.all.executing, 0)
+  })
+
+  it('are given back five minutes after the end of a request whose work never ends', () => {
+    const clocks = stopClocks()
+    try {
+      const { seat, pool } = seatsOf(60)
+      const first = seat('eve')
+      void first.keepFor(new Promise(() => undefined))
+      clocks.pass(600_000)
+      first.leave()
+      clocks.pass(299_999)
+      assert.equal(pool.all.executing, 1)
+      clocks.pass(1)
+      assert.equal(pool.all.executing, 0)
+    } finally {
+      clocks.restore()
+    }
   })
 
   it('are left for others by many users of one workspace', () => {

@@ -121,6 +121,9 @@ export class Seats {
   }
 }
 
+/** Milliseconds for which work keeps the seat of a request that has ended. A promise of a plugin may never settle. */
+const longestWork = 300_000
+
 /** The seat of one request. A class, because one is created for each request. */
 export class Seat implements Waiter {
   readonly flow: Flow
@@ -130,6 +133,7 @@ export class Seat implements Waiter {
   #state: 'executing' | 'stalled' | 'left' = 'left'
   #isWorking = false
   #isOver = false
+  #bound: NodeJS.Timeout | undefined
 
   constructor(seats: Seats, flow: Flow, { isSystem, lifetime }: SeatRequest) {
     this.#seats = seats
@@ -182,18 +186,26 @@ export class Seat implements Waiter {
     }
   }
 
-  /** The work of the request, which may go on when its client has gone or its deadline has passed: it keeps the seat. */
+  /**
+   * The work of the request, which may go on when its client has gone or its deadline has passed: it keeps the seat, for at
+   * most five minutes after that.
+   */
   async keepFor(work: Promise<unknown>): Promise<void> {
     this.#isWorking = true
     await work.catch(() => undefined)
     this.#isWorking = false
-    if (this.#isOver) this.leave()
+    clearTimeout(this.#bound)
+    if (this.#isOver) this.#giveBack()
   }
 
   /** The request has ended. */
   leave(): void {
     this.#isOver = true
-    if (this.#isWorking) return
+    if (!this.#isWorking) this.#giveBack()
+    else this.#bound ??= setTimeout(() => this.#giveBack(), longestWork).unref()
+  }
+
+  #giveBack(): void {
     const state = this.#state
     if (state === 'left') return
     this.#state = 'left'
