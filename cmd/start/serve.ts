@@ -21,7 +21,7 @@ import { consoleFiles } from '../files/console.ts'
 import type { Disk } from '../files/disk.ts'
 import { isEtcd } from '../files/etcdaccess.ts'
 import { plain } from '../files/plain.ts'
-import { fairnessLimits, quotaLimits } from '../flags/limits.ts'
+import { fairnessLimits } from '../flags/limits.ts'
 import { publicUrl } from '../flags/serving.ts'
 import type { StartFlags } from '../flags/start.ts'
 import type { ServerRole } from '../process/role.ts'
@@ -42,13 +42,14 @@ export interface ServeOptions {
   readonly authorization: Pick<AuthorizationParts, 'explains'>
   readonly outbound: Outbound
   readonly disk: Disk
+  readonly quota: QuotaLimits
   readonly auditor?: Auditor
   readonly log: Logger
 }
 
 /** Serves all views and the logical clusters themselves on one port. */
 export async function serve(given: ServeOptions): Promise<Server> {
-  const { options, host, store, authentication, port, views, outbound, auditor, log } = given
+  const { options, host, store, authentication, port, views, outbound, quota, auditor, log } = given
   const version = versionInfo(build())
   const { serviceAccounts, identityHeaders } = authentication
   const { authenticator } = host.authentication
@@ -62,7 +63,7 @@ export async function serve(given: ServeOptions): Promise<Server> {
   given.authorization.explains(served)
   host.viewed.use(served)
   given.disk.measure(metrics)
-  measureObjects(metrics, host, options)
+  measureObjects(metrics, host, quota)
   const server = serveOn(port, {
     workspaces: served,
     backend: host.backend,
@@ -88,9 +89,9 @@ export async function serve(given: ServeOptions): Promise<Server> {
   return tracing === undefined ? server : closingBoth(server, tracing)
 }
 
-function measureObjects(metrics: Metrics, host: Embedded, options: StartFlags): void {
+function measureObjects(metrics: Metrics, host: Embedded, limits: QuotaLimits): void {
   measureHistory(metrics, host)
-  measureStored(metrics, host, quotaLimits(options))
+  measureStored(metrics, host, limits)
 }
 
 function measureHistory(metrics: Metrics, { cache }: Pick<Embedded, 'cache'>): void {

@@ -184,14 +184,15 @@ async function bringUp(starting: Starting) {
   const authorization = await prepareAuthorization(options)
   const audit = await prepareAudit(options, log)
   const outbound = await openOutbound(options, 'oriel start')
+  const common = { store, authentication, authorization, outbound, quota: quotaLimits(options), disk, log }
   const shard = await openEmbedded({
-    ...{ store, sharding, rootCA, authentication, authorization, outbound, loading, log, signal },
+    ...common,
+    ...{ sharding, rootCA, loading, signal },
     ...embeddedFlags(options),
-    disk,
   })
   const auditor = audit?.auditor(shard, missingFor(shard, authorization))
-  const served = { options, role, store, authentication, authorization, port, views, outbound, disk, log }
-  const server = await serve({ ...served, host: shard, ...(auditor && { auditor }) })
+  const served = { ...common, options, role, port, views, host: shard }
+  const server = await serve({ ...served, ...(auditor && { auditor }) })
   return { shard, server, store, audit, disk }
 }
 
@@ -210,7 +211,6 @@ const storeFlags = ({ options: { dataDirectory, ...flags }, role }: Starting) =>
 const embeddedFlags = (flags: StartFlags) => ({
   issuerAllow: flags.issuerAllow ?? [],
   webhookAllow: flags.webhookAllow ?? [],
-  quota: quotaLimits(flags),
   ...(flags.eventTtl !== undefined && { eventTtl: flags.eventTtl }),
   ...(flags.homeWorkspacesHomeCreatorGroups && { homeCreators: flags.homeWorkspacesHomeCreatorGroups }),
 })
