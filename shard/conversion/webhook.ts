@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { inTurns, Pace } from '../../framework/async/awaitable.ts'
 import { isObject, listAt, memberOf, textAt } from '../../framework/formats/values.ts'
-import { formatJson, isMembers, Work } from '../../framework/json/json.ts'
+import { isMembers, Work } from '../../framework/json/json.ts'
 import { parseJsonSteps } from '../../framework/json/jsonsteps.ts'
 import { fieldErrorText, StatusError } from '../../framework/meta/errors.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
@@ -11,6 +11,7 @@ import { bodyLimit } from '../../framework/wire/parsebody.ts'
 import type { ConversionWebhook } from '../../openapi/definitions/definition.ts'
 import { annotationErrors, labelErrors } from '../registry/metadata.ts'
 import { brief, postJson, type WebhookCall } from '../webhook/post.ts'
+import { reviewBody } from '../webhook/reviewbody.ts'
 
 /** Converts objects of other versions to `apiVersion`; same number, same order. */
 export type ConvertObjects = (
@@ -83,7 +84,7 @@ const kindText = (object: KubeObject | undefined): string => `${object?.apiVersi
 
 /** Objects of one review. */
 interface Part {
-  /** JSON. */
+  /** A JSON array. */
   readonly objects: Buffer
   readonly count: number
 }
@@ -95,10 +96,11 @@ async function* parts(objects: readonly KubeObject[]): AsyncGenerator<Part, void
   const pace = new Pace()
   let [pieces, count] = [new JsonPieces(), 0]
   for (const [i, object] of objects.entries()) {
-    pieces.add(count++ === 0 ? '' : ',')
+    pieces.add(count++ === 0 ? '[' : ',')
     await inTurns(pieces.value(object), pace)
     await pace.due()
     if (pieces.length < mostOfPart && i < objects.length - 1) continue
+    pieces.add(']')
     yield { objects: pieces.bytes(), count }
     ;[pieces, count] = [new JsonPieces(), 0]
   }
@@ -126,8 +128,7 @@ async function ask({ webhook, addresses, part, apiVersion, signal }: Call): Prom
     request: { uid, desiredAPIVersion: apiVersion },
   }
   try {
-    const head = `${formatJson(review).slice(0, -'}}'.length)},"objects":[`
-    const body = [Buffer.from(head), part.objects, Buffer.from(']}}')]
+    const body = reviewBody(review, { objects: part.objects })
     const text = await posted(webhook, addresses, { body, signal })
     return convertedObjects(await parsed(text), uid, version)
   } catch (error) {

@@ -1,9 +1,9 @@
 import { inTurns, Pace } from '../../../framework/async/awaitable.ts'
 import type { AdmissionAttributes } from '../../../framework/contract/admission.ts'
-import { formatJson } from '../../../framework/json/json.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { JsonPieces } from '../../../framework/wire/jsonpieces.ts'
 import { clusterAnnotation } from '../../../kcp/annotations.ts'
+import { type Review, reviewBody } from '../../webhook/reviewbody.ts'
 
 /** Adds the logical cluster of the object, for webhooks that serve several. */
 export const withCluster = (object: KubeObject, cluster: string): KubeObject => ({
@@ -27,17 +27,15 @@ const none = Buffer.from('null')
 export class ObjectTexts {
   readonly #known = new WeakMap<KubeObject, Promise<Buffer>>()
 
-  /** The JSON of a review, which lacks the objects: they are the last members of its request. */
+  /** The JSON of a review with the objects of a write. */
   async review(
-    review: object,
+    review: Review,
     { object, old, key }: Pick<AdmissionAttributes, 'object' | 'old' | 'key'>,
   ): Promise<readonly Buffer[]> {
-    const head = formatJson(review).slice(0, -'}}'.length)
-    return [
-      ...[Buffer.from(`${head},"object":`), await this.#of(object, key.cluster)],
-      ...[Buffer.from(',"oldObject":'), await this.#of(old, key.cluster)],
-      Buffer.from('}}'),
-    ]
+    return reviewBody(review, {
+      object: await this.#of(object, key.cluster),
+      oldObject: await this.#of(old, key.cluster),
+    })
   }
 
   #of(object: KubeObject | undefined, cluster: string): Promise<Buffer> | Buffer {

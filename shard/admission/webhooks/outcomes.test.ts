@@ -39,11 +39,12 @@ describe('calls of many webhooks for one write', () => {
     const object: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }
     const key = { cluster: 'root:a', namespace: 'default', name: 'a' }
     const review = (uid: string) =>
-      texts.review({ kind: 'AdmissionReview', request: { uid } }, { object, key })
+      texts.review({ kind: 'AdmissionReview', apiVersion: 'v1', request: { uid } }, { object, key })
     const [first, second] = await Promise.all([review('1'), review('2')])
     assert.equal(first[1], second[1])
     assert.deepEqual(JSON.parse(Buffer.concat(second).toString()), {
       kind: 'AdmissionReview',
+      apiVersion: 'v1',
       request: {
         uid: '2',
         object: { ...object, metadata: { name: 'a', annotations: { 'kcp.io/cluster': 'root:a' } } },

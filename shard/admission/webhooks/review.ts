@@ -6,6 +6,7 @@ import { badRequest, internalError, type StatusDetails, StatusError } from '../.
 import type { AddressPolicy } from '../../../framework/net/addresspolicy.ts'
 import { webhookUrl } from '../../../openapi/crd/conversion.ts'
 import { brief, postJson } from '../../webhook/post.ts'
+import type { Review } from '../../webhook/reviewbody.ts'
 import { requestOf } from '../policies/evaluation.ts'
 import type { Subject } from '../policies/matching.ts'
 import type { Webhook } from './configuration.ts'
@@ -101,7 +102,7 @@ const versionOf = ({ admissionReviewVersions = [] }: Webhook): 'v1' | 'v1beta1' 
   admissionReviewVersions.find(version => version === 'v1' || version === 'v1beta1') ?? 'v1'
 
 /** Without the objects. */
-const reviewOf = (uid: string, subject: Subject, version: string): object => ({
+const reviewOf = (uid: string, subject: Subject, version: string): Review => ({
   kind: 'AdmissionReview',
   apiVersion: `admission.k8s.io/${version}`,
   request: { options: null, uid, ...requestOf(subject) },
