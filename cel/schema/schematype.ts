@@ -66,6 +66,13 @@ export const declarationOf = (
   name?: string,
 ): RootDeclaration | undefined => atOnce(declarationSteps(schema, isResource, name))
 
+/** The declaration of a schema of this program. Throws an `Error` if expressions cannot access values of it. */
+export function requiredDeclaration(schema: JSONSchemaProps, name: string): RootDeclaration {
+  const declaration = declarationOf(schema, false, name)
+  if (declaration === undefined) throw new Error(`${name} cannot be declared`)
+  return declaration
+}
+
 /** `declarationOf`, in steps. */
 export function* declarationSteps(
   schema: JSONSchemaProps,

@@ -57,7 +57,9 @@ function endpoint(text: string, where: string): string {
 
 async function tlsOf({ etcdCafile, etcdCertfile, etcdKeyfile }: EtcdAccessFlags) {
   if ((etcdCertfile === undefined) !== (etcdKeyfile === undefined))
-    throw new StartError('--etcd-certfile and --etcd-keyfile are given together.')
+    throw new StartError(
+      '--etcd-certfile and --etcd-keyfile must be specified together: add the missing one.',
+    )
   const ca = etcdCafile && (await certificate('--etcd-cafile', etcdCafile))
   const own = etcdCertfile && (await certificate('--etcd-certfile', etcdCertfile))
   const key = etcdKeyfile && (await privateKey('--etcd-keyfile', etcdKeyfile))
@@ -66,7 +68,9 @@ async function tlsOf({ etcdCafile, etcdCertfile, etcdKeyfile }: EtcdAccessFlags)
 
 async function userOf({ etcdUser, etcdPasswordFile }: EtcdAccessFlags) {
   if ((etcdUser === undefined) !== (etcdPasswordFile === undefined))
-    throw new StartError('--etcd-user and --etcd-password-file are given together.')
+    throw new StartError(
+      '--etcd-user and --etcd-password-file must be specified together: add the missing one.',
+    )
   if (etcdUser === undefined || etcdPasswordFile === undefined) return undefined
   const password = (await content('--etcd-password-file', etcdPasswordFile)).toString().replace(/\r?\n$/, '')
   return { name: etcdUser, password }

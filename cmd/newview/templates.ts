@@ -77,7 +77,7 @@ describe('the view ${name}', () => {
   }))
     it(name, run)
 
-  it('refuses users who are no members', async () => {
+  it('refuses users who are not members', async () => {
     assert.equal((await oriel.as('bob').request(path)).status, 403)
   })
 })

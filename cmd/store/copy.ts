@@ -41,7 +41,7 @@ function checkPlaces({ from, to }: CopyFlags): void {
     )
   if (isEtcd(from) && isEtcd(to))
     throw new StartError(
-      'The copy of an etcd to another is made by "etcdctl snapshot": one of --from and --to is a directory.',
+      'One of --from and --to must be a directory: use "etcdctl snapshot" to copy one etcd to another.',
     )
 }
 

@@ -31,7 +31,7 @@ function configurationOf(text: string, file: string): TracingConfiguration {
   const refuse = (what: string): never => {
     throw new StartError(`--tracing-config-file ${file}: ${what}.`)
   }
-  const value = parsed(text) ?? refuse('it is no TracingConfiguration')
+  const value = parsed(text) ?? refuse('it is not a TracingConfiguration')
   if (value.kind !== 'TracingConfiguration' || !versions.includes(String(value.apiVersion)))
     refuse('give a TracingConfiguration of apiserver.config.k8s.io/v1')
   for (const field of Object.keys(value))

@@ -173,7 +173,7 @@ function cutOff(response: ServerResponse): void {
 
 /** Neither the answer nor that for its error could be sent: one request must not end the process. */
 export function giveUp(response: ServerResponse, log: Logger, failure: unknown): void {
-  log.error({ error: String(failure) }, 'the answer cannot be sent')
+  log.error({ error: String(failure) }, 'the response cannot be sent')
   cutOff(response)
 }
 

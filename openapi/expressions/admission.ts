@@ -2,7 +2,7 @@ import { type Environment, environment, type StructInfo } from '../../cel/checke
 import { authorizerType, resourceCheckType } from '../../cel/library/authorizer.ts'
 import { standardDeclarations, standardLibrary } from '../../cel/library/index.ts'
 import { adaptDynamic } from '../../cel/schema/adapt.ts'
-import { declarationOf, type RootDeclaration } from '../../cel/schema/schematype.ts'
+import { type RootDeclaration, requiredDeclaration } from '../../cel/schema/schematype.ts'
 import { declare, functionsOf, overload } from '../../cel/values/declaration.ts'
 import { type CelType, dynType, listOf, stringType, structType } from '../../cel/values/type.ts'
 import {
@@ -75,13 +75,7 @@ const namespaceSchema = object({
   }),
 })
 
-function declared(schema: JSONSchemaProps, name: string): RootDeclaration {
-  const declaration = declarationOf(schema, false, name)
-  if (declaration === undefined) throw new Error(`${name} cannot be declared`)
-  return declaration
-}
-
-const requestFields = declared(requestSchema, 'kubernetes.AdmissionAttributes')
+const requestFields = requiredDeclaration(requestSchema, 'kubernetes.AdmissionAttributes')
 export const requestDeclaration: Pick<RootDeclaration, 'type' | 'adapt' | 'struct'> = {
   type: requestFields.type,
   adapt(raw) {
@@ -96,7 +90,7 @@ export const requestDeclaration: Pick<RootDeclaration, 'type' | 'adapt' | 'struc
     return { field: field => (field === optionsField ? dynType : info.field(field)) }
   },
 }
-export const namespaceDeclaration = declared(namespaceSchema, 'kubernetes.Namespace')
+export const namespaceDeclaration = requiredDeclaration(namespaceSchema, 'kubernetes.Namespace')
 
 export const variablesType = structType('kubernetes.variables')
 

@@ -1,6 +1,6 @@
 import { type Environment, environment } from '../../cel/checker/environment.ts'
 import { adaptDynamic } from '../../cel/schema/adapt.ts'
-import { declarationOf, type RootDeclaration } from '../../cel/schema/schematype.ts'
+import { declarationOf, requiredDeclaration } from '../../cel/schema/schematype.ts'
 import { dynType } from '../../cel/values/type.ts'
 import type { CelValue, TypeAdapter } from '../../cel/values/value.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
@@ -39,18 +39,15 @@ const struct = (properties: Readonly<Record<string, JSONSchemaProps>>): JSONSche
   properties,
 })
 
-function declared(schema: JSONSchemaProps, name: string): RootDeclaration {
-  const declaration = declarationOf(schema, false, name)
-  if (declaration === undefined) throw new Error(`${name} cannot be declared`)
-  return declaration
-}
-
 // Kinds cannot have these names of types.
-const cluster = declared(
+const cluster = requiredDeclaration(
   struct({ name: text, path: text, labels: mapOf(text), annotations: mapOf(text) }),
   '$cluster',
 )
-const user = declared(struct({ name: text, uid: text, groups: texts, extra: mapOf(texts) }), '$user')
+const user = requiredDeclaration(
+  struct({ name: text, uid: text, groups: texts, extra: mapOf(texts) }),
+  '$user',
+)
 
 /** The variables of the expressions of a View, in the order of `names`, and the types of one kind. */
 export interface ViewVariables {
@@ -77,7 +74,7 @@ interface DeclaredFor {
 export function viewVariables({ openapi, kind, params }: DeclaredFor): ViewVariables {
   const object = declarationOf(wholeSchema(openapi) as JSONSchemaProps, false, kind)
   const adapt: TypeAdapter = object?.adapt ?? adaptDynamic
-  const given = params && declared(paramsSchema(params), '$params')
+  const given = params && requiredDeclaration(paramsSchema(params), '$params')
   const types = { object: object?.type ?? dynType, cluster: cluster.type, user: user.type }
   return {
     environment: environment(

@@ -62,7 +62,7 @@ async function* only(bytes: Buffer): AsyncGenerator<Buffer, void> {
 
 function dumpIn(bytes: Buffer): LogicalClusterDump {
   const dump = parsed(bytes)
-  if (!isObject(dump)) throw badRequest('the body is no object')
+  if (!isObject(dump)) throw badRequest('the body is not an object')
   const format = formatOf(dump)
   if (format === undefined || format === entriesFormat) return dump
   throw badRequest(`this shard has entries of the format ${entriesFormat}, and not of ${format}`)
@@ -106,7 +106,7 @@ async function kcpEntriesOf(
   { key, modified }: StoredValue,
 ): Promise<readonly DumpEntry[]> {
   const place = parseStorageKey(key)
-  if (place === undefined) throw badRequest(`the entry ${key} is of no object`)
+  if (place === undefined) throw badRequest(`the key ${key} is not that of an object`)
   await cache.at(modified)
   const { group, resource, segment } = place.resource
   const item = cache.resource(group, resource, segment).get(place.key)

@@ -25,7 +25,7 @@ const converted: Readonly<Record<string, KubeObject>> = {
 const refused: Readonly<Record<string, readonly [answer: KubeObject, why: RegExp]>> = {
   fields: [
     object('v2', { spec: members(100_001, '') }),
-    /failed: the answer .* or an object of too many members$/,
+    /failed: the response is not JSON, .* an object that is too large$/,
   ],
   items: [
     object('v2', { spec: { l: Array(1_000_000).fill(0) } }),
@@ -38,7 +38,7 @@ const refused: Readonly<Record<string, readonly [answer: KubeObject, why: RegExp
   characters: [object('v2', { spec: { text: 'x'.repeat(4_000_000) } }), /values or 3145728 characters$/],
   'characters of one text': [
     object('v2', { spec: { text: 'x'.repeat(6_000_000) } }),
-    /failed: the answer .* has too long a text or an object of too many members$/,
+    /failed: the response is not JSON, .* has a text or an object that is too large$/,
   ],
   labels: [
     object('v2', { metadata: { name: 'a', labels: members(10_001, '') } }),

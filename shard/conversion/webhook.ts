@@ -156,7 +156,7 @@ async function posted(
 const parsed = (text: string): Promise<unknown> =>
   inTurns(parseJsonSteps(text), new Pace()).catch(() => {
     throw new Error(
-      'the answer is no JSON, exceeds the max depth, or has too long a text or an object of too many members',
+      'the response is not JSON, is nested too deeply, or has a text or an object that is too large',
     )
   })
 
@@ -190,7 +190,7 @@ const versionText = (value: unknown): string => (typeof value === 'string' ? val
  */
 function restored(original: KubeObject, converted: unknown, apiVersion: string): KubeObject | string {
   const wrong = (why: string): string => `converted object <index>: ${why}`
-  if (!isObject(converted)) return wrong(`it is no object but ${kindOf(converted)}`)
+  if (!isObject(converted)) return wrong(`it is not an object but ${kindOf(converted)}`)
   if (converted.apiVersion !== apiVersion)
     return wrong(
       `invalid groupVersion (expected ${apiVersion}, received ${versionText(converted.apiVersion)})`,

@@ -12,7 +12,7 @@ const openingBrace = 0x7b
 export function decodeKcpValue(value: Buffer): KubeObject {
   const decoded = value[0] === openingBrace ? parseJson(value) : atOnce(protobufSteps(value))
   if (isKubeObject(decoded)) return decoded
-  throw new SyntaxError('the value is no object of Kubernetes')
+  throw new SyntaxError('the value is not a Kubernetes object')
 }
 
 const isKubeObject = (value: unknown): value is KubeObject =>

@@ -111,7 +111,7 @@ async function run(context: Context, signal: AbortSignal): Promise<void> {
       await bindMigrations(deps, resource)
     })
   })
-  started.catch(error => deps.log.error({ error: String(error) }, 'migrations are not followed'))
+  started.catch(error => deps.log.error({ error: String(error) }, 'watching migrations failed'))
   await queue.run(signal)
   for (const stop of stops) stop()
 }

@@ -99,5 +99,5 @@ async function revisionOf(peer: PeerClient): Promise<number> {
   const { metadata } = await peer.get<Listed>(all, AbortSignal.timeout(longest))
   const revision = Number(metadata.resourceVersion)
   if (revision > 0) return revision
-  throw new Error('the origin does not tell its revision')
+  throw new Error('the response of the origin has no revision')
 }

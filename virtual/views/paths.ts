@@ -43,7 +43,7 @@ function unknownIn(path: FieldSteps, { version, names, openapi }: ApiResource): 
   const [first] = path.steps
   if (first !== 'each' && first?.key === 'metadata') return undefined
   const isKnown = canHave(openapi as JSONSchemaProps, path)
-  return isKnown ? undefined : `is no field of ${names.kind} in version ${version}`
+  return isKnown ? undefined : `is not a field of ${names.kind} in version ${version}`
 }
 
 /** The paths of `hide`. With the data of a Secret, its write-only `stringData` is hidden, which would overwrite it. */

@@ -91,7 +91,7 @@ async function answerIn(text: string, expected: Expected): Promise<Answer> {
   const patch = textAt(found.response, 'patch')
   if (patch === '') return { ...found, patch: undefined }
   const decoded = await parsed(Buffer.from(patch, 'base64').toString())
-  if (decoded === undefined) throw invalidResponse('response.patch is no JSON or too large')
+  if (decoded === undefined) throw invalidResponse('response.patch is not JSON, or is too large')
   return { ...found, patch: decoded }
 }
 
@@ -120,7 +120,7 @@ function responseOrProblem(
   review: unknown,
   { uid, mutating, version: wanted }: Expected,
 ): string | { readonly response: object } {
-  if (review === undefined) return 'the answer is no JSON or too large'
+  if (review === undefined) return 'the response is not JSON, or is too large'
   const kind = textAt(review, 'kind')
   const version = textAt(review, 'apiVersion')
   const isOld = wanted === 'v1beta1'
