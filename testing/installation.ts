@@ -1,5 +1,5 @@
 import { authorizationParts } from '../cmd/authorization/authorization.ts'
-import { plain } from '../cmd/files/plain.ts'
+import { clustersView } from '../cmd/views/clustersview.ts'
 import { bearerTokens } from '../framework/authn/index.ts'
 import type { Item } from '../framework/contract/item.ts'
 import { type Logger, silent } from '../framework/contract/log.ts'
@@ -191,7 +191,7 @@ const failureLog = (failures: string[]): Logger => {
 
 async function serve(shard: Shard, factories: readonly WorkspaceFactory[], log: Logger): Promise<Server> {
   const host = { ...shard, log }
-  const workspaces = [...factories, plain].map(factory => factory(host))
+  const workspaces = [...factories, clustersView].map(factory => factory(host))
   checkViews(workspaces)
   const port = await openPort({ host: '127.0.0.1', port: 0 })
   const version = versionInfo({ version: '0.1.0', commit: '', date: '' })

@@ -1,10 +1,10 @@
 import { audience, prepareAuthentication } from '../../cmd/authentication/authentication.ts'
 import { issueAuthority, issueServing } from '../../cmd/certificates/certificates.ts'
 import { newServiceAccountKey } from '../../cmd/certificates/serviceaccountkey.ts'
-import { plain } from '../../cmd/files/plain.ts'
 import { openStore } from '../../cmd/files/store.ts'
 import { openEmbedded } from '../../cmd/start/shard.ts'
 import { prepareSharding } from '../../cmd/start/sharding.ts'
+import { clustersView } from '../../cmd/views/clustersview.ts'
 import { bearerTokens, sha256, signingKeys, tokenUsers } from '../../framework/authn/index.ts'
 import { createLogger } from '../../framework/contract/log.ts'
 import { versionInfo } from '../../framework/contract/version.ts'
@@ -61,7 +61,7 @@ const server = await createServer({
   host: '127.0.0.1',
   port: 0,
   ...(made && { tls: made.tls }),
-  workspaces: [...workspaces, relabeling, plain].map(factory => factory(shard)),
+  workspaces: [...workspaces, relabeling, clustersView].map(factory => factory(shard)),
   backend: shard.backend,
   informers: shard.informers,
   authenticator: bearerTokens(

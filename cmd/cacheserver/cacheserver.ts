@@ -16,7 +16,7 @@ import type { CacheServerFlags } from '../flags/cacheserver.ts'
 import { ignoredByCacheServer, warningsAbout } from '../flags/ignored.ts'
 import { listenError, publicUrl, servingHosts, withPort } from '../flags/serving.ts'
 import { stopSignal } from '../process/shutdown.ts'
-import { openServing, type StartServing } from '../start/serving.ts'
+import { type OpenedCertificate, openServingCertificate } from '../start/servingcertificate.ts'
 import { asStartError, endBecause } from '../start/storeerrors.ts'
 import { withHealthOfShards } from './paths.ts'
 
@@ -30,7 +30,7 @@ export async function startCacheServer(given: CacheServerFlags): Promise<void> {
   const directory = await openDataDirectory(given.dataDirectory)
   const identities = await prepareIdentities(given, [])
   const flags = await withPort(given)
-  const serving = await openServing(flags, directory.path, servingHosts(flags))
+  const serving = await openServingCertificate(flags, directory.path, servingHosts(flags))
   const stopping = new AbortController()
   const { signal } = stopping
   const opened = await openObjects(flags, directory.path, { log, signal })
@@ -64,7 +64,7 @@ async function openObjects(flags: CacheServerFlags, dataDirectory: string, { log
 interface CacheServing extends Awaited<ReturnType<typeof openObjects>> {
   readonly flags: CacheServerFlags
   readonly identities: PreparedIdentities
-  readonly serving: StartServing
+  readonly serving: OpenedCertificate
   readonly log: Logger
 }
 

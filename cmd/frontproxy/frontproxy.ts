@@ -31,7 +31,7 @@ import { listenError, publicUrl, servingHosts, withPort } from '../flags/serving
 import { serverRole } from '../process/role.ts'
 import type { Membership } from '../start/membership.ts'
 import { openOutbound } from '../start/outbound.ts'
-import { openServing } from '../start/serving.ts'
+import { openServingCertificate } from '../start/servingcertificate.ts'
 import { prepareTracing } from '../tracing/tracing.ts'
 import { frontEndpoints } from './endpoints.ts'
 import { type FollowedRoutes, followRoutes } from './routes.ts'
@@ -143,7 +143,7 @@ async function openPort(
   metrics: Metrics,
 ): Promise<Listener> {
   const hosts = servingHosts(flags)
-  const { files, follow } = await openServing(flags, directory, hosts)
+  const { files, follow } = await openServingCertificate(flags, directory, hosts)
   const clientCA = allAuthorities(authentication.authorities())
   const connections = connectionLimit(flags, log)
   connections.measure(metrics)

@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { workerSettings } from './again.ts'
+import { workerSettings } from './invocation.ts'
 import { type AdminTokens, type WorkerSaid, type WorkerTold, workerNumber } from './worker.ts'
 
 /** Milliseconds before a worker that failed is started again, and for its answer to a question. */

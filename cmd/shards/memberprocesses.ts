@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { invocation } from '../process/again.ts'
+import { invocation } from '../process/invocation.ts'
 import type { MemberReady } from '../process/memberrole.ts'
 import type { MemberConfig } from './member.ts'
 

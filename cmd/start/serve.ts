@@ -20,12 +20,12 @@ import { build } from '../files/build.ts'
 import { consoleFiles } from '../files/console.ts'
 import type { Disk } from '../files/disk.ts'
 import { isEtcd } from '../files/etcdaccess.ts'
-import { plain } from '../files/plain.ts'
 import { fairnessLimits } from '../flags/limits.ts'
 import { publicUrl } from '../flags/serving.ts'
 import type { StartFlags } from '../flags/start.ts'
 import type { ServerRole } from '../process/role.ts'
 import { closingBoth, prepareTracing } from '../tracing/tracing.ts'
+import { clustersView } from '../views/clustersview.ts'
 import { supervise } from '../views/supervision.ts'
 import { type LoadedViews, viewsOver } from '../views/viewplugins.ts'
 import type { Embedded } from './shard.ts'
@@ -59,7 +59,7 @@ export async function serve(given: ServeOptions): Promise<Server> {
   const metrics = tracing?.measuring(plainMetrics) ?? plainMetrics
   const { viewUrls } = host
   const plugins = supervise(views, { log, metrics, watch: options.watch === true, viewUrls })
-  const served = viewsOver([...workspaces, ...plugins, plain], { ...host, outbound })
+  const served = viewsOver([...workspaces, ...plugins, clustersView], { ...host, outbound })
   given.authorization.explains(served)
   host.viewed.use(served)
   given.disk.measure(metrics)

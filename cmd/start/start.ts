@@ -28,7 +28,7 @@ import { withProgress } from '../process/progress.ts'
 import { type ServerRole, serverRole } from '../process/role.ts'
 import { endAtLatest, endDespitePlugins } from '../process/shutdown.ts'
 import type { Membership } from './membership.ts'
-import { openServing } from './serving.ts'
+import { openServingCertificate } from './servingcertificate.ts'
 import { prepareSharedKeys } from './sharedkeys.ts'
 import { asStartError, endBecause } from './storeerrors.ts'
 
@@ -53,7 +53,7 @@ export async function start(given: StartFlags, member: Membership = { role: serv
   const users = await followUsers({ dataDirectory: usersDirectory, log, signal })
   const { isolation, tokens } = await prepareIsolation(given, [tokenUsers(admins.users), users])
   const authentication = await prepareAuthentication(given, tokens, accountKeys(given, keys))
-  const { files: serving, follow } = await openServing(given, directory.path, servingHosts(given))
+  const { files: serving, follow } = await openServingCertificate(given, directory.path, servingHosts(given))
   const port = await openServingPort(given, { ...serving, isolation }, authentication, log)
   const options = { ...given, port: port.port }
   const url = publicUrl(options)

@@ -1,4 +1,4 @@
-import { plain } from '../../cmd/files/plain.ts'
+import { clustersView } from '../../cmd/views/clustersview.ts'
 import { silent } from '../../framework/contract/log.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { connectShard } from '../../remote/connection/connection.ts'
@@ -20,7 +20,7 @@ async function served(): Promise<StorageSubject> {
     await shard.addCluster(cluster)
     await shard.client.create(ref('namespaces'), { cluster, namespace: '', name: 'default' }, namespace)
   }
-  const { access, server } = await serveShard(shard, [plain({ ...shard, log: silent })])
+  const { access, server } = await serveShard(shard, [clustersView({ ...shard, log: silent })])
   const connection = connectShard(access, silent)
   return {
     storage: remoteStorage(connection, ref('configmaps')),

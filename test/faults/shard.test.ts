@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setMaxListeners } from 'node:events'
 import { issueAuthority } from '../../cmd/certificates/certificates.ts'
-import { plain } from '../../cmd/files/plain.ts'
+import { clustersView } from '../../cmd/views/clustersview.ts'
 import { promised } from '../../framework/async/awaitable.ts'
 import type { Informer } from '../../framework/contract/informer.ts'
 import { type Logger, silent } from '../../framework/contract/log.ts'
@@ -48,7 +48,7 @@ describe('a shard in another process', () => {
     await shard.addCluster('one')
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } }
     await shard.client.create(namespaces, { cluster: 'one', namespace: '', name: 'default' }, namespace)
-    const served = await serveShard(shard, [plain({ ...shard, log: silent })])
+    const served = await serveShard(shard, [clustersView({ ...shard, log: silent })])
     server = served.server
     gate = await openGate(server.port)
     access = { ...served.access, server: `https://127.0.0.1:${gate.port}` }
@@ -190,7 +190,7 @@ describe('a shard in another process', () => {
     await server.close(0)
     await add('e')
     await told(/cannot be used/)
-    server = (await serveShard(shard, [plain({ ...shard, log: silent })], port)).server
+    server = (await serveShard(shard, [clustersView({ ...shard, log: silent })], port)).server
     await add('f')
     await eventually(
       async () => seen.at(-1),

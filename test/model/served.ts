@@ -1,5 +1,5 @@
 import { authorizationParts } from '../../cmd/authorization/authorization.ts'
-import { plain } from '../../cmd/files/plain.ts'
+import { clustersView } from '../../cmd/views/clustersview.ts'
 import type { Action, Authorizer } from '../../framework/contract/authorizer.ts'
 import { silent } from '../../framework/contract/log.ts'
 import type { VirtualWorkspace } from '../../framework/contract/workspace.ts'
@@ -17,7 +17,7 @@ import type { Export, World } from './world.ts'
 /** The implementation under test: a shard with the objects of a world, its authorizer and its views. */
 export interface Served {
   readonly shard: TestShard
-  /** All of them, and the plain endpoint. */
+  /** All of them, and the view `/clusters/…`. */
   readonly views: readonly VirtualWorkspace[]
   mayPlainly(user: UserInfo, action: Action): Promise<boolean>
   mayThroughView(of: Export, user: UserInfo, action: Action): Promise<boolean>
@@ -41,7 +41,7 @@ export async function serveWorld(world: World): Promise<Served> {
   const shard = await testShard({ store, authorizer, decorate: claimsDecorator })
   await shard.content.add(manifestsOf(world, shard.informers))
   const host = { ...shard, outbound: createOutbound({ allow: [] }) }
-  const views = [...workspaces, plain].map(factory => factory(host))
+  const views = [...workspaces, clustersView].map(factory => factory(host))
   const { signal } = new AbortController()
   const mayIn: Served['mayIn'] = async (name, params, asked) => {
     const view = views.find(each => each.name === name)

@@ -2,7 +2,7 @@ import { type Item, invalid, type KubeObject } from '../../framework/index.ts'
 import { withHiddenManagers } from './fields/managers.ts'
 import { type FieldSteps, firstDifference, hasPath, withoutPath } from './fields/path.ts'
 import { HiddenFieldsLost, withHidden } from './fields/restore.ts'
-import { lastApplied } from './masked.ts'
+import { lastApplied } from './masker.ts'
 import type { ResourcePlan } from './plan.ts'
 
 /** A write through a View. `shown` and `stored` are absent on create. */

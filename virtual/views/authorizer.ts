@@ -23,7 +23,7 @@ import { actAs, consumerSteps, inCluster } from '../shared/exports/authorizer.ts
 import type { Exports } from '../shared/exports/exports.ts'
 import type { ClusterIndex } from '../shared/facts/clusterindex.ts'
 import type { ViewApis } from './apis.ts'
-import { partSteps } from './parts.ts'
+import { partSteps } from './explanationsteps.ts'
 import type { ViewObject, ViewParams, ViewResource } from './types.ts'
 
 type Context = Omit<RequestContext<ViewParams>, 'actAs'>

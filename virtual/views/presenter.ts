@@ -3,7 +3,7 @@ import type { Item } from '../../framework/index.ts'
 import { type KeptResult, KeptResults } from '../../framework/lens/keptresults.ts'
 import type { ClusterFacts, ExpressionAllowance, UserFacts } from '../../openapi/index.ts'
 import type { Failures } from './failures.ts'
-import { Masker } from './masked.ts'
+import { Masker } from './masker.ts'
 import type { ResourcePlan } from './plan.ts'
 
 /** For whom an item is presented. */

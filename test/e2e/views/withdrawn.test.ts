@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { authorizationParts } from '../../../cmd/authorization/authorization.ts'
-import { plain } from '../../../cmd/files/plain.ts'
+import { clustersView } from '../../../cmd/views/clustersview.ts'
 import { bearerTokens, sha256, tokenUsers } from '../../../framework/authn/index.ts'
 import type { ResourceRef } from '../../../framework/contract/backend.ts'
 import { silent } from '../../../framework/contract/log.ts'
@@ -55,7 +55,7 @@ describe('permissions that are revoked', () => {
     const users = ['alice', 'bob'].map(name => ({ sha256: sha256(name), user: { name, groups: [] } }))
     const about = versionInfo({ version: '0.1.0', commit: '', date: '' })
     server = await createServer({
-      ...{ host: '127.0.0.1', port: 0, workspaces: [plain(shard)] },
+      ...{ host: '127.0.0.1', port: 0, workspaces: [clustersView(shard)] },
       ...{ backend: shard.backend, informers: shard.informers },
       ...{ log: silent, metrics: createMetrics(), checks: [], version: about },
       authenticator: bearerTokens(tokenUsers(users)),

@@ -8,7 +8,7 @@ import type { Verb } from '../../framework/request/requestinfo.ts'
  * privileged users may read built-in kinds, of which there are no objects, and create the LogicalCluster, as shards do for
  * each other.
  */
-export const plain: WorkspaceFactory = ({ backend }): VirtualWorkspace => {
+export const clustersView: WorkspaceFactory = ({ backend }): VirtualWorkspace => {
   const unknown = ofUnknownClusters(backend.apis('*'))
   return {
     name: '',

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { itemFrom, relabeledItem } from '../../framework/contract/item.ts'
 import { type Item, itemOf, type KubeObject } from '../../framework/index.ts'
 import { parseFieldPath } from './fields/path.ts'
-import { Masker, withoutFields } from './masked.ts'
+import { Masker, withoutFields } from './masker.ts'
 
 const key = fc.constantFrom('a', 'b', 'token', 'c-d', 'é"\\')
 const leaf = fc.oneof(

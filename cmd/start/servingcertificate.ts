@@ -11,7 +11,7 @@ import type { StartFlags } from '../flags/start.ts'
 type ServedCertificateFlags = CertificateFlags & Pick<StartFlags, 'rootCaFile'>
 
 /** The serving certificate of a server. */
-export interface StartServing {
+export interface OpenedCertificate {
   readonly files: ServingFiles
   /** Reloads the certificate when its files change. */
   follow(
@@ -21,11 +21,11 @@ export interface StartServing {
 }
 
 /** The certificate of the flags, or that of the data directory. Throws `StartError` on invalid files. */
-export async function openServing(
+export async function openServingCertificate(
   flags: ServedCertificateFlags,
   directory: string,
   hosts: readonly string[],
-): Promise<StartServing> {
+): Promise<OpenedCertificate> {
   const supplied = await readSupplied(flags)
   if (supplied !== undefined) return suppliedServing(flags, supplied)
   if (flags.rootCaFile !== undefined)
@@ -38,7 +38,7 @@ export async function openServing(
 async function suppliedServing(
   flags: ServedCertificateFlags,
   current: ServingCertificate,
-): Promise<StartServing> {
+): Promise<OpenedCertificate> {
   const { rootCaFile, tlsCertFile: file } = flags
   const authority = rootCaFile === undefined ? current.cert : await readFlagFile('--root-ca-file', rootCaFile)
   const read = async (): Promise<ServingCertificate> => (await readSupplied(flags)) ?? current

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import type { Host } from '../../framework/contract/workspace.ts'
 import { resources } from '../../kcp/resources.ts'
 import { type TestShard, testShard } from '../../shard/testing/shard.ts'
-import { plain } from './plain.ts'
+import { clustersView } from './clustersview.ts'
 
 describe('the view of logical clusters', () => {
   let shard: TestShard
-  const apisOf = (cluster: string) => plain({ backend: shard.backend } as Host).apis({}, cluster)
+  const apisOf = (cluster: string) => clustersView({ backend: shard.backend } as Host).apis({}, cluster)
   beforeEach(async () => {
     shard = await testShard()
     await shard.addCluster('c1')
