@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { ApiResource } from '../framework/contract/apis.ts'
-import { allow } from '../framework/contract/authorizer.ts'
 import { StatusError } from '../framework/meta/errors.ts'
 import type { JSONSchemaProps } from '../framework/meta/jsonschema.ts'
 import { apiVersionOf, type KubeObject } from '../framework/meta/object.ts'
@@ -10,16 +9,12 @@ import { resources } from '../kcp/resources.ts'
 import { apiResourceSchemaOf } from '../openapi/definitions/definition.ts'
 import { kubeCluster } from '../openapi/definitions/kcp/kubecluster.ts'
 import { ask, jsonOf, type Told } from '../test/support/widgets.ts'
-import { bootstrap } from './bootstrap/bootstrap.ts'
-import { kcpParts } from './kcp.ts'
-import { openMemoryStore } from './store/memory.ts'
 import { anyJson, anyPlace, contentsOf, lost, type Place, withValueAt } from './testing/anyplace.ts'
+import { openKcpShard } from './testing/kcpshard.ts'
 import { seedOf } from './testing/seeds.ts'
-import { type TestShard, testShard } from './testing/shard.ts'
+import type { TestShard } from './testing/shard.ts'
 
 const numRuns = Number(process.env.ANY_INPUT_RUNS ?? 1000)
-const url = 'https://localhost:6443'
-const addresses = { name: 'root', baseURL: url, externalURL: url, virtualWorkspaceURL: url }
 const alice = { name: 'alice', groups: [] }
 const cluster = 'root'
 
@@ -179,13 +174,7 @@ const isChanged = ({ names: { plural } }: ApiResource, path: string): boolean =>
   rewritten[plural]?.test(path) ?? false
 
 async function openOwn(): Promise<TestShard> {
-  const store = openMemoryStore()
-  const tenancy = await bootstrap({ store, shard: addresses })
-  const shard = await testShard({
-    store,
-    authorizer: () => ({ authorize: async () => allow('') }),
-    ...kcpParts({ tenancy, shard: addresses, rootCA: '' }),
-  })
+  const { shard } = await openKcpShard()
   return withMounts(shard)
 }
 

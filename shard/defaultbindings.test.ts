@@ -3,6 +3,7 @@ import type { KubeObject } from '../framework/meta/object.ts'
 import type { APIBinding, APIExport } from '../kcp/apis.ts'
 import { conditionIs, findCondition } from '../kcp/conditions.ts'
 import { resources } from '../kcp/resources.ts'
+import { url } from './testing/kcpshard.ts'
 import {
   ask,
   at,
@@ -12,7 +13,6 @@ import {
   isIn,
   life,
   ready,
-  url,
   waitsFor,
   workspace,
   workspaceType,

@@ -3,6 +3,7 @@ import { findCondition } from '../kcp/conditions.ts'
 import type { LogicalCluster } from '../kcp/core.ts'
 import { resources } from '../kcp/resources.ts'
 import type { Workspace } from '../kcp/tenancy.ts'
+import { url } from './testing/kcpshard.ts'
 import {
   ask,
   at,
@@ -13,7 +14,6 @@ import {
   leave,
   life,
   ready,
-  url,
   workspace,
   workspaceType,
 } from './testing/life.ts'

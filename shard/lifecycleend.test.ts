@@ -2,18 +2,8 @@ import assert from 'node:assert/strict'
 import { findCondition } from '../kcp/conditions.ts'
 import { resources } from '../kcp/resources.ts'
 import type { Workspace } from '../kcp/tenancy.ts'
-import {
-  configMap,
-  create,
-  find,
-  finished,
-  hold,
-  life,
-  ready,
-  release,
-  url,
-  waitsFor,
-} from './testing/life.ts'
+import { url } from './testing/kcpshard.ts'
+import { configMap, create, find, finished, hold, life, ready, release, waitsFor } from './testing/life.ts'
 import { until } from './testing/shard.ts'
 
 describe('the lifecycle of a workspace', () => {

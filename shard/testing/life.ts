@@ -1,18 +1,13 @@
-import { allow } from '../../framework/contract/authorizer.ts'
 import type { ResourceRef } from '../../framework/contract/backend.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { findCondition } from '../../kcp/conditions.ts'
 import type { LogicalCluster, LogicalClusterPhase } from '../../kcp/core.ts'
 import { resources } from '../../kcp/resources.ts'
 import type { Workspace } from '../../kcp/tenancy.ts'
-import { bootstrap } from '../bootstrap/bootstrap.ts'
 import type { TenancyResources } from '../controllers/host.ts'
-import { kcpParts } from '../kcp.ts'
-import { openMemoryStore } from '../store/memory.ts'
-import { type TestShard, testShard, until } from './shard.ts'
+import { openKcpShard } from './kcpshard.ts'
+import { type TestShard, until } from './shard.ts'
 
-export const url = 'https://localhost:6443'
-const addresses = { name: 'root', baseURL: url, externalURL: url, virtualWorkspaceURL: url }
 export const at = (cluster: string, name: string, namespace = '') => ({ cluster, namespace, name })
 
 /** The request for a workspace. */
@@ -67,13 +62,7 @@ export function life(): Life {
 }
 
 async function begin(scene: Life): Promise<void> {
-  const store = openMemoryStore()
-  const tenancy = await bootstrap({ store, shard: addresses })
-  const shard = await testShard({
-    store,
-    authorizer: () => ({ authorize: async () => allow('') }),
-    ...kcpParts({ tenancy, shard: addresses, rootCA: '' }),
-  })
+  const { shard, tenancy } = await openKcpShard()
   Object.assign(scene, { shard, tenancy, running: shard.run() })
   const universal = { extend: { with: [{ name: 'universal', path: 'root' }] } }
   await workspaceType(scene, 'waiting', { ...universal, initializer: true })

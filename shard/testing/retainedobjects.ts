@@ -1,20 +1,16 @@
 // Prints the retained objects of a process before and after workspaces were created and deleted. A separate program,
 // because a test process has other maps than those of the shard.
 import { queryObjects } from 'node:v8'
-import { allow } from '../../framework/contract/authorizer.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import type { APIExport } from '../../kcp/apis.ts'
 import { resources } from '../../kcp/resources.ts'
 import type { Workspace } from '../../kcp/tenancy.ts'
-import { bootstrap } from '../bootstrap/bootstrap.ts'
 import { CachedItem } from '../cache/item.ts'
 import { ResourceCache } from '../cache/resource.ts'
-import { kcpParts } from '../kcp.ts'
 import { openMemoryStore } from '../store/memory.ts'
-import { testShard, until } from './shard.ts'
+import { openKcpShard } from './kcpshard.ts'
+import { until } from './shard.ts'
 
-const url = 'https://localhost:6443'
-const addresses = { name: 'root', baseURL: url, externalURL: url, virtualWorkspaceURL: url }
 const at = (cluster: string, name: string, namespace = '') => ({ cluster, namespace, name })
 
 /** Workspaces below one other, and how often all of them are created and deleted. */
@@ -22,12 +18,7 @@ const children = 12
 const times = 2
 
 const store = openMemoryStore({ seconds: 0, commits: 1 })
-const tenancy = await bootstrap({ store, shard: addresses })
-const shard = await testShard({
-  store,
-  authorizer: () => ({ authorize: async () => allow('') }),
-  ...kcpParts({ tenancy, shard: addresses, rootCA: '' }),
-})
+const { shard, tenancy } = await openKcpShard({ store })
 const running = shard.run()
 
 const find = <T extends KubeObject>(ref: typeof resources.apiExports, cluster: string, name: string) =>

@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict'
-import { allow } from '../../../framework/contract/authorizer.ts'
 import type { StatusError } from '../../../framework/meta/errors.ts'
 import { clusterNameKey, loopback, type UserInfo } from '../../../framework/request/user.ts'
 import type { LogicalCluster } from '../../../kcp/core.ts'
 import { resources } from '../../../kcp/resources.ts'
-import { bootstrap } from '../../bootstrap/bootstrap.ts'
-import { kcpParts } from '../../kcp.ts'
 import { openMemoryStore } from '../../store/memory.ts'
 import type { Store } from '../../store/store.ts'
-import { type TestShard, testShard } from '../../testing/shard.ts'
+import { openKcpShard } from '../../testing/kcpshard.ts'
+import type { TestShard } from '../../testing/shard.ts'
 import { noQuota } from './quota.ts'
 
-const url = 'https://localhost:6443'
-const addresses = { name: 'root', baseURL: url, externalURL: url, virtualWorkspaceURL: url }
 const named = (name: string): UserInfo => ({ name, groups: ['system:authenticated'] })
 const [alice, bob] = [named('alice'), named('bob')]
 const size = 10_000
@@ -25,13 +21,8 @@ interface Scene {
 }
 
 async function open(store: Store, used: number): Promise<TestShard> {
-  const tenancy = await bootstrap({ store, shard: addresses })
-  const quota = { ...noQuota, totalBytes: used + room }
-  return testShard({
-    store,
-    authorizer: () => ({ authorize: async () => allow('') }),
-    ...kcpParts({ tenancy, shard: addresses, rootCA: '', quota }),
-  })
+  const { shard } = await openKcpShard({ store, quota: { ...noQuota, totalBytes: used + room } })
+  return shard
 }
 
 function bytesOf(shard: TestShard): number {

@@ -3,14 +3,10 @@ import type { ResourceRef } from '../../../../framework/contract/backend.ts'
 import type { RequestContext } from '../../../../framework/contract/context.ts'
 import type { KubeObject } from '../../../../framework/meta/object.ts'
 import { isPrivileged, type UserInfo } from '../../../../framework/request/user.ts'
-import { bootstrap } from '../../../bootstrap/bootstrap.ts'
 import type { TenancyResources } from '../../../controllers/host.ts'
-import { kcpParts } from '../../../kcp.ts'
-import { openMemoryStore } from '../../../store/memory.ts'
-import { type TestShard, testShard } from '../../../testing/shard.ts'
+import { openKcpShard } from '../../../testing/kcpshard.ts'
+import type { TestShard } from '../../../testing/shard.ts'
 
-const url = 'https://localhost:6443'
-const addresses = { name: 'root', baseURL: url, externalURL: url, virtualWorkspaceURL: url }
 export const alice: UserInfo = { name: 'alice', uid: '7', groups: ['dev'], extra: { team: ['a'] } }
 export const bob: UserInfo = { name: 'bob', groups: [] }
 
@@ -37,23 +33,12 @@ export interface Admitting {
 /** Opens one for all tests of a suite. */
 export function admitting(): Admitting {
   const scene = {} as Admitting
-  before(async () => void Object.assign(scene, await openAdmitting()))
+  before(async () => void Object.assign(scene, await openKcpShard({ authorizer: () => ({ authorize }) })))
   after(async () => {
     await scene.shard.stop()
     await scene.shard.store.close()
   })
   return scene
-}
-
-async function openAdmitting(): Promise<Admitting> {
-  const store = openMemoryStore()
-  const tenancy = await bootstrap({ store, shard: addresses })
-  const shard = await testShard({
-    store,
-    authorizer: () => ({ authorize }),
-    ...kcpParts({ tenancy, shard: addresses, rootCA: '' }),
-  })
-  return { shard, tenancy }
 }
 
 export const contextFor = (scene: Admitting, user: UserInfo, ref: ResourceRef): RequestContext => ({
