@@ -30,7 +30,6 @@ export const conversionWebhook =
   (webhook: ConversionWebhook, addresses: AddressPolicy): ConvertObjects =>
   async (objects, apiVersion) => {
     const about = `conversion for ${kindText(objects[0])}`
-    const pace = new Pace()
     const signal = AbortSignal.timeout(timeoutSeconds * 1000)
     const converted: unknown[] = []
     for await (const part of parts(objects)) {
@@ -42,22 +41,34 @@ export const conversionWebhook =
         throw failed(`${about} returned ${answered.length} objects, expected ${part.count}`)
       for (const object of answered) converted.push(object)
     }
-    const results: KubeObject[] = []
-    for (const [i, object] of objects.entries()) {
-      const isLarge = await inTurns(hasMoreValues(converted[i]), pace)
-      const result = isLarge ? tooManyValues : restored(object, converted[i], apiVersion)
-      if (typeof result === 'string')
-        throw failed(`${about} returned invalid ${result.replace('<index>', `at index ${i + 1}`)}`)
-      results.push(result)
-      await pace.due()
-    }
-    return results
+    return checked(objects, converted, apiVersion, about)
   }
+
+/** The converted objects with what a conversion may not change. Throws 500 for the first invalid one. */
+async function checked(
+  objects: readonly KubeObject[],
+  converted: readonly unknown[],
+  apiVersion: string,
+  about: string,
+): Promise<readonly KubeObject[]> {
+  const pace = new Pace()
+  const results: KubeObject[] = []
+  for (const [i, original] of objects.entries()) {
+    const at = `at index ${i + 1}`
+    const isLarge = await inTurns(hasMoreValues(converted[i]), pace)
+    const result = isLarge ? tooManyValues(at) : restored(original, converted[i], apiVersion, at)
+    if (typeof result === 'string') throw failed(`${about} returned invalid ${result}`)
+    results.push(result)
+    await pace.due()
+  }
+  return results
+}
 
 /** Values of a converted object at all levels. Its further steps, such as its encoding, are not divided. */
 const mostValues = 100_000
 
-const tooManyValues = `converted object <index>: it has more than ${mostValues} values or ${bodyLimit} characters`
+const tooManyValues = (at: string): string =>
+  `converted object ${at}: it has more than ${mostValues} values or ${bodyLimit} characters`
 
 /** Whether the object has more values, or more characters in texts, than a converted object may have. */
 function* hasMoreValues(object: unknown): Generator<void, boolean> {
@@ -186,10 +197,15 @@ const versionText = (value: unknown): string => (typeof value === 'string' ? val
 
 /**
  * The converted object with the original metadata except labels and annotations, which are all that a conversion
- * may change; otherwise the error, with `<index>` for the position of the object.
+ * may change; otherwise the error. `at`: the position of the object.
  */
-function restored(original: KubeObject, converted: unknown, apiVersion: string): KubeObject | string {
-  const wrong = (why: string): string => `converted object <index>: ${why}`
+function restored(
+  original: KubeObject,
+  converted: unknown,
+  apiVersion: string,
+  at: string,
+): KubeObject | string {
+  const wrong = (why: string): string => `converted object ${at}: ${why}`
   if (!isObject(converted)) return wrong(`it is not an object but ${kindOf(converted)}`)
   if (converted.apiVersion !== apiVersion)
     return wrong(
@@ -207,7 +223,7 @@ function restored(original: KubeObject, converted: unknown, apiVersion: string):
       `must have the same ${moved === 'uid' ? 'UID' : moved}: ${original.metadata[moved] ?? ''} != ${metadata[moved] ?? ''}`,
     )
   const problem = textsProblem(metadata)
-  if (problem !== undefined) return `metadata in object <index>: ${problem}`
+  if (problem !== undefined) return `metadata in object ${at}: ${problem}`
   const { labels: _l, annotations: _a, ...kept } = original.metadata
   const { labels, annotations } = metadata as KubeObject['metadata']
   const changed = { ...(labels && { labels }), ...(annotations && { annotations }) }
