@@ -1,9 +1,22 @@
+import type { Informers } from '../../framework/contract/informer.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import { type KubeObject, timestamp } from '../../framework/meta/object.ts'
 import type { APIResourceSchema } from '../../kcp/apis.ts'
 import { boundCRDsCluster } from '../../kcp/logicalclusters.ts'
 import { resources } from '../../kcp/resources.ts'
 import type { Manifest } from '../manifests/manifest.ts'
+
+/** The schema of a bound resource, or its copy: both have a group and names. */
+export type BoundSchema = KubeObject & { readonly spec: Pick<APIResourceSchema['spec'], 'group' | 'names'> }
+
+/** Finds the schema of a bound resource by its uid; its copy where the schema was deleted. */
+export function boundSchemas(informers: Informers): (uid: string) => BoundSchema | undefined {
+  const schemas = informers.for(resources.apiResourceSchemas).index(uidOf)
+  const copies = informers.for(resources.crds)
+  return uid => (schemas(uid)[0] ?? copies.get(boundCRDsCluster, '', uid))?.object as BoundSchema | undefined
+}
+
+const uidOf = ({ meta }: Item): readonly string[] => [meta.uid]
 
 const apiApproved = 'api-approved.kubernetes.io'
 

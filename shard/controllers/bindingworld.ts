@@ -1,12 +1,10 @@
 import type { Informer, Informers } from '../../framework/contract/informer.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import { type ClusterName, groupResource } from '../../framework/meta/object.ts'
-
 import type { APIBinding, APIExport, APIResourceSchema } from '../../kcp/apis.ts'
 import { needsNoIdentity, type PermissionClaim } from '../../kcp/claims.ts'
-
-import { boundCRDsCluster } from '../../kcp/logicalclusters.ts'
 import { resources } from '../../kcp/resources.ts'
+import { type BoundSchema, boundSchemas } from '../bindings/boundschemas.ts'
 import {
   bindingHolder,
   type ResourceOwner,
@@ -33,7 +31,7 @@ interface BindingSources {
   readonly bindings: Informer
   readonly schemas: Informer
   readonly crds: Informer
-  readonly bySchemaUid: (uid: string) => readonly Item[]
+  readonly schemaOf: (uid: string) => BoundSchema | undefined
   readonly byIdentity: (identity: string) => readonly Item[]
 }
 
@@ -44,7 +42,7 @@ export function bindingSources(informers: Informers): BindingSources {
     bindings: informers.for(resources.apiBindings),
     schemas,
     crds: informers.for(resources.crds),
-    bySchemaUid: schemas.index(({ meta }) => [meta.uid]),
+    schemaOf: boundSchemas(informers),
     byIdentity: exports.index(({ object }) => {
       const identity = (object as APIExport).status?.identityHash
       return identity === undefined ? [] : [identity]
@@ -101,7 +99,7 @@ export function worldOf(
       const first = locks.take(cluster, resource, name)
       return first === name ? undefined : { binding: first, crd: false }
     },
-    taken: takenNames(sources, others, definitions),
+    taken: namesIn(sources, others, definitions),
     isServed: claim =>
       needsNoIdentity(claim.group ?? '', claim.resource) ||
       sources.byIdentity(claim.identityHash ?? '').some(item => exportsResource(item, claim)),
@@ -128,15 +126,15 @@ function heldResources(
   return held
 }
 
-function takenNames(
-  { bySchemaUid, crds }: BindingSources,
+/** The names of the resources that bindings and definitions have. */
+function namesIn(
+  { schemaOf }: BindingSources,
   bindings: readonly APIBinding[],
   definitions: readonly APIResourceSchema[],
 ): readonly TakenNames[] {
   const bound = bindings.flatMap(({ metadata, spec, status }) =>
     (status?.boundResources ?? []).flatMap(({ schema }) => {
-      const found = bySchemaUid(schema.UID)[0] ?? crds.get(boundCRDsCluster, '', schema.UID)
-      const known = found?.object as APIResourceSchema | undefined
+      const known = schemaOf(schema.UID)
       const by = bindingHolder(metadata.name ?? '', spec?.reference?.export)
       return known === undefined ? [] : [{ group: known.spec.group, names: known.spec.names, by }]
     }),

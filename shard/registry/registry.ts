@@ -6,7 +6,6 @@ import {
 } from '../../framework/contract/admission.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import type { DeleteOptions, WriteOptions } from '../../framework/contract/storage.ts'
-
 import { type About, StatusError } from '../../framework/meta/errors.ts'
 import type { ClusterName, KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { atVersion, type Encoded, encodeObject, hasMany } from '../../framework/wire/encode.ts'

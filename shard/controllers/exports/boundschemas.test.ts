@@ -3,10 +3,12 @@ import type { KubeObject } from '../../../framework/meta/object.ts'
 import type { APIExport } from '../../../kcp/apis.ts'
 import { boundCRDsCluster } from '../../../kcp/logicalclusters.ts'
 import { resources } from '../../../kcp/resources.ts'
+import { asCrd, conditionOf } from '../../registry/crd.ts'
 import { bindIn, resourceSchema, version } from '../../testing/bindings.ts'
 import { type TestShard, testShard, until } from '../../testing/shard.ts'
 import { clusterScoped } from '../client.ts'
 import { boundSchemaController, keepSchemas } from './boundschemas.ts'
+import { namingStatus, takenNames } from './naming.ts'
 
 const exported: APIExport = {
   apiVersion: 'apis.kcp.io/v1alpha2',
@@ -69,6 +71,22 @@ describe('copies of bound schemas', () => {
     } finally {
       await again.stop()
     }
+  })
+
+  it('keep their names from other definitions when the schema was deleted', async () => {
+    const { informers } = shard
+    const taken = takenNames(informers.for(resources.crds), informers)
+    const names = { plural: 'gizmos', singular: 'gizmo', kind: 'Widget', listKind: 'GizmoList' }
+    const other = asCrd({
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'gizmos.example.com' },
+      spec: { group: 'example.com', names, scope: 'Cluster', versions: [] },
+    })
+    const verdict = () => conditionOf(namingStatus(other, taken('c1', other)), 'NamesAccepted')?.reason
+    assert.equal(verdict(), 'KindConflict')
+    await forget()
+    assert.equal(verdict(), 'KindConflict')
   })
 
   it('are deleted when they were not bound for long enough', async () => {

@@ -3,8 +3,8 @@ import type { Informer, Informers } from '../../../framework/contract/informer.t
 import type { ClusterName } from '../../../framework/meta/object.ts'
 import type { APIBinding } from '../../../kcp/apis.ts'
 import { resources } from '../../../kcp/resources.ts'
-import type { DefinedNames } from '../../../openapi/resource.ts'
-import { definitionOf } from '../../../openapi/resource.ts'
+import { type DefinedNames, definitionOf } from '../../../openapi/resource.ts'
+import { boundSchemas } from '../../bindings/boundschemas.ts'
 import {
   asCrd,
   type CrdCondition,
@@ -145,11 +145,13 @@ function establishedState(status: CrdStatus | undefined, accepted: boolean): Sta
 /** The names of bound resources in a group of a logical cluster: definitions cannot have the same names. */
 function boundNames(informers: Informers): (cluster: ClusterName, group: string) => readonly ResourceNames[] {
   const bindings = informers.for(resources.apiBindings)
-  const bySchemaUid = informers.for(resources.apiResourceSchemas).index(({ meta }) => [meta.uid])
+  const schemaOf = boundSchemas(informers)
   return (cluster, group) =>
     bindings
       .list(cluster)
       .flatMap(({ object }) => (object as APIBinding).status?.boundResources ?? [])
       .filter(bound => bound.group === group)
-      .flatMap(({ schema }) => bySchemaUid(schema.UID).map(({ object }) => definitionOf(object).names))
+      .map(({ schema }) => schemaOf(schema.UID))
+      .filter(schema => schema !== undefined)
+      .map(schema => definitionOf(schema).names)
 }
