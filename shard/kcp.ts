@@ -9,7 +9,7 @@ import { type DiskSpace, noQuota, type QuotaLimits } from './admission/quota/quo
 import type { Amounts } from './admission/quota/tenants.ts'
 import { Usage } from './admission/quota/usage.ts'
 import { claimsDecorator } from './claims/index.ts'
-import { bindingSources, createLocks } from './controllers/bindingworld.ts'
+import { bindingSources, createLocks } from './controllers/bindingdependencies.ts'
 import type { Controller } from './controllers/controller.ts'
 import { apiBindingController } from './controllers/exports/apibinding.ts'
 import { apiBindingDeletionController } from './controllers/exports/apibindingdeletion.ts'

@@ -21,7 +21,7 @@ import type { ViewedResources } from '../published/viewed.ts'
 import type { Store } from '../store/store.ts'
 import type { ClusterDirectory } from '../tenancy/directory.ts'
 import type { ConnectPeer, Peers } from '../tenancy/peer.ts'
-import type { Bindings } from './bindingworld.ts'
+import type { Bindings } from './bindingdependencies.ts'
 import type { ControllerClient } from './client.ts'
 import type { Controller } from './controller.ts'
 

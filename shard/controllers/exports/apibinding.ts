@@ -5,7 +5,7 @@ import { extraAnnotationPrefix } from '../../../kcp/annotations.ts'
 import type { APIBinding, APIExport } from '../../../kcp/apis.ts'
 import { exportHash, exportLabel } from '../../../kcp/labels.ts'
 import { resources } from '../../../kcp/resources.ts'
-import { exportOf, worldOf } from '../bindingworld.ts'
+import { dependenciesOf, exportOf } from '../bindingdependencies.ts'
 import { clusterScoped, updateObject, updateStatus } from '../client.ts'
 import {
   type Controller,
@@ -39,7 +39,7 @@ async function bind(deps: KcpControllerDeps, key: string): Promise<undefined> {
   await copyAnnotations(deps, cluster, binding, exported?.object)
   if (exported !== undefined) await keepSchemas(deps, exported)
   const statusOf = (current: APIBinding) =>
-    bindingStatus(current, worldOf(deps, current, { cluster, exported }))
+    bindingStatus(current, dependenciesOf(deps, current, { cluster, exported }))
   try {
     if (isDeepStrictEqual(statusOf(binding), binding.status)) return
     await updateStatus<APIBinding>(

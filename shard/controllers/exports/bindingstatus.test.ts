@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { APIBinding, APIExport, APIResourceSchema } from '../../../kcp/apis.ts'
 import { findCondition } from '../../../kcp/conditions.ts'
-import type { BindingWorld } from '../bindingworld.ts'
+import type { BindingDependencies } from '../bindingdependencies.ts'
 import { bindingStatus } from './bindingstatus.ts'
 
 const schema: APIResourceSchema = {
@@ -35,7 +35,7 @@ const binding = (status?: APIBinding['status']): APIBinding => ({
   spec: { reference: { export: { path: 'root:org', name: 'widgets' } } },
   ...(status === undefined ? {} : { status }),
 })
-const world = (more: Partial<BindingWorld> = {}): BindingWorld => ({
+const dependencies = (more: Partial<BindingDependencies> = {}): BindingDependencies => ({
   cluster: 'c1',
   exported: { cluster: 'p1', object: exported },
   schema: () => schema,
@@ -55,7 +55,7 @@ function told(status: APIBinding['status'], type: string): string {
 
 describe('status of a binding', () => {
   it('is bound when all resources are served', () => {
-    const status = bindingStatus(binding(), world())
+    const status = bindingStatus(binding(), dependencies())
     assert.equal(status.phase, 'Bound')
     assert.equal(status.apiExportClusterName, 'p1')
     assert.deepEqual(status.boundResources, [
@@ -68,7 +68,7 @@ describe('status of a binding', () => {
     ])
     assert.equal(told(status, 'Ready'), 'True')
   })
-  const broken: Record<string, [world: Partial<BindingWorld>, type: string, text: string]> = {
+  const broken: Record<string, [dependencies: Partial<BindingDependencies>, type: string, text: string]> = {
     'without its export': [
       { exported: undefined },
       'APIExportValid',
@@ -108,35 +108,35 @@ describe('status of a binding', () => {
   }
   for (const [when, [more, type, text]] of Object.entries(broken)) {
     it(`reports a condition ${when}`, () => {
-      const status = bindingStatus(binding(), world(more))
+      const status = bindingStatus(binding(), dependencies(more))
       assert.equal(status.phase, 'Binding')
       assert.equal(told(status, type), text)
       assert.notEqual(told(status, 'Ready'), 'True')
     })
   }
   it('waits for its APIs at first', () => {
-    const status = bindingStatus(binding(), world({ exported: undefined }))
+    const status = bindingStatus(binding(), dependencies({ exported: undefined }))
     const waiting = 'WaitingForEstablished: Waiting for API(s) to be established'
     assert.equal(told(status, 'InitialBindingCompleted'), waiting)
   })
   it('stays bound and ready when the export is deleted', () => {
-    const bound = bindingStatus(binding(), world())
-    const status = bindingStatus(binding(bound), world({ exported: undefined }))
+    const bound = bindingStatus(binding(), dependencies())
+    const status = bindingStatus(binding(bound), dependencies({ exported: undefined }))
     assert.equal(status.phase, 'Bound')
     assert.equal(told(status, 'Ready'), 'True')
     assert.equal(status.boundResources, bound.boundResources)
     assert.match(told(status, 'APIExportValid'), /^APIExportNotFound/)
   })
   it('uses a new schema of the same resource, and keeps resources that are no longer exported', () => {
-    const bound = bindingStatus(binding(), world())
+    const bound = bindingStatus(binding(), dependencies())
     const next = { ...schema, metadata: { name: 'v2.widgets.example.io', uid: 'u2' } }
-    const followed = bindingStatus(binding(bound), world({ schema: () => next }))
+    const followed = bindingStatus(binding(bound), dependencies({ schema: () => next }))
     assert.equal(followed.boundResources?.[0]?.schema.UID, 'u2')
     const none = { cluster: 'p1', object: { ...exported, spec: {} } }
-    assert.equal(bindingStatus(binding(bound), world({ exported: none })).boundResources?.length, 1)
+    assert.equal(bindingStatus(binding(bound), dependencies({ exported: none })).boundResources?.length, 1)
   })
   it('is unchanged when nothing changed', () => {
-    const bound = bindingStatus(binding(), world())
-    assert.deepEqual(bindingStatus(binding(bound), world()), bound)
+    const bound = bindingStatus(binding(), dependencies())
+    assert.deepEqual(bindingStatus(binding(bound), dependencies()), bound)
   })
 })

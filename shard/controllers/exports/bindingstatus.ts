@@ -20,7 +20,7 @@ import {
   type ResourceOwner,
   resourceName,
 } from '../../bindings/namingconflicts.ts'
-import type { BindingWorld } from '../bindingworld.ts'
+import type { BindingDependencies } from '../bindingdependencies.ts'
 import { applyClaims } from './permissionclaims.ts'
 
 type Status = NonNullable<APIBinding['status']>
@@ -36,10 +36,10 @@ const contactOwner = 'Invalid APIExport. Please contact the APIExport owner to r
  * The next status of a binding (kcp `pkg/reconciler/apis/apibinding/apibinding_reconcile.go`). It changes with its
  * export also when it is Bound.
  */
-export function bindingStatus(binding: APIBinding, world: BindingWorld): Status {
+export function bindingStatus(binding: APIBinding, dependencies: BindingDependencies): Status {
   const old = binding.status ?? {}
   const begun: Status = { ...old, phase: old.phase || 'Binding' }
-  const { status, states } = step(binding, begun, world)
+  const { status, states } = step(binding, begun, dependencies)
   const waiting = isFalse(initial, 'Info', 'WaitingForEstablished', 'Waiting for API(s) to be established')
   const first = old.phase ? [] : [waiting]
   const done = conditionIs(old.conditions, initial, 'True')
@@ -58,17 +58,17 @@ interface Step {
   readonly states: readonly ConditionState[]
 }
 
-function step(binding: APIBinding, status: Status, world: BindingWorld): Step {
+function step(binding: APIBinding, status: Status, dependencies: BindingDependencies): Step {
   const reference = binding.spec?.reference?.export
   const invalid = (severity: 'Error' | 'Warning', reason: string, message: string): ConditionState =>
     isFalse(exportValid, severity, reason, message)
   if (!reference?.name)
     return { status, states: [invalid('Error', 'APIExportInvalidReference', 'Missing APIExport reference')] }
-  const id = `${reference.path || world.cluster}|${reference.name}`
-  if (world.exported === undefined)
+  const id = `${reference.path || dependencies.cluster}|${reference.name}`
+  if (dependencies.exported === undefined)
     return { status, states: [invalid('Error', 'APIExportNotFound', `APIExport ${id} not found`)] }
-  const { cluster, object } = world.exported
-  const claims = claimsOf(binding, object, world)
+  const { cluster, object } = dependencies.exported
+  const claims = claimsOf(binding, object, dependencies)
   const claimed = { ...status, ...claims.status }
   const identityHash = object.status?.identityHash
   if (!identityHash) {
@@ -78,13 +78,17 @@ function step(binding: APIBinding, status: Status, world: BindingWorld): Step {
       states: [...claims.states, invalid('Warning', 'MissingIdentityHash', missing)],
     }
   }
-  const bound = bindResources(claimed, world, { cluster, object, identityHash })
+  const bound = bindResources(claimed, dependencies, { cluster, object, identityHash })
   return { status: bound.status, states: [...claims.states, ...bound.states] }
 }
 
-function claimsOf(binding: APIBinding, exported: APIExport, world: BindingWorld): Step {
+function claimsOf(binding: APIBinding, exported: APIExport, dependencies: BindingDependencies): Step {
   const asked = exported.spec?.permissionClaims ?? []
-  const { applied, conditions } = applyClaims(asked, binding.spec?.permissionClaims ?? [], world.isServed)
+  const { applied, conditions } = applyClaims(
+    asked,
+    binding.spec?.permissionClaims ?? [],
+    dependencies.isServed,
+  )
   const { exportPermissionClaims: _, appliedPermissionClaims: __, ...rest } = binding.status ?? {}
   return {
     status: {
@@ -102,12 +106,12 @@ interface Exported {
   readonly identityHash: string
 }
 
-function bindResources(old: Status, world: BindingWorld, exported: Exported): Step {
+function bindResources(old: Status, dependencies: BindingDependencies, exported: Exported): Step {
   const status = { ...old, apiExportClusterName: exported.cluster }
   const wanted = exported.object.spec?.resources ?? []
   const found = wanted.map(resource => ({
     resource,
-    schema: world.schema(exported.cluster, resource.schema),
+    schema: dependencies.schema(exported.cluster, resource.schema),
   }))
   const missing = found.find(({ schema }) => schema === undefined)
   if (missing !== undefined) {
@@ -118,10 +122,10 @@ function bindResources(old: Status, world: BindingWorld, exported: Exported): St
   const bound = new Map((old.boundResources ?? []).map(resource => [resourceName(resource), resource]))
   for (const { resource, schema } of found) {
     const name = resourceName({ group: resource.group, resource: resource.name })
-    const holder = world.take(name)
+    const holder = dependencies.take(name)
     if (holder !== undefined) held.set(name, holder)
     if (holder !== undefined || schema === undefined) continue
-    const conflict = namingConflict(schema, world.taken)
+    const conflict = namingConflict(schema, dependencies.taken)
     if (conflict !== undefined) return refused(withBound(status, bound), `Unable to bind APIs: ${conflict}`)
     bound.set(name, boundResource(resource, schema, exported.identityHash, bound.get(name)))
   }

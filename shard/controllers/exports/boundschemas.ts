@@ -5,14 +5,14 @@ import { resources } from '../../../kcp/resources.ts'
 import { boundCopyOf } from '../../bindings/boundschemas.ts'
 import type { ClusterContent } from '../../bindings/content.ts'
 import { StoreConflict } from '../../store/store.ts'
-import type { BindingWorld } from '../bindingworld.ts'
+import type { BindingDependencies } from '../bindingdependencies.ts'
 import { type ControllerClient, clusterScoped, ifFound } from '../client.ts'
 import { type Controller, createController } from '../controller.ts'
 
 /** Copies the schemas of an export before a binding to it becomes Bound. */
 export async function keepSchemas(
   { content, informers }: { readonly content: ClusterContent; readonly informers: Informers },
-  { cluster, object }: NonNullable<BindingWorld['exported']>,
+  { cluster, object }: NonNullable<BindingDependencies['exported']>,
 ): Promise<void> {
   const schemas = informers.for(resources.apiResourceSchemas)
   const copies = informers.for(resources.crds)

@@ -12,7 +12,7 @@ import { creationOf } from '../../manifests/apply.ts'
 import type { Manifest } from '../../manifests/manifest.ts'
 import type { StoreChange } from '../../store/store.ts'
 import { type LocatedType, TypesInvalid } from '../../tenancy/directory.ts'
-import { type BindingPlace, worldOf } from '../bindingworld.ts'
+import { type BindingPlace, dependenciesOf } from '../bindingdependencies.ts'
 import { clusterScoped, updateObject } from '../client.ts'
 import type { KcpControllerDeps } from '../host.ts'
 import { bindingStatus } from './bindingstatus.ts'
@@ -185,7 +185,7 @@ function bindDefault(binder: Binder, wanted: DefaultBinding, siblings: readonly 
   const object = bindingObject(binder, wanted, located)
   const exported = { cluster: located.home, object: located.object }
   const place = { cluster, exported, siblings: siblings.map(sibling => sibling.object) }
-  const bound = { ...object, status: bindingStatus(object, worldOf(deps, object, place)) }
+  const bound = { ...object, status: bindingStatus(object, dependenciesOf(deps, object, place)) }
   return {
     waiting: stillWaiting(bound),
     missing: { cluster, resource: resources.apiBindings, object: bound, exported },

@@ -14,7 +14,7 @@ import {
 import type { ClusterDirectory } from '../tenancy/directory.ts'
 
 /** The objects that a binding depends on, from memory. */
-export interface BindingWorld {
+export interface BindingDependencies {
   readonly cluster: ClusterName
   /** undefined: the workspace or the export does not exist. */
   readonly exported: { readonly cluster: ClusterName; readonly object: APIExport } | undefined
@@ -55,7 +55,7 @@ export function exportOf(
   directory: ClusterDirectory,
   from: ClusterName,
   { spec }: APIBinding,
-): BindingWorld['exported'] {
+): BindingDependencies['exported'] {
   const reference = spec?.reference?.export
   const cluster = reference && directory.clusterOf(reference, from)
   const object = reference && cluster && directory.apiExport(cluster, reference.name)
@@ -69,17 +69,17 @@ export interface Bindings {
 }
 
 /** The logical cluster and the export of a binding. */
-export interface BindingPlace extends Pick<BindingWorld, 'cluster' | 'exported'> {
+export interface BindingPlace extends Pick<BindingDependencies, 'cluster' | 'exported'> {
   /** Bindings that are stored in the same commit. */
   readonly siblings?: readonly APIBinding[]
 }
 
 /** The dependencies of a binding. Locked resources stay locked until `locks.release`. */
-export function worldOf(
+export function dependenciesOf(
   { sources, locks }: Bindings,
   binding: APIBinding,
   { cluster, exported, siblings = [] }: BindingPlace,
-): BindingWorld {
+): BindingDependencies {
   const name = binding.metadata.name ?? ''
   const stored = sources.bindings
     .list(cluster)
