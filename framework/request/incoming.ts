@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 import type { DetailedPeerCertificate, PeerCertificate, TLSSocket } from 'node:tls'
 import { LRUCache } from 'lru-cache'
 import type { Turns } from '../async/awaitable.ts'
-import { badRequest, tooLarge } from '../meta/errors.ts'
+import { badRequest, serviceUnavailable, tooLarge } from '../meta/errors.ts'
 import type { Credentials } from './authenticator.ts'
 import type { ParseYaml, VerbRequest } from './response.ts'
 
@@ -21,7 +21,7 @@ export interface Incoming extends VerbRequest {
   readonly badCertificate: boolean
   readonly impersonates: boolean
   readonly auditId: string
-  /** The number of servers that forwarded the request; 4 is too many. */
+  /** The number of servers that forwarded the request, at most `mostHops`. */
   readonly hops: number
 }
 
@@ -162,7 +162,13 @@ function sentAuditId(headers: IncomingHttpHeaders): string | undefined {
   return typeof sent === 'string' && /^[\x21-\x7e]{1,64}$/.test(sent) ? sent : undefined
 }
 
-const mostHops = 4
+/** The number of forwards after which a request is taken to go in a circle. */
+export const mostHops = 4
+
+/** Throws 503 for a request that mounts have forwarded so often. */
+export function refuseLoop({ hops }: Pick<Incoming, 'hops'>): void {
+  if (hops >= mostHops) throw serviceUnavailable('Not available: mounts lead in a circle.')
+}
 
 function hopsOf(headers: IncomingHttpHeaders): number {
   const sent = headers['x-kcp-virtual-resource-hops']

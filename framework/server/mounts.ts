@@ -4,7 +4,7 @@ import type { Forwarding, Outbound } from '../contract/upstream.ts'
 import type { ClosedPlace, MountPlace } from '../contract/workspacetree.ts'
 import { forbidden, StatusError, serviceUnavailable } from '../meta/errors.ts'
 import type { ClusterName } from '../meta/object.ts'
-import type { Incoming } from '../request/incoming.ts'
+import { type Incoming, mostHops, refuseLoop } from '../request/incoming.ts'
 import { pathPattern } from '../request/path.ts'
 import { parseRequestInfo, type RequestInfo } from '../request/requestinfo.ts'
 import type { Answer } from '../request/response.ts'
@@ -49,7 +49,7 @@ export async function answerMounted(
   await requireAccess(options, exchange, user, place)
   if (place.kind === 'Redirect')
     return redirectAnswer(incoming, `${place.url}${place.rest}${rest}${incoming.search}`)
-  if (incoming.hops >= mostHops) throw serviceUnavailable('Not available: mounts lead in a circle.')
+  refuseLoop(incoming)
   exchange.lifetime.follow(place.changed, 'replaced')
   const inside = insidePath(options.ownUrls ?? [], place.url)
   if (inside === undefined) return forwarded(options, exchange, place, target)
@@ -78,8 +78,7 @@ function forwarded(
   })
 }
 
-/** The number of forwards after which a request is taken to go in a circle. */
-export const mostHops = 4
+export { mostHops }
 
 /**
  * The answer for an unavailable workspace: kcp's text, or a Status for clients that accept JSON. Without `Retry-After`, by which

@@ -7,6 +7,7 @@ import {
   type GroupVersionResource,
   groupResource,
 } from '../../framework/meta/object.ts'
+import { mostHops } from '../../framework/request/incoming.ts'
 import type { VirtualStorage } from '../../kcp/apis.ts'
 import type { ClusterCachedResourceEndpointSlice } from '../../kcp/cache.ts'
 
@@ -68,8 +69,6 @@ export const unresolved = ({ group, resource }: GroupVersionResource): Error =>
   internalError(
     `error resolving resource ${groupResource(group, resource)}; please contact APIExport owner to resolve`,
   )
-
-const mostHops = 4
 
 function inACircle({ group, resource }: GroupVersionResource): Error {
   const name = groupResource(group, resource)

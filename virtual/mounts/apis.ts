@@ -9,6 +9,7 @@ import {
   serviceUnavailable,
   type UserInfo,
 } from '../../framework/index.ts'
+import { refuseLoop } from '../../framework/request/incoming.ts'
 import { apiResourcesOf, compileCached, type KindDefinition } from '../../openapi/index.ts'
 import { clusterIdentityOf } from './clusteridentity.ts'
 import type { Mounts } from './mounts.ts'
@@ -56,7 +57,7 @@ function forwardingTo(
     throw serviceUnavailable(
       `Not available: the phase of KubeCluster ${JSON.stringify(name)} is ${mount?.phase ?? 'unknown'}`,
     )
-  if (incoming.hops >= mostHops) throw serviceUnavailable('Not available: mounts lead in a circle.')
+  refuseLoop(incoming)
   const identity = identityFields(mount.item.object as KubeCluster, user, cluster)
   const endpoint = { ...mount.endpoint, headers: { ...mount.endpoint.headers, ...identity } }
   const here = rest === '' ? incoming.path : incoming.path.slice(0, -rest.length)
@@ -69,8 +70,6 @@ function forwardingTo(
     },
   }
 }
-
-const mostHops = 4
 
 const originKey = 'mounts.contrib.kcp.io/cluster'
 
