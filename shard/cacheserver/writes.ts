@@ -15,14 +15,13 @@ import {
   conflict,
   invalid,
   modified,
-  notFound,
 } from '../../framework/meta/errors.ts'
 import { invalidValue } from '../../framework/meta/fielderror.ts'
 import { pathSegmentNameErrors } from '../../framework/meta/names.ts'
 import { type KubeObject, type ObjectKey, timestamp } from '../../framework/meta/object.ts'
 import { clusterAnnotation, isCopy } from '../../kcp/annotations.ts'
 import { type CachedItem, isCurrent } from '../cache/item.ts'
-import type { ObjectStore } from '../registry/registry.ts'
+import { type ObjectStore, retried } from '../registry/registry.ts'
 import { generatedName, withMetadata } from '../registry/strategy.ts'
 import { StoreConflict } from '../store/store.ts'
 import { partsOf } from './place.ts'
@@ -34,9 +33,6 @@ export interface CopyWrites {
   readonly resource: string
   readonly kind: string
 }
-
-/** Attempts before a conflict is returned to the client. */
-const attempts = 64
 
 const aboutOf = ({ group, resource }: CopyWrites, { name }: ObjectKey): About => ({ group, resource, name })
 
@@ -98,25 +94,6 @@ function inPlace({ cluster: place }: ObjectKey, object: KubeObject): KubeObject 
   return withMetadata(object, { annotations, resourceVersion: undefined })
 }
 
-/** Repeats a write that another one has overtaken. */
-async function retried<T>(
-  writes: CopyWrites,
-  key: ObjectKey,
-  attempt: (current: CachedItem) => Promise<T>,
-): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    const current = await writes.store.current(key)
-    if (current === undefined) throw notFound(aboutOf(writes, key))
-    try {
-      return await attempt(current)
-    } catch (error) {
-      if (!(error instanceof StoreConflict)) throw error
-      if (tries === attempts) throw modified(aboutOf(writes, key))
-      await writes.store.settled(key, current.modified)
-    }
-  }
-}
-
 /** Replaces an object. The generation is that of the client, as in kcp's `rest.BeforeUpdate` for copies. */
 export const updateCopy = (
   writes: CopyWrites,
@@ -124,7 +101,7 @@ export const updateCopy = (
   change: Change,
   { dryRun }: WriteOptions,
 ): Promise<Item> =>
-  retried(writes, key, async current => {
+  retried(writes.store, key, aboutOf(writes, key), async current => {
     const next = await change(current)
     checkVersions(aboutOf(writes, key), current, next.metadata)
     const old = inPlace(key, current.object)
@@ -168,7 +145,7 @@ export const deleteCopy = (
   check: Check,
   { dryRun, uid, resourceVersion }: DeleteOptions,
 ): Promise<Deletion> =>
-  retried(writes, key, async current => {
+  retried(writes.store, key, aboutOf(writes, key), async current => {
     await check(current)
     checkVersions(aboutOf(writes, key), current, defined({ uid, resourceVersion }))
     const old = inPlace(key, current.object)

@@ -1,11 +1,10 @@
 import type { RequestContext } from '../../framework/contract/context.ts'
 import type { Check, DeleteOptions, Deletion } from '../../framework/contract/storage.ts'
 import { sameJson } from '../../framework/json/json.ts'
-import { conflict, modified, notFound, type StatusError } from '../../framework/meta/errors.ts'
+import { conflict, type StatusError } from '../../framework/meta/errors.ts'
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { type CachedItem, isCurrent } from '../cache/item.ts'
-import { StoreConflict } from '../store/store.ts'
-import { aboutOf, attributesOf, type Registry, seen, storedObject } from './registry.ts'
+import { aboutOf, attributesOf, type Registry, retried, seen, storedObject } from './registry.ts'
 import {
   isHeld,
   propagationFinalizers,
@@ -14,9 +13,6 @@ import {
   withMetadata,
 } from './strategy.ts'
 
-/** Attempts before a conflict is returned to the client. */
-const attempts = 64
-
 interface Removal {
   readonly key: ObjectKey
   readonly check: Check
@@ -24,23 +20,15 @@ interface Removal {
 }
 
 /** Removes an object, or marks it for deletion while finalizers hold it (rules.md 6.7 to 6.13). */
-export async function remove(registry: Registry, ctx: RequestContext, wish: Removal): Promise<Deletion> {
+export function remove(registry: Registry, ctx: RequestContext, wish: Removal): Promise<Deletion> {
   const { strategy } = registry.rules
-  for (let attempt = 1; ; attempt++) {
-    const current = await registry.store.current(wish.key)
-    if (current === undefined) throw notFound(aboutOf(registry, wish.key))
+  return retried(registry.store, wish.key, aboutOf(registry, wish.key), async current => {
     await wish.check(current)
     checkPreconditions(registry, strategy, current, wish.options)
     const old = storedObject(current)
     await admitDeletion(registry, ctx, wish, seen(current))
-    try {
-      return await step(registry, strategy, { current, old, options: wish.options })
-    } catch (error) {
-      if (!(error instanceof StoreConflict)) throw error
-      if (attempt === attempts) throw modified(aboutOf(registry, wish.key))
-      await registry.store.settled(wish.key, current.modified)
-    }
-  }
+    return step(registry, strategy, { current, old, options: wish.options })
+  })
 }
 
 async function admitDeletion(

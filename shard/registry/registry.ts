@@ -6,7 +6,7 @@ import {
 } from '../../framework/contract/admission.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import type { DeleteOptions, WriteOptions } from '../../framework/contract/storage.ts'
-import { type About, StatusError } from '../../framework/meta/errors.ts'
+import { type About, modified, notFound, StatusError } from '../../framework/meta/errors.ts'
 import type { ClusterName, KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { atVersion, type Encoded, encodeObject, hasMany } from '../../framework/wire/encode.ts'
 import { canonicalObjectSteps, encodeCanonicalSteps } from '../../framework/wire/encodesteps.ts'
@@ -24,7 +24,7 @@ import {
 import { CachedItem } from '../cache/item.ts'
 import type { ResourceCache } from '../cache/resource.ts'
 import type { WatchCache } from '../cache/watchcache.ts'
-import { CommitTooLarge, type Store } from '../store/store.ts'
+import { CommitTooLarge, type Store, StoreConflict } from '../store/store.ts'
 import { type Part, type ResourceStrategy, withMetadata, withoutPresented } from './strategy.ts'
 
 /** The objects of one resource: read from the cache, written to the store. */
@@ -232,6 +232,32 @@ export async function writeWithin(
     if (!(error instanceof ObjectTooLarge) || patch?.type === applyType || managedFields === undefined)
       throw error
     return write({ ...object, metadata })
+  }
+}
+
+/** Attempts before a conflict is returned to the client. */
+const attempts = 64
+
+/**
+ * Repeats the write of an object, with its newest state, while other writes overtake it. Throws 404 for a missing object,
+ * and 409 after too many attempts.
+ */
+export async function retried<T>(
+  store: ObjectStore,
+  key: ObjectKey,
+  about: About,
+  write: (current: CachedItem) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    const current = await store.current(key)
+    if (current === undefined) throw notFound(about)
+    try {
+      return await write(current)
+    } catch (error) {
+      if (!(error instanceof StoreConflict)) throw error
+      if (attempt === attempts) throw modified(about)
+      await store.settled(key, current.modified)
+    }
   }
 }
 

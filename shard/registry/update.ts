@@ -4,17 +4,14 @@ import type { RequestContext } from '../../framework/contract/context.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import type { Change, WriteOptions } from '../../framework/contract/storage.ts'
 import { sameJsonSteps, Work } from '../../framework/json/json.ts'
-import { badRequest, conflict, invalid, modified, notFound } from '../../framework/meta/errors.ts'
+import { type About, badRequest, conflict, invalid, modified } from '../../framework/meta/errors.ts'
 import type { ErrorSteps } from '../../framework/meta/errorsteps.ts'
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { type CachedItem, isCurrent } from '../cache/item.ts'
 import { StoreConflict } from '../store/store.ts'
 import { changedMetadataErrors, dedupOwners, finalizerWarnings, metadataUpdateErrors } from './metadata.ts'
-import { aboutOf, attributesOf, type Registry, seen, storedObject, writeWithin } from './registry.ts'
+import { aboutOf, attributesOf, type Registry, retried, seen, storedObject, writeWithin } from './registry.ts'
 import { isHeld, prepareForUpdate, rulesOf, scopeOf, stepsOf } from './strategy.ts'
-
-/** Attempts before a conflict is returned to the client. */
-const attempts = 64
 
 interface Update {
   readonly key: ObjectKey
@@ -26,26 +23,29 @@ interface Update {
  * Replaces an object by what `change` makes of its newest state (`registry.Store.Update` of
  * `k8s.io/apiserver/pkg/registry/generic`).
  */
-export async function update(registry: Registry, ctx: RequestContext, wish: Update): Promise<Item> {
+export function update(
+  registry: Registry,
+  ctx: RequestContext,
+  { key, change, options }: Update,
+): Promise<Item> {
   const pace = new Pace()
-  for (let attempt = 1; ; attempt++) {
-    const current = await registry.store.current(wish.key)
-    if (current === undefined) throw notFound(aboutOf(registry, wish.key))
-    const next = await wish.change(current)
+  const about = aboutOf(registry, key)
+  return retried(registry.store, key, about, async current => {
+    const next = await change(current)
     checkNumber(next)
-    if (wish.options.patch === undefined) checkUid(registry, next, current)
+    if (options.patch === undefined) checkUid(registry, next, current)
     await pace.due()
-    const final = await finished(registry, ctx, { next, current, options: wish.options })
+    const final = await finished(registry, ctx, { next, current, options })
     if (final === undefined) return current
-    if (wish.options.dryRun) return detached(registry, current, final)
-    try {
-      return await writeWithin(final, wish.options, object => write(registry, current, object))
-    } catch (error) {
-      if (!(error instanceof StoreConflict)) throw error
-      if (next.metadata.resourceVersion || attempt === attempts) throw modified(aboutOf(registry, wish.key))
-      await registry.store.settled(wish.key, current.modified)
-    }
-  }
+    if (options.dryRun) return detached(registry, current, final)
+    const writing = writeWithin(final, options, object => write(registry, current, object))
+    return next.metadata.resourceVersion ? writing.catch(error => refuse(error, about)) : writing
+  })
+}
+
+/** A write with a resourceVersion is not repeated: 409. */
+function refuse(error: unknown, about: About): never {
+  throw error instanceof StoreConflict ? modified(about) : error
 }
 
 function checkNumber({ metadata: { resourceVersion } }: KubeObject): void {
