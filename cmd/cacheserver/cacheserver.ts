@@ -36,7 +36,7 @@ export async function startCacheServer(given: CacheServerFlags): Promise<void> {
   const opened = await openObjects(flags, directory.path, { log, signal })
   const server = await serve({ flags, identities, serving, log, ...opened })
   serving.follow(server, { log, signal })
-  watchIdentities({ options: flags, authentication: identities, server, log, signal })
+  await watchIdentities({ options: flags, authentication: identities, server, log, signal })
   const stopped = stopSignal()
   const authority = flags.tlsCertFile ?? `${directory.path}/ca.crt`
   process.stdout.write(`Serving on ${publicUrl(flags)}, certificate authority: ${authority}\n`)

@@ -56,7 +56,7 @@ describe('certificate watch', () => {
       while (events.length === 0) await new Promise<void>(resolve => (wake = resolve))
       return events.shift() ?? ''
     }
-    return { log: { ...silent, info: note, warn: note }, next }
+    return { log: { ...silent, warn: note, error: note }, next }
   }
 
   it('uses a new certificate, keeps open connections, and ignores an invalid certificate', async () => {
@@ -68,7 +68,8 @@ describe('certificate watch', () => {
       (_request, response) => void response.end('here'),
     )
     const { log, next } = changes()
-    watchCertificate({ directory, hosts: ['localhost'], server: listener, log, signal: stop.signal })
+    const following = { directory, hosts: ['localhost'], current: tls, server: listener }
+    watchCertificate({ ...following, log, signal: stop.signal })
 
     const open = await connected()
     await write(second)
@@ -79,7 +80,7 @@ describe('certificate watch', () => {
     assert.match(String(await once(open, 'data')), /200 OK/)
 
     await writePrivately(servingPaths(directory).certificate, 'nonsense')
-    assert.match(await next(), /invalid serving certificate: the previous one is still used/)
+    assert.match(await next(), /the changed serving certificate cannot be used/)
     const still = await connected()
     assert.equal(still.getPeerCertificate().fingerprint256, fresh.getPeerCertificate().fingerprint256)
     for (const socket of [open, fresh, still]) socket.destroy()

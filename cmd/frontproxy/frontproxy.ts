@@ -156,7 +156,7 @@ async function openPort(
       (request, response, upgrade) => void serve(service, { request, response, upgrade }, answer),
     )
     follow(server, { log, signal })
-    watchIdentities({ options: flags, authentication, server, log, signal })
+    await watchIdentities({ options: flags, authentication, server, log, signal })
     return server
   } catch (error) {
     throw listenError(error, flags)

@@ -31,7 +31,11 @@ export async function openServingCertificate(
   if (flags.rootCaFile !== undefined)
     throw new StartError('--root-ca-file requires --tls-cert-file: add it, or remove --root-ca-file.')
   const files = await prepareServing(directory, hosts)
-  return { files, follow: (server, ending) => watchCertificate({ directory, hosts, server, ...ending }) }
+  const current = { cert: files.certificate, key: files.key }
+  return {
+    files,
+    follow: (server, ending) => watchCertificate({ directory, hosts, current, server, ...ending }),
+  }
 }
 
 /** Without `--root-ca-file`, clients trust the certificate itself, or the authorities that its file has. */

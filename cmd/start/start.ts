@@ -68,7 +68,7 @@ export async function start(given: StartFlags, member: Membership = { role: serv
   role.ready(banner({ url, kubeconfig, store: where, startedIn: performance.now() }), url)
   const controllers = shard.run(leading.signal)
   follow(server, { log, signal })
-  watchIdentities({ options, authentication, server, log, signal })
+  await watchIdentities({ options, authentication, server, log, signal })
 
   await stopped
   endAtLatest(longestStop)
