@@ -57,7 +57,7 @@ export function addKcpFlags(command: Command): Command {
 const signing = 'Tokens are signed by this process: give --service-account-signing-key-file.'
 const unencrypted = 'Objects are stored without encryption: encrypt the file system of --store.'
 
-/** Flags of every server with a store that would promise what is not so, and what to do instead. */
+/** Flags that every server with a store refuses, because it does not do what they ask for; and what to do instead. */
 export const refusedByStores: Readonly<Record<string, string>> = {
   'encryption-provider-config': unencrypted,
   'etcd-servers-overrides': 'All objects are in one store.',
