@@ -32,7 +32,8 @@ export function follow<T>({ what, current, read, use, log, signal }: FileWatch<T
       problem = ''
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
-      if (message !== problem) log.error({}, `the changed ${what} cannot be used: ${message}`)
+      if (message !== problem)
+        log.error({}, `the changed ${what} cannot be used, and the previous state is still used: ${message}`)
       problem = message
     }
   }
