@@ -20,7 +20,7 @@ import { build } from '../files/build.ts'
 import { ignoredByViews, warningsAbout } from '../flags/ignored.ts'
 import { connectionLimit, fairnessLimits } from '../flags/limits.ts'
 import { sentenceFor, servedText } from '../flags/servedviews.ts'
-import { listenError, publicUrl, withPort } from '../flags/serving.ts'
+import { type Listening, listenError, publicUrl, withPort } from '../flags/serving.ts'
 import type { VirtualWorkspacesFlags } from '../flags/virtualworkspaces.ts'
 import { isolationOfViews } from '../isolation/isolation.ts'
 import { saveMemory } from '../process/savingmemory.ts'
@@ -29,9 +29,9 @@ import { closingBoth, prepareTracing } from '../tracing/tracing.ts'
 import { openConnections } from './shardconnection.ts'
 import { supervise } from './supervision.ts'
 import { openAuthentication, type ViewAuthentication } from './viewauthentication.ts'
+import { openViewCertificate, type ViewCertificate } from './viewcertificate.ts'
 import { hasIsolated } from './viewlist.ts'
 import { type LoadedViews, loadViews, viewsOver } from './viewplugins.ts'
-import { type FollowedServing, openServing } from './viewserving.ts'
 import type { ViewSetup } from './viewsetup.ts'
 
 /** Milliseconds that requests in progress may take to end after SIGTERM. */
@@ -71,8 +71,8 @@ async function open(setup: ViewSetup): Promise<Running> {
     : undefined
   const views = await loadViews(flags, isolation)
   const audit = await prepareAudit(flags, log)
-  const port = await withPort({ ...flags, port: flags.securePort })
-  const serving = await openServing(setup, port)
+  const listening = await withPort({ ...flags, port: flags.securePort })
+  const certificate = await openViewCertificate(setup, listening)
   // Its informers send requests at once, so it is created after all flags and files are checked.
   const shard = remoteShard({ ...setup, ...connections })
   const auditor = audit?.auditor(shard)
@@ -80,14 +80,15 @@ async function open(setup: ViewSetup): Promise<Running> {
     shard,
     authentication,
     connection,
-    serving,
+    listening,
+    certificate,
     views,
     ...(auditor && { auditor }),
   })
   authentication.follow(server)
-  serving.follow(server)
+  certificate.follow(server)
   return {
-    url: publicUrl(port),
+    url: publicUrl(listening),
     server,
     close: async () => void (await Promise.all([audit?.close(), connections.close()])),
   }
@@ -97,16 +98,16 @@ interface Parts {
   readonly shard: RemoteShard
   readonly authentication: ViewAuthentication
   readonly connection: ShardConnection
-  readonly serving: FollowedServing
+  readonly listening: Listening
+  readonly certificate: ViewCertificate
   /** The views of `--view`. */
   readonly views: readonly LoadedViews[]
   readonly auditor?: NonNullable<Parameters<typeof createServer>[0]['auditor']>
 }
 
 async function serve({ flags, log, tracing }: ViewSetup, parts: Parts): Promise<Server> {
-  const { shard, authentication, connection, serving, views, auditor } = parts
+  const { shard, authentication, connection, listening, certificate, views, auditor } = parts
   const version = versionInfo(build())
-  const { listening } = serving
   const viewUrls = onlyUrl(publicUrl(listening))
   const clientCA = allAuthorities(authentication.authorities())
   const plainMetrics = createMetrics()
@@ -123,7 +124,7 @@ async function serve({ flags, log, tracing }: ViewSetup, parts: Parts): Promise<
     const server = await createServer({
       host: listening.bindAddress,
       port: listening.port,
-      tls: { ...serving.current, ...(clientCA && { clientCA }) },
+      tls: { ...certificate.current, ...(clientCA && { clientCA }) },
       ...{ workspaces: served, elsewhere: sentenceFor },
       ...shard,
       authenticator: authentication.authenticator,

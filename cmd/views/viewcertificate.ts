@@ -6,23 +6,21 @@ import { codeOf, StartError } from '../files/starterror.ts'
 import { type Listening, servingHosts } from '../flags/serving.ts'
 import type { ViewSetup } from './viewsetup.ts'
 
-/** The serving certificate and the address of the server. */
-export interface FollowedServing {
-  readonly listening: Listening
+/** The serving certificate of the views. */
+export interface ViewCertificate {
   readonly current: ServingCertificate
   /** Reloads the certificate when its files change. */
   follow(server: Pick<Server, 'useCertificate'>): void
 }
 
 /** The certificate of the flags, or a generated one. Throws `StartError` on invalid files. */
-export async function openServing(
+export async function openViewCertificate(
   { flags, log, signal }: ViewSetup,
   listening: Listening,
-): Promise<FollowedServing> {
+): Promise<ViewCertificate> {
   const read = () => readCertificate(flags, listening)
   const current = await read()
   return {
-    listening,
     current,
     follow: server => followCertificate({ current, read, file: flags.tlsCertFile, server, log, signal }),
   }
