@@ -1,4 +1,4 @@
-import { bodyOf } from '../framework/async/awaitable.ts'
+import { bodyOf, type Readers } from '../framework/async/awaitable.ts'
 import type { ClientSide, Forwarding } from '../framework/contract/upstream.ts'
 import { expired, notAcceptable, serviceUnavailable } from '../framework/meta/errors.ts'
 import { type OutgoingResponse, shardError } from '../framework/net/client.ts'
@@ -31,6 +31,8 @@ export interface AllShardsQuery {
   readonly routes: ProxyRoutes
   /** Of the tree. */
   readonly mapping: Mapping
+  /** The turns in which the lists of all clients are written. */
+  readonly slices: Readers
 }
 
 /** Milliseconds for a list. */
@@ -45,11 +47,10 @@ export const allShards = (shards: ShardSet, query: AllShardsQuery): Forwarding =
     const signal = AbortSignal.any([query.exchange.lifetime.signal, isOver.signal])
     try {
       const answer = await answerOf(shards, query, { client, signal })
-      await respond(
-        client.response,
-        { answer, headers: commonHeaders(query.exchange), isHead: false, sent: query.exchange.measured },
-        client.lifetime,
-      )
+      const { exchange, slices } = query
+      const headers = commonHeaders(exchange)
+      const reply = { answer, headers, isHead: false, sent: exchange.measured, slices }
+      await respond(client.response, reply, client.lifetime)
     } finally {
       // The watches of the other shards go on when that of one ends.
       isOver.abort()

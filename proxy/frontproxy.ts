@@ -33,14 +33,14 @@ import { tooMany } from '../framework/server/pipeline.ts'
 import type { Exchange, Handler } from '../framework/server/serve.ts'
 import { type ReviewedWatch, WatchReviews } from '../framework/server/watchreviews.ts'
 import type { Reviewer } from './access.ts'
-import { allShards, isQueryOfAll } from './allshards.ts'
+import { type AllShardsQuery, allShards, isQueryOfAll } from './allshards.ts'
 import { type Mapping, type Match, treePath } from './mapping.ts'
 import type { ProxyMeasures } from './measures.ts'
 import type { ProxyRoutes } from './routes.ts'
 import type { Location, ShardIndex } from './shardindex.ts'
 import { withContext } from './tracecontext.ts'
 
-export interface FrontProxyOptions {
+export interface FrontProxyOptions extends Pick<AllShardsQuery, 'slices'> {
   /** The current content of the mapping file. */
   readonly routes: () => ProxyRoutes
   readonly index: ShardIndex
@@ -129,11 +129,14 @@ const isMappedView = ({ mapping }: Match): boolean =>
   /^\/services\/(workspaces|namespaces|query|views)/.test(mapping.path)
 
 /** A query about all logical clusters is answered by all shards. */
-function toAllShards({ index }: FrontProxyOptions, { exchange, user, routes }: ProxiedRequest): Forwarding {
+function toAllShards(
+  { index, slices }: FrontProxyOptions,
+  { exchange, user, routes }: ProxiedRequest,
+): Forwarding {
   // Shards trust the client certificate of the tree.
   const mapping = routes.match(`${treePath}root`)?.mapping
   if (mapping === undefined) throw serviceUnavailable('the mapping file has no entry for /clusters/')
-  return allShards(index.shards(), { exchange, user, routes, mapping })
+  return allShards(index.shards(), { exchange, user, routes, mapping, slices })
 }
 
 /** These views of a logical cluster are on its shard. */

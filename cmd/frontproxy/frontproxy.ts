@@ -2,10 +2,11 @@ import { type BearerTokenReader, isIdentityHeader, tokenUsers } from '../../fram
 import { createLogger, type Logger } from '../../framework/contract/log.ts'
 import type { PeerClient } from '../../framework/contract/peer.ts'
 import { createFairness } from '../../framework/fairness/fairness.ts'
-import { createMetrics, type Metrics } from '../../framework/metrics/metrics.ts'
+import { createMetrics } from '../../framework/metrics/metrics.ts'
 import type { HealthCheck } from '../../framework/server/health.ts'
 import { type Listener, listen } from '../../framework/server/listener.ts'
-import { type Handler, serve } from '../../framework/server/serve.ts'
+import { createSlices } from '../../framework/server/respond.ts'
+import { type Handler, type Service, serve } from '../../framework/server/serve.ts'
 import { traced } from '../../framework/server/traced.ts'
 import type { Tracing } from '../../framework/tracing/tracing.ts'
 import { accessReviews } from '../../proxy/access.ts'
@@ -107,8 +108,9 @@ async function openFrontProxy(setup: FrontProxySetup): Promise<{ close(): Promis
   const drop = flags.authenticationDropGroups ?? defaultDropGroups
   const measures = proxyMeasures(createMetrics(), () => index.sizes())
   const metrics = tracing?.measuring(measures.metrics) ?? measures.metrics
+  const slices = createSlices()
   const handler = frontProxy({
-    ...{ index, authenticator, review, measures, stopping },
+    ...{ index, authenticator, review, measures, slices, stopping },
     fairness: createFairness(fairnessLimits(flags), metrics),
     routes: routes.current,
     groups: groupFilter(flags.authenticationPassOnGroups ?? [], drop),
@@ -120,7 +122,10 @@ async function openFrontProxy(setup: FrontProxySetup): Promise<{ close(): Promis
   const isMapped = (path: string): boolean => (routes.current().match(path)?.mapping.path ?? '/') !== '/'
   const own = { authenticator, review, checks, metrics, files: consoleFiles(), isMapped }
   const answer = frontEndpoints(own, handler)
-  const listener = await openPort(setup, tracing === undefined ? answer : traced(tracing, answer), metrics)
+  const listener = await openPort(setup, tracing === undefined ? answer : traced(tracing, answer), {
+    metrics,
+    slices,
+  })
   return {
     async close() {
       await listener.drain(grace)
@@ -140,14 +145,14 @@ const checksOf = (index: ShardIndex, stopping: AbortSignal): readonly HealthChec
 async function openPort(
   { flags, identities: authentication, directory, log, stopping: signal }: FrontProxySetup,
   answer: Handler,
-  metrics: Metrics,
+  measured: Pick<Service, 'metrics' | 'slices'>,
 ): Promise<Listener> {
   const hosts = servingHosts(flags)
   const { files, follow } = await openServingCertificate(flags, directory, hosts)
   const clientCA = allAuthorities(authentication.authorities())
   const connections = connectionLimit(flags, log)
-  connections.measure(metrics)
-  const service = { log, metrics, requestTimeout: 60_000, stopping: signal, connections }
+  connections.measure(measured.metrics)
+  const service = { ...measured, log, requestTimeout: 60_000, stopping: signal, connections }
   const tls = { cert: files.certificate, key: files.key, ...(clientCA && { clientCA }) }
   try {
     const server = await listen(

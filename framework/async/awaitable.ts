@@ -89,6 +89,9 @@ export function bodyOf(
 /** Slices after which the work of a request is long. */
 const few = 4
 
+/** Bytes that take less time than a turn is worth. */
+const small = 8 * 1024
+
 /** Work of one request, between the turns of others. */
 export class Pace {
   #since = performance.now()
@@ -97,6 +100,14 @@ export class Pace {
   /** A promise of the next turn of the event loop if the work since the last one took long, or undefined. */
   due(): Promise<void> | undefined {
     return performance.now() - this.#since < slice ? undefined : this.#turn()
+  }
+
+  /**
+   * The next turn: before work for bytes that have arrived, since those of many requests arrive in one turn of the event loop. A
+   * small piece needs none.
+   */
+  dueFor(piece: Buffer): Promise<void> | undefined {
+    return piece.length < small ? undefined : this.#turn()
   }
 
   async #turn(): Promise<void> {

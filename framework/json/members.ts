@@ -35,6 +35,12 @@ export function* membersIn(bytes: Uint8Array, start: number): Generator<JsonSpan
   }
 }
 
+/** The member with this key, a text in JSON, of the object that starts at `start`. */
+export function memberOf(bytes: Buffer, start: number, key: Buffer): JsonSpan | undefined {
+  for (const span of membersIn(bytes, start + 1)) if (hasKey(bytes, span, key)) return span
+  return undefined
+}
+
 /** The items of a list, the first of which starts at `start`. */
 export function* elementsIn(bytes: Uint8Array, start: number): Generator<JsonSpan, void> {
   for (let from = start; !isClosing(bytes[from]); ) {

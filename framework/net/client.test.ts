@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
+import { mock } from 'node:test'
+import tlsModule from 'node:tls'
+import { testCertificates } from '../../test/support/wire.ts'
 import { createAddressPolicy } from './addresspolicy.ts'
 import { createClient, fetchOnce, fetchText, type HttpClient, headOf, jsonIn } from './client.ts'
 import { problemOf } from './failure.ts'
@@ -50,6 +54,21 @@ describe('the outgoing HTTP client', () => {
       const { status, text } = await fetchOnce(`${origin}/`, {}, { limits })
       assert.deepEqual([status, text, sockets.size], [302, 'moved', i])
     }
+  })
+
+  it('reads its certificates once, not for each connection', async () => {
+    const { tls } = testCertificates()
+    const secure = createSecureServer(tls, (_, response) => void response.end())
+    await new Promise<void>(done => secure.listen(0, '127.0.0.1', done))
+    const at = `https://127.0.0.1:${(secure.address() as AddressInfo).port}`
+    const trusting = createClient({ tls: { ca: tls.clientCA }, keepAlive: 0 })
+    const read = mock.method(tlsModule, 'createSecureContext')
+    for (const path of ['/a', '/b'])
+      assert.equal((await fetchText(trusting, { origin: at, path }, limits)).status, 200)
+    assert.ok(read.mock.callCount() <= 1, `${read.mock.callCount()} times`)
+    read.mock.restore()
+    await trusting.destroy()
+    secure.close()
   })
 
   it('refuses long responses, and reads the beginning of one where that is enough', async () => {

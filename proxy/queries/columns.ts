@@ -1,4 +1,4 @@
-import { endOfValue } from '../../framework/json/members.ts'
+import { elementsIn, endOfValue } from '../../framework/json/members.ts'
 
 /** A column of a Table. */
 export interface QueryColumn {
@@ -28,6 +28,7 @@ export function allColumns(tables: readonly (readonly QueryColumn[])[]): readonl
   return [...columns.filter(column => !isLast(column)), ...columns.filter(isLast)]
 }
 
+const [opening, comma, none] = ['[', ',', 'null'].map(text => Buffer.from(text)) as [Buffer, Buffer, Buffer]
 const cellsAt = '{"cells":'.length
 
 /** Converts rows of one shard: a cell for each of all columns, null for those of others. */
@@ -35,9 +36,8 @@ export function rowsWith(own: readonly QueryColumn[], all: readonly QueryColumn[
   const places = all.map(column => own.findIndex(each => idOf(each) === idOf(column)))
   if (own.length === all.length && places.every((place, i) => place === i)) return row => row
   return row => {
-    const end = endOfValue(row, cellsAt)
-    const cells = JSON.parse(row.toString('utf8', cellsAt, end)) as readonly unknown[]
-    const aligned = JSON.stringify(places.map(place => cells[place] ?? null))
-    return Buffer.concat([row.subarray(0, cellsAt), Buffer.from(aligned), row.subarray(end)])
+    const cells = [...elementsIn(row, cellsAt + 1)].map(({ from, to }) => row.subarray(from, to))
+    const aligned = places.flatMap((place, i) => [i === 0 ? opening : comma, cells[place] ?? none])
+    return Buffer.concat([row.subarray(0, cellsAt), ...aligned, row.subarray(endOfValue(row, cellsAt) - 1)])
   }
 }

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { crd, readThings } from '../../virtual/query/testing/scene.ts'
-import { documentOf, united } from './documents.ts'
+import { documentOf } from './documents.ts'
+import { answering, chunksIn } from './testing/answering.ts'
 import { TwoShards } from './testing/twoshards.ts'
+
+async function textOf({ body }: Awaited<ReturnType<typeof documentOf>>): Promise<string> {
+  return Buffer.isBuffer(body) ? body.toString() : Buffer.concat(await chunksIn(body)).toString()
+}
+
+const united = async (...documents: readonly unknown[]): Promise<unknown> =>
+  JSON.parse(await textOf(await documentOf(documents.map(each => answering(JSON.stringify(each))))))
 
 const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 
@@ -17,8 +25,7 @@ describe('discovery of a query of two shards', () => {
   after(() => shards.close())
 
   const document = async (at: string, accept?: string): Promise<string> => {
-    const { body } = await documentOf(shards.parts(at, '', accept))
-    return String(body)
+    return textOf(await documentOf(shards.parts(at, '', accept)))
   }
 
   it('has the resources of both in one group, and none of a logical cluster that the user cannot access', async () => {
@@ -52,14 +59,45 @@ describe('discovery of a query of two shards', () => {
   it('is 404 for a group that no shard has', () =>
     assert.rejects(document('/apis/nothing.example.com/v1'), { code: 404 }))
 
-  it('has the first definition of what both define', () => {
+  it('has the first definition of what both define', async () => {
     const kind = (name: string, responseKind: string) => ({ resource: name, responseKind })
     const group = (...resources: object[]) => ({
       items: [{ metadata: { name: 'g' }, versions: [{ version: 'v1', resources }] }],
     })
     assert.deepEqual(
-      united([group(kind('a', 'First')), group(kind('a', 'Second'), kind('b', 'Other'))]),
+      await united(group(kind('a', 'First')), group(kind('a', 'Second'), kind('b', 'Other'))),
       group(kind('a', 'First'), kind('b', 'Other')),
     )
+  })
+
+  it('has maps of several levels, empty ones, and members with any name', async () => {
+    const paths = { '/a,"]}': { get: 'one' }, constructor: {}, ['__proto__']: {} }
+    const one = { openapi: '3.0.0', paths, components: { schemas: {} }, definitions: {} }
+    const other = {
+      openapi: '3.1',
+      paths: { '/a,"]}': 2, '/b': [] },
+      components: { schemas: { S: { items: 1 } } },
+    }
+    assert.deepEqual(await united(one, other, { paths: { '/c': 3 }, components: 5 }), {
+      ...one,
+      ...{ paths: { ...paths, '/b': [], '/c': 3 }, components: { schemas: { S: { items: 1 } } } },
+    })
+  })
+
+  it('is 502 where a shard answers with another text', async () => {
+    for (const text of ['', '[]', 'no'])
+      await assert.rejects(documentOf([answering('{}'), answering(text)]), { code: 502 })
+  })
+
+  it('ends, whatever bytes a shard sends', async () => {
+    for (const text of [
+      '{"items":[}',
+      '{"items":[,,',
+      '{"paths":{"a',
+      '{,,',
+      '{"items":[{"a":1}{',
+      '{"versions":[1 2',
+    ])
+      await textOf(await documentOf([answering(text), answering(text)]))
   })
 })

@@ -1,6 +1,9 @@
+import { Pace } from '../../framework/async/awaitable.ts'
 import { shardBytes } from '../../framework/net/client.ts'
+import { badGateway } from '../../framework/net/failure.ts'
 import type { Answer } from '../../framework/request/response.ts'
 import { askAll, type ShardPart } from './part.ts'
+import { readValue, united } from './union.ts'
 
 /** Discovery and OpenAPI: the documents of all shards together. Throws 404 if no shard has the document. */
 export async function documentOf(parts: readonly ShardPart[]): Promise<Answer> {
@@ -10,51 +13,38 @@ export async function documentOf(parts: readonly ShardPart[]): Promise<Answer> {
   const bodies = await Promise.all(found.map(({ body }) => shardBytes(body)))
   const contentType = String(found[0]?.headers['content-type'] ?? 'application/json')
   const isJson = contentType.startsWith('application/json')
-  const body =
-    isJson && bodies.length > 1 ? Buffer.from(JSON.stringify(united(bodies.map(parsed)))) : bodies[0]
-  return { status: 200, contentType, body: body ?? Buffer.alloc(0) }
+  const [first = Buffer.alloc(0)] = bodies
+  if (isJson && bodies.some(([byte]) => byte !== openingBrace))
+    throw badGateway('its response is not a document')
+  return { status: 200, contentType, body: isJson && bodies.length > 1 ? written(bodies) : first }
 }
 
-const parsed = (body: Buffer): unknown => JSON.parse(body.toString())
+const openingBrace = 0x7b
 
-/** All documents as one; the first one takes precedence. */
-export const united = (documents: readonly unknown[]): unknown => documents.reduce(unitedTwo)
+/** Bytes of a chunk. */
+const enough = 64 * 1024
 
-/** The members whose values are united: lists of discovery, and maps of OpenAPI. */
-const containers = new Set([
-  ...['items', 'groups', 'versions', 'resources'],
-  ...['paths', 'components', 'schemas', 'definitions'],
-])
-
-type Members = Readonly<Record<string, unknown>>
-
-function unitedTwo(a: unknown, b: unknown): unknown {
-  if (Array.isArray(a) && Array.isArray(b)) return unitedLists(a, b)
-  if (!isMembers(a) || !isMembers(b)) return a
-  const more = Object.entries(b).flatMap(([key, value]) => {
-    if (!Object.hasOwn(a, key)) return [[key, value] as const]
-    return containers.has(key) ? [[key, unitedTwo(a[key], value)] as const] : []
-  })
-  return Object.fromEntries([...Object.entries(a), ...more])
+/** The documents as one, in chunks; other requests have their turns in between. */
+async function* written(documents: readonly Buffer[]): AsyncGenerator<Buffer, void> {
+  const pace = new Pace()
+  let [waiting, length]: [Buffer[], number] = [[], 0]
+  for (const piece of unitedDocuments(documents)) {
+    waiting.push(piece)
+    length += piece.length
+    if (length >= enough) {
+      yield Buffer.concat(waiting, length)
+      waiting = []
+      length = 0
+    }
+    const wait = pace.due()
+    if (wait !== undefined) await wait
+  }
+  yield Buffer.concat(waiting, length)
 }
 
-const isMembers = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-function unitedLists(a: readonly unknown[], b: readonly unknown[]): readonly unknown[] {
-  const ids = new Set(a.map(idOf))
-  // Of equal ids the first one counts.
-  const others = new Map(b.toReversed().map(each => [idOf(each), each] as const))
-  const both = a.map(element => {
-    const id = idOf(element)
-    return others.has(id) ? unitedTwo(element, others.get(id)) : element
-  })
-  return [...both, ...b.filter(element => !ids.has(idOf(element)))]
-}
-
-/** What an element of discovery is about. */
-function idOf(element: unknown): unknown {
-  if (!isMembers(element)) return element
-  const { metadata, name, resource, version } = element
-  return (isMembers(metadata) ? metadata.name : undefined) ?? name ?? resource ?? version
+/** The pieces of the united documents, some of them empty; the first document takes precedence. */
+function* unitedDocuments(documents: readonly Buffer[]): Generator<Buffer, void> {
+  const values = []
+  for (const bytes of documents) values.push(yield* readValue(bytes, 0))
+  yield* united(values)
 }

@@ -1,3 +1,4 @@
+import { Pace } from '../../framework/async/awaitable.ts'
 import type { OutgoingResponse } from '../../framework/net/client.ts'
 import { badGateway, failureOf } from '../../framework/net/failure.ts'
 import { pieces } from '../../remote/reading/listing.ts'
@@ -20,8 +21,10 @@ export type Elements = AsyncGenerator<readonly Buffer[], ListDocument>
 /** The elements of a response, as they arrive. Throws 502 for a response that is not a list, or too large. */
 export async function* elementsOf({ body }: Pick<OutgoingResponse, 'body'>): Elements {
   const reader = new ElementsReader()
+  const pace = new Pace()
   try {
     for await (const piece of pieces(body)) {
+      await pace.dueFor(piece)
       const elements = reader.push(piece)
       if (elements.length > 0) yield elements
     }

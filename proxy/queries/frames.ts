@@ -1,4 +1,6 @@
+import { Pace } from '../../framework/async/awaitable.ts'
 import { initialEventsEnd } from '../../framework/contract/item.ts'
+import { type JsonSpan, memberOf } from '../../framework/json/members.ts'
 import type { StatusError } from '../../framework/meta/errors.ts'
 import { metadataIn } from '../../remote/reading/item.ts'
 import { mostOfElement, Unfinished } from '../../remote/reading/unfinished.ts'
@@ -12,18 +14,27 @@ export interface Frame {
 
 const newline = 0x0a
 
-/** The events of a response, as they arrive. Throws `ResponseTooLarge`. */
-export async function* framesOf(body: AsyncIterable<Buffer>): AsyncGenerator<Frame, void> {
+/** The events of a response, as they arrive: those that one piece of it completes. Throws `ResponseTooLarge`. */
+export async function* framesOf(body: AsyncIterable<Buffer>): AsyncGenerator<readonly Frame[], void> {
   const rest = new Unfinished('an event', mostOfElement)
+  const pace = new Pace()
   for await (const piece of body) {
-    let start = 0
-    for (let end = piece.indexOf(newline); end >= 0; end = piece.indexOf(newline, start)) {
-      const line = rest.take(piece.subarray(start, end))
-      start = end + 1
-      if (line.length > 0) yield { type: typeOf(line), line }
-    }
-    rest.push(piece.subarray(start))
+    await pace.dueFor(piece)
+    const frames = framesIn(piece, rest)
+    if (frames.length > 0) yield frames
   }
+}
+
+function framesIn(piece: Buffer, rest: Unfinished): readonly Frame[] {
+  const frames: Frame[] = []
+  let start = 0
+  for (let end = piece.indexOf(newline); end >= 0; end = piece.indexOf(newline, start)) {
+    const line = rest.take(piece.subarray(start, end))
+    start = end + 1
+    if (line.length > 0) frames.push({ type: typeOf(line), line })
+  }
+  rest.push(piece.subarray(start))
+  return frames
 }
 
 const typeOf = (line: Buffer): string =>
@@ -74,16 +85,23 @@ function rowObject({ object }: Row, resourceVersion: string): Row['object'] {
 export const errorLine = ({ status }: StatusError): Buffer =>
   Buffer.from(`${JSON.stringify({ type: 'ERROR', object: status })}\n`)
 
-/** The columns of a Table; undefined where an event has none. */
+const columnsKey = Buffer.from('"columnDefinitions"')
+
+const columnsAt = (line: Buffer): JsonSpan | undefined => memberOf(line, objectAt(line), columnsKey)
+
+/** The columns of a Table; undefined where an event has none. Its rows, which can be large, are not decoded. */
 export function columnsIn({ line }: Frame): readonly QueryColumn[] | undefined {
-  const { object } = JSON.parse(line.toString()) as {
-    object: { columnDefinitions?: readonly QueryColumn[] | null }
-  }
-  return object.columnDefinitions ?? undefined
+  const span = columnsAt(line)
+  if (span === undefined) return undefined
+  return (
+    (JSON.parse(line.toString('utf8', span.value, span.to)) as readonly QueryColumn[] | null) ?? undefined
+  )
 }
 
 /** The event of a Table with these columns; undefined: with none. */
 export function withColumns({ line }: Frame, columns: readonly QueryColumn[] | undefined): Buffer {
-  const { type, object } = JSON.parse(line.toString()) as { type: string; object: object }
-  return Buffer.from(JSON.stringify({ type, object: { ...object, columnDefinitions: columns ?? null } }))
+  const span = columnsAt(line)
+  if (span === undefined) return line
+  const text = Buffer.from(JSON.stringify(columns ?? null))
+  return Buffer.concat([line.subarray(0, span.value), text, line.subarray(span.to)])
 }

@@ -1,4 +1,4 @@
-import { cutOf, hasKey, type JsonSpan, membersIn, withoutCuts } from '../../framework/json/members.ts'
+import { cutOf, memberOf, withoutCuts } from '../../framework/json/members.ts'
 import { badGateway } from '../../framework/net/failure.ts'
 import { type OrderPosition, positionAnnotation } from '../../framework/selectors/order.ts'
 
@@ -28,12 +28,6 @@ export function orderedElement(element: Buffer, { isTable }: { readonly isTable:
     position: JSON.parse(text) as OrderPosition,
     bytes: withoutCuts(element, [cutOf(element, span)]),
   }
-}
-
-/** The member of the object that starts at `start`. */
-function memberOf(bytes: Buffer, start: number, key: Buffer): JsonSpan | undefined {
-  for (const span of membersIn(bytes, start + 1)) if (hasKey(bytes, span, key)) return span
-  return undefined
 }
 
 /** A row without its object. */

@@ -62,7 +62,7 @@ class MergedWatch {
   readonly #positions: (string | undefined)[]
   /** The shards whose initial events are not complete. */
   readonly #initial = new Set<number>()
-  readonly #merged = new Merged<number, Frame>()
+  readonly #merged = new Merged<number, readonly Frame[]>()
   readonly #columns = new Map<number, readonly QueryColumn[]>()
   #sentColumns = ''
   readonly #sendsInitialEvents: boolean
@@ -84,9 +84,11 @@ class MergedWatch {
     }
     try {
       for await (const { from, value } of this.#merged.values()) {
-        const line = this.#shown(from, value)
-        if (line !== undefined) yield Buffer.concat([line, newline])
-        if (value.type === 'ERROR') return
+        const errorAt = value.findIndex(({ type }) => type === 'ERROR')
+        const sent = errorAt < 0 ? value : value.slice(0, errorAt + 1)
+        const lines = sent.flatMap(frame => this.#shown(from, frame) ?? [])
+        if (lines.length > 0) yield Buffer.concat(lines.flatMap(line => [line, newline]))
+        if (errorAt >= 0) return
       }
     } catch (error) {
       // Otherwise the connection to a shard was lost: the client watches again, and gets the error.
