@@ -117,6 +117,25 @@ describe('listAnswer', () => {
     await assert.rejects(bodyOf(answer), StatusError)
   })
 
+  for (const [what, more] of [
+    ['that are computed', {}],
+    ['of a Table', { element: (item: Item) => Buffer.from(JSON.stringify(item.object.kind)) }],
+  ] as const)
+    it(`gives others their turns between the large objects of a batch ${what}`, async () => {
+      const computed: Item = {
+        ...large,
+        get bytes() {
+          return Buffer.from(String(decodeObject(bytes).kind))
+        },
+        get object() {
+          return decodeObject(bytes)
+        },
+      }
+      const batch = Array.from({ length: 8 }, () => computed)
+      const { turns } = await turnsDuring(() => listAnswer(listOf([batch]), { ...form, ...more }, plain))
+      assert.ok(turns > 4, `${turns} turns`)
+    })
+
   it('gives others their turns while it encodes a list whose length is first', async () => {
     // biome-ignore lint/correctness/useYield: short elements have one step
     function* slow(item: Item): Generator<void, Buffer> {

@@ -166,6 +166,7 @@ async function* listChunks(
   form: ListForm,
 ): AsyncGenerator<Buffer, void> {
   const outbox = new Outbox()
+  const pace = new Pace()
   outbox.addText(form.head)
   let separated = true
   let next = first
@@ -173,7 +174,9 @@ async function* listChunks(
     for (; !next.done; next = await list.next()) {
       if (next.value.length === 0) continue
       if (!separated) outbox.addComma()
-      yield* batchChunks(next.value, form, outbox)
+      for (const part of batchParts(next.value, form, { outbox, pace }))
+        if (part instanceof Promise) await part
+        else yield part
       separated = false
     }
     outbox.addText(`],"metadata":${JSON.stringify(next.value)}}\n`)
@@ -183,9 +186,20 @@ async function* listChunks(
   }
 }
 
-/** The items of one batch; a small rest stays in the outbox. */
-function* batchChunks(batch: ItemBatch, form: ListForm, outbox: Outbox): Generator<Buffer> {
-  const { element, copy } = form
+interface Writing {
+  readonly outbox: Outbox
+  readonly pace: Pace
+}
+
+/**
+ * The items of one batch, and the turns of others: an item can be decoded, or computed, where its bytes are needed. A small rest stays
+ * in the outbox.
+ */
+function* batchParts(
+  batch: ItemBatch,
+  { element, copy }: ListForm,
+  { outbox, pace }: Writing,
+): Generator<Buffer | Promise<void>> {
   const whole = element === undefined ? batch.bytes : copy && batch.untyped
   if (whole !== undefined) {
     yield* slices(whole, outbox)
@@ -198,6 +212,8 @@ function* batchChunks(batch: ItemBatch, form: ListForm, outbox: Outbox): Generat
     else outbox.add(element(item))
     separated = false
     if (!outbox.fits(room)) yield outbox.take()
+    const wait = pace.due()
+    if (wait !== undefined) yield wait
   }
 }
 
