@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { PassThrough } from 'node:stream'
 import { type HttpRequest, readRequest } from './incoming.ts'
 
 /** A request over HTTP/2, whose headers begin with the method and the path. */
@@ -31,5 +32,46 @@ describe('reading requests of one HTTP/2 connection', () => {
     const other = read({ url: '/clusters/root/a', token: 'b' })
     assert.notEqual(other.credentials, first.credentials)
     assert.equal(other.credentials.headers.authorization, 'Bearer b')
+  })
+})
+
+/** A request whose body arrives in these chunks. */
+function sending(chunks: Iterable<Buffer>): {
+  readonly request: HttpRequest
+  readonly body: Promise<Buffer>
+} {
+  const stream = new PassThrough()
+  const request = Object.assign(stream, { headers: {}, rawHeaders: [], socket: {} }) as unknown as HttpRequest
+  const body = readRequest(request, {}).body(3_000_000)
+  for (const chunk of chunks) stream.emit('data', chunk)
+  stream.emit('end')
+  return { request, body }
+}
+
+describe('reading a body', () => {
+  const chunksOf = (...lengths: readonly number[]) => lengths.map((length, i) => Buffer.alloc(length, i))
+
+  it('joins chunks of any length', async () => {
+    for (const lengths of [
+      [],
+      [0],
+      [1, 2, 3],
+      [5_000, 1, 5_000],
+      [1, 5_000],
+      [4_095, 4_095, 4_095, 4_095, 4_095],
+    ])
+      assert.deepEqual(await sending(chunksOf(...lengths)).body, Buffer.concat(chunksOf(...lengths)))
+  })
+
+  it('ends with many chunks, and then with the connection', async () => {
+    const one = Buffer.alloc(1)
+    const count = (length: number) => Array.from({ length }, () => one)
+    assert.equal((await sending(count(10_000)).body).length, 10_000)
+    const refused = sending(count(10_001))
+    await assert.rejects(refused.body, { code: 413, message: /limit of a body is 10000 chunks/ })
+    assert.equal((refused.request as unknown as PassThrough).destroyed, false)
+    const endless = sending(count(20_001))
+    await assert.rejects(endless.body, { code: 413 })
+    assert.equal((endless.request as unknown as PassThrough).destroyed, true)
   })
 })

@@ -241,13 +241,18 @@ async function readBody(request: HttpRequest, limit: number): Promise<Buffer> {
   const declared = Number(request.headers['content-length'] ?? 0)
   if (declared > limit) throw tooLarge(`limit is ${limit}`)
   const chunks: Buffer[] = []
-  let size = 0
+  let [size, count] = [0, 0]
   // Not `for await`: leaving it early would destroy the connection before the response.
   await new Promise<void>((resolve, reject) => {
     request.on('data', (chunk: Buffer) => {
       size += chunk.length
-      if (size <= limit) chunks.push(chunk)
-      else reject(tooLarge(`limit is ${limit}`))
+      count++
+      if (size > limit) reject(tooLarge(`limit is ${limit}`))
+      else if (count > mostChunks) reject(tooLarge(`limit of a body is ${mostChunks} chunks`))
+      // A small chunk would keep all that was read with it.
+      else chunks.push(chunk.length < smallChunk ? Buffer.from(chunk) : chunk)
+      // The response is sent while as many chunks arrive again.
+      if (count > 2 * mostChunks) streamOf(request).destroy()
     })
     request.on('end', resolve)
     const cutOff = (): void => {
@@ -258,3 +263,12 @@ async function readBody(request: HttpRequest, limit: number): Promise<Buffer> {
   })
   return Buffer.concat(chunks)
 }
+
+/** In HTTP/2 a request is one stream of its connection. */
+const streamOf = (request: HttpRequest): { destroy(): unknown } =>
+  'stream' in request ? request.stream : request
+
+/** Chunks of a body: those of clients have several kilobytes, and reading one byte in each takes seconds and hundreds of megabytes. */
+const mostChunks = 10_000
+/** Bytes. */
+const smallChunk = 4 * 1024

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request } from 'node:https'
 import { eventually } from '../support/oriel.ts'
 import { ask } from '../support/wire.ts'
 import { create, programs, type Resident, type Scene, statusOf } from './programs.ts'
@@ -18,6 +20,21 @@ const patch = async ({ url, ca, token, creates }: Resident, to: Patch): Promise<
   const headers = { authorization: `Bearer ${token}`, 'content-type': to.type }
   const sent = { method: 'PATCH', ca, headers, body: JSON.stringify(to.body) }
   return (await ask('HTTP/2', `${url}${creates}/${to.name}?dryRun=All&fieldManager=a`, sent)).status
+}
+
+/** A create whose body has 15,000 chunks. */
+async function inSmallChunks({ url, ca, token, creates }: Resident): Promise<number> {
+  const sent = request(url + creates, {
+    ...{ method: 'POST', ca, servername: '', agent: false },
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+  })
+  sent.on('error', () => undefined)
+  const responded = once(sent, 'response')
+  for (let i = 0; i < 15_000; i++) sent.write(' ')
+  sent.end()
+  const [response] = await responded
+  response.resume()
+  return response.statusCode
 }
 
 interface Patch {
@@ -68,6 +85,8 @@ const attacks: readonly (readonly [string, readonly number[], Attack])[] = [
       return patch(of, { name: 'a', type: 'application/merge-patch+json', body })
     },
   ],
+  // The front proxy joins them.
+  ['bodies in chunks of one byte', [400, 413], inSmallChunks],
   ['watches with initial events', [200], of => statusOf(of, `${of.path}?${initialEvents}`)],
 ]
 
