@@ -36,6 +36,7 @@ import type { Reviewer } from './access.ts'
 import { type AllShardsQuery, allShards, isQueryOfAll } from './allshards.ts'
 import { type Mapping, type Match, treePath } from './mapping.ts'
 import type { ProxyMeasures } from './measures.ts'
+import { isMappedView, type PersonalView, personalView } from './personalviews.ts'
 import type { ProxyRoutes } from './routes.ts'
 import type { Location, ShardIndex } from './shardindex.ts'
 import { withContext } from './tracecontext.ts'
@@ -77,7 +78,7 @@ export function frontProxy(options: FrontProxyOptions): Handler {
     if (match.mapping.path === treePath) return intoTree(options, passing, match, answer)
     if (isQueryOfAll(incoming) && !isMappedView(match) && options.index.shards().all.length > 1)
       return Promise.resolve(toAllShards(options, passing))
-    const personal = personalView(passing, match)
+    const personal = personalView(incoming, match)
     if (personal !== undefined) return Promise.resolve(toPersonalView(options, passing, personal))
     return Promise.resolve(toBackend(options, passing, match))
   }
@@ -93,6 +94,9 @@ export function frontProxy(options: FrontProxyOptions): Handler {
     const seat = await enter(options.fairness, passing)
     if ('reason' in seat) return tooMany(seat)
     lifetime.hold(seat)
+    // Requests that are canceled meanwhile open no connection to a shard.
+    await options.fairness.beginnings.begin(seat.flow.user)
+    exchange.measured.works()
     if (isStreamed(exchange.incoming)) reviews.follow({ lifetime, exchange, user: passing.user })
     return answer(passing)
   }
@@ -106,27 +110,6 @@ async function mayGoOn(options: FrontProxyOptions, { exchange, user }: Streamed)
 }
 
 const isStreamed = ({ path, search }: Incoming): boolean => isStream(path + search)
-
-const personalPath = /^(\/services\/(?:(?:workspaces|namespaces|query)\/clusters|views)\/)([^/]+)(\/.*|)$/
-
-/** The parts of a URL of the views `workspaces`, `namespaces` and `query` in one logical cluster, or of a declared View in it. */
-interface PersonalView {
-  readonly prefix: string
-  readonly cluster: string
-  readonly rest: string
-}
-
-/** undefined for other URLs, and where the mapping file names a server for this view. */
-function personalView({ exchange }: ProxiedRequest, match: Match): PersonalView | undefined {
-  const [, prefix, cluster, rest] = personalPath.exec(exchange.incoming.path) ?? []
-  if (prefix === undefined || cluster === undefined || cluster === '*' || isMappedView(match))
-    return undefined
-  return { prefix, cluster, rest: rest ?? '' }
-}
-
-/** The mapping file names a server for these views. */
-const isMappedView = ({ mapping }: Match): boolean =>
-  /^\/services\/(workspaces|namespaces|query|views)/.test(mapping.path)
 
 /** A query about all logical clusters is answered by all shards. */
 function toAllShards(

@@ -225,7 +225,7 @@ export class Beginnings {
   #since = 0
 
   /** undefined: a request of the user may begin now; or a promise of its turn. */
-  begin(user: UserShare): Promise<void> | undefined {
+  begin(user: Pick<UserShare, 'begun'>): Promise<void> | undefined {
     if (!this.#isOpen) this.#open()
     else if (user.begun === this.#turn && performance.now() - this.#since >= slice) return turn()
     user.begun = this.#turn

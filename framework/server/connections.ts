@@ -1,7 +1,8 @@
-import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http'
+import type { Server as HttpServer, IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Http2SecureServer } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Logger } from '../contract/log.ts'
+import { Beginnings } from '../fairness/seats.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { HttpRequest } from '../request/incoming.ts'
 
@@ -217,3 +218,29 @@ export function limitConnections(server: NodeServer, limit: ConnectionLimit): vo
   server.on('request', (request: HttpRequest, response: ServerResponse) => limit.begin(request, response))
   server.on('upgrade', (request: IncomingMessage, socket: Socket) => limit.begin(request, socket))
 }
+
+const beginnings = new Beginnings()
+const arrived = new WeakMap<object, { begun: number }>()
+
+/**
+ * When many requests of one connection arrive together, most wait for a turn of the event loop, and those that their client has reset by
+ * then are left out. Otherwise a client that opens and resets streams is answered a thousand times in one turn.
+ */
+export const arriving =
+  (listener: RequestListener): RequestListener =>
+  (request, response) => {
+    const turn = turnOf(request)
+    if (turn === undefined) listener(request, response)
+    else void turn.then(() => isGone(request, response) || listener(request, response))
+  }
+
+function turnOf(request: HttpRequest): Promise<void> | undefined {
+  const connection = 'stream' in request ? request.stream.session : request.socket
+  if (!connection) return undefined
+  const known = arrived.get(connection) ?? { begun: -1 }
+  arrived.set(connection, known)
+  return beginnings.begin(known)
+}
+
+const isGone = (request: HttpRequest, response: ServerResponse): boolean =>
+  'stream' in request ? request.stream.destroyed : response.destroyed

@@ -10,7 +10,7 @@ import type { Socket } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
 import type { Logger } from '../contract/log.ts'
 import type { Upgrade } from '../contract/upstream.ts'
-import { ConnectionLimit, limitConnections, type NodeServer, trackRequests } from './connections.ts'
+import { arriving, ConnectionLimit, limitConnections, type NodeServer, trackRequests } from './connections.ts'
 import { drain, trackConnections } from './drain.ts'
 import { refuseMalformed } from './malformed.ts'
 
@@ -54,6 +54,8 @@ export interface Listener {
 /** Handles an upgrade request: by a response, or on its connection. */
 export type UpgradeListener = (request: IncomingMessage, response: ServerResponse, upgrade: Upgrade) => void
 
+type AnyListener = (...args: unknown[]) => void
+
 /**
  * Opens a port for HTTP/2 and HTTP/1.1 over TLS. Rejects if it is in use. Without `onUpgrade`, upgrade requests are
  * handled by `listener`.
@@ -66,16 +68,14 @@ export async function listen(
   const server = createNodeServer(options.tls)
   const connections = trackConnections(server)
   const running = trackRequests(server)
-  let handlers: Partial<Answering> & Pick<Answering, 'request'> = {
-    request: listener,
-    ...(onUpgrade !== undefined && { upgrade: onUpgrade }),
-  }
-  server.on('request', listener as (...args: unknown[]) => void)
+  let upgrading = onUpgrade
+  let onRequest = arriving(listener) as AnyListener
+  server.on('request', onRequest)
   guard(server, options)
   if (onUpgrade !== undefined) {
     server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
       running.follow(socket)
-      handlers.upgrade?.(request, responseOn(request, socket), { socket, head })
+      upgrading?.(request, responseOn(request, socket), { socket, head })
     })
   }
   if (options.socketPath === undefined) server.listen(options.port, options.host)
@@ -91,9 +91,10 @@ export async function listen(
       tls = next
     },
     replaceHandlers: by => {
-      server.off('request', handlers.request as (...args: unknown[]) => void)
-      server.on('request', by.request as (...args: unknown[]) => void)
-      handlers = by
+      server.off('request', onRequest)
+      onRequest = arriving(by.request) as AnyListener
+      server.on('request', onRequest)
+      upgrading = by.upgrade
     },
     drain: milliseconds => drain(server, connections, running, milliseconds),
   }

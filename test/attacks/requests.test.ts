@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { connect, constants } from 'node:http2'
 import { request } from 'node:https'
+import { promisify } from 'node:util'
 import { eventually } from '../support/oriel.ts'
 import { ask } from '../support/wire.ts'
 import { create, programs, type Resident, type Scene, statusOf } from './programs.ts'
@@ -35,6 +37,21 @@ async function inSmallChunks({ url, ca, token, creates }: Resident): Promise<num
   const [response] = await responded
   response.resume()
   return response.statusCode
+}
+
+/** 300 lists on one connection, each of which is canceled when it is sent; then a list. */
+async function reset(of: Resident): Promise<number> {
+  const session = connect(of.url, { ca: of.ca, servername: '' })
+  session.on('error', () => undefined)
+  await once(session, 'connect')
+  for (let i = 0; i < 300; i++) {
+    const stream = session.request({ ':path': of.path, authorization: `Bearer ${of.token}` })
+    stream.on('error', () => undefined)
+    stream.once('ready', () => setImmediate(() => stream.close(constants.NGHTTP2_CANCEL)))
+  }
+  await promisify(session.ping.bind(session) as (done: (error: Error | null) => void) => boolean)()
+  session.destroy()
+  return statusOf(of, of.path)
 }
 
 interface Patch {
@@ -87,6 +104,7 @@ const attacks: readonly (readonly [string, readonly number[], Attack])[] = [
   ],
   // The front proxy joins them.
   ['bodies in chunks of one byte', [400, 413], inSmallChunks],
+  ['streams that are reset at once', [200], reset],
   ['watches with initial events', [200], of => statusOf(of, `${of.path}?${initialEvents}`)],
 ]
 
