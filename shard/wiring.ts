@@ -22,7 +22,7 @@ import { shardBackend } from './backend.ts'
 import { builtinSegment, customSegment } from './cache/segments.ts'
 import type { WatchCache } from './cache/watchcache.ts'
 import type { ShardOptions } from './controllers/host.ts'
-import { conversionWebhook } from './conversion/webhook.ts'
+import { conversionWebhook, newConversions } from './conversion/webhook.ts'
 import type { CacheOf } from './informers.ts'
 import { sharedCache } from './published/shared.ts'
 import { virtualResources } from './published/virtual.ts'
@@ -71,7 +71,7 @@ export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBa
   const ends = createWatchEnds((cluster, { id }) => clusters.of(cluster)?.definitions.has(id) === true)
   const inactive = followInactive(cache, ends)
   const { refusalOfWrites } = inactive
-  const addresses = options.webhookAddresses ?? createAddressPolicy({ allow: [] })
+  const conversions = newConversions(options.webhookAddresses ?? createAddressPolicy({ allow: [] }))
   const originOf = (name: string) => options.cacheServer ?? options.peers?.get(name)
   const shared = sharedCache(informers, ref => backend.storage(ref), originOf)
   const wiring: Wiring = {
@@ -79,7 +79,7 @@ export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBa
     storeOf: place => openObjectStore(options.store, cache, { ...place, refusalOfWrites }),
     admission: registryAdmission(plugins),
     ends,
-    ...versioning(webhook => conversionWebhook(webhook, addresses)),
+    ...versioning(webhook => conversionWebhook(webhook, conversions)),
     computed,
     virtual: virtualResources({
       ...{ informers, shared },

@@ -96,6 +96,15 @@ describe('JSON that is read in steps', () => {
     assert.deepEqual(read(most), most)
   })
 
+  it('has no more values than allowed, at all levels together', () => {
+    const readAll = (value: unknown): unknown =>
+      atOnce(parseJsonSteps(JSON.stringify(value), { atOnce: 10, values: 6 }))
+    for (const value of [[1, 2, 3, 4, 5, 6], { a: [1, 2], b: ['x,[{', 4] }, [[[[[[]]]]]]])
+      assert.deepEqual(readAll(value), value)
+    for (const value of [[1, 2, 3, 4, 5, 6, 7], { a: [1, 2, 3], b: ['x', 4, 5] }, [[[[[[[]]]]]]]])
+      assert.throws(() => readAll(value), /too many values/)
+  })
+
   it('is not read where it is nested too deep', () => {
     const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
     assert.deepEqual(read(nested(maxDepth), 1), JSON.parse(nested(maxDepth)))

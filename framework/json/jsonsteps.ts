@@ -8,6 +8,15 @@ export interface StepLimits {
   readonly members?: number
   /** The most characters between the quotes of a text, which is decoded at once. Default 5 MiB, more than a body has in base64. */
   readonly textLength?: number
+  /** The most values at all levels, which take about 60 bytes each. Default 300,000. */
+  readonly values?: number
+}
+
+const defaultLimits: Required<StepLimits> = {
+  atOnce: 8 * 1024,
+  members: 100_000,
+  textLength: 5 * 1024 * 1024,
+  values: 300_000,
 }
 
 interface Reader {
@@ -18,12 +27,13 @@ interface Reader {
   readonly members: number
 }
 
-/** The value of `parseJson`, in steps. Throws `SyntaxError`, also for nesting deeper than `maxDepth`, too many members and too long texts. */
-export function* parseJsonSteps(
-  text: string,
-  { atOnce: most = 8 * 1024, members = 100_000, textLength = 5 * 1024 * 1024 }: StepLimits = {},
-): Generator<void, unknown> {
-  const ends = yield* longContainers(text, most, textLength)
+/**
+ * The value of `parseJson`, in steps. Throws `SyntaxError`, also for nesting deeper than `maxDepth`, too many values or members, and too long
+ * texts.
+ */
+export function* parseJsonSteps(text: string, limits: StepLimits = {}): Generator<void, unknown> {
+  const { atOnce: most, members, ...others } = { ...defaultLimits, ...limits }
+  const ends = yield* longContainers(text, { most, ...others })
   const start = behindSpace(text, 0)
   const end = ends.get(start)
   if (end === undefined) return parseJson(Buffer.from(text))
@@ -60,14 +70,22 @@ function behindShortString(text: string, start: number, textLength: number): num
   return behind
 }
 
-/** Finds the ends of lists and objects. */
+interface Found {
+  /** Shorter lists and objects are not kept. */
+  readonly most: number
+  readonly values: number
+}
+
+/** Finds the ends of lists and objects, and counts values. */
 class Ends {
   readonly long = new Map<number, number>()
   readonly #open: number[] = []
   readonly #most: number
+  #left: number
 
-  constructor(most: number) {
+  constructor({ most, values }: Found) {
     this.#most = most
+    this.#left = values
   }
 
   get isComplete(): boolean {
@@ -77,6 +95,9 @@ class Ends {
   take(code: number, at: number): void {
     if (isOpening(code)) this.#open.push(at)
     else if (isClosing(code)) this.#close(at + 1)
+    else if (code !== comma) return
+    // A value is behind a comma, or the first of a list or object.
+    if (!isClosing(code) && --this.#left < 0) throw new SyntaxError('too many values')
     if (this.#open.length > maxDepth) throw new SyntaxError('exceeded max depth')
   }
 
@@ -89,10 +110,10 @@ class Ends {
 
 function* longContainers(
   text: string,
-  most: number,
-  textLength: number,
+  { textLength, ...sought }: Found & Pick<Required<StepLimits>, 'textLength'>,
 ): Generator<void, ReadonlyMap<number, number>> {
-  const ends = new Ends(most)
+  const ends = new Ends(sought)
+  const { most } = sought
   let pause = most
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)

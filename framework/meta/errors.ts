@@ -123,13 +123,7 @@ export function forbidden(
   const details = causes === undefined ? detailsOf(about) : { ...detailsOf(about), causes }
   return new StatusError(403, 'Forbidden', `${subject} is forbidden: ${why}`, details)
 }
-/**
- * 404 `NotFound`: `<resource> "<name>" not found`.
- *
- * ```ts
- * throw notFound({ group: 'example.com', resource: 'widgets', name: key.name })
- * ```
- */
+/** 404 `NotFound`: `<resource> "<name>" not found`. */
 export const notFound = (about: About): StatusError =>
   new StatusError(404, 'NotFound', `${gr(about)} "${about.name ?? ''}" not found`, detailsOf(about))
 /** 404 `NotFound` for unknown paths and resources. `hint`: what to request instead, after a colon. */

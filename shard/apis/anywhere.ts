@@ -156,7 +156,7 @@ export function mixedReads(mixture: Mixture): (reads: Reads) => Reads {
     list(ctx, query) {
       const list = reads.list(ctx, query)
       if (mixture.isPlain()) return list
-      return mixture.asksOthers() ? convertedList(list, present) : mixedList(list, present)
+      return mixture.asksOthers() ? convertedList(list, present, ctx.signal) : mixedList(list, present)
     },
     async *watch(ctx, query): ItemWatch {
       for await (const events of reads.watch(ctx, query))

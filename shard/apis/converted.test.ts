@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
-import { itemOf } from '../../framework/contract/item.ts'
+import { type Item, itemOf } from '../../framework/contract/item.ts'
+import type { ItemList } from '../../framework/contract/storage.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
+import type { ConvertObjects } from '../conversion/webhook.ts'
 import { webhookConversion } from './converted.ts'
+import { newConvertedItems } from './converteditems.ts'
+import { convertedList } from './convertedreads.ts'
 import type { ServedDefinition } from './served.ts'
 
 const version = (name: string) => ({
@@ -27,8 +31,8 @@ const thing = (name: string, apiVersion: string, fields: number): KubeObject => 
 describe('conversion by a webhook', () => {
   it('of large objects gives other requests their turns', async () => {
     const items = Array.from({ length: 16 }, (_, i) => itemOf(thing(`t${i}`, 'example.com/v1', 1), 'c'))
-    const { present } = webhookConversion(served, async (objects, apiVersion) =>
-      objects.map(({ metadata }) => thing(metadata.name ?? '', apiVersion, 20_000)),
+    const { present } = webhookConversion(served, (objects, apiVersion, use) =>
+      use(objects.map(({ metadata }) => thing(metadata.name ?? '', apiVersion, 20_000))),
     )
     let turns = 0
     let isOver = false
@@ -50,9 +54,9 @@ describe('conversion by a webhook', () => {
 
   it('asks once for items that several readers want', async () => {
     let asked = 0
-    const { present } = webhookConversion(served, async (objects, apiVersion) => {
+    const { present } = webhookConversion(served, (objects, apiVersion, use) => {
       asked += objects.length
-      return objects.map(object => ({ ...object, apiVersion }))
+      return use(objects.map(object => ({ ...object, apiVersion })))
     })
     const items = [itemOf(thing('a', 'example.com/v1', 1), 'c'), itemOf(thing('b', 'example.com/v2', 1), 'c')]
     const [one, other] = await Promise.all([present(items, 'v2'), present(items, 'v2')])
@@ -60,4 +64,48 @@ describe('conversion by a webhook', () => {
     assert.equal(one[0], other[0])
     assert.equal(one[1], items[1])
   })
+
+  it('keeps what is not too large together, and converts the rest again', async () => {
+    const asked: number[] = []
+    const convert: ConvertObjects = (objects, apiVersion, use) => {
+      asked.push(objects.length)
+      return use(objects.map(object => ({ ...object, apiVersion })))
+    }
+    const { present } = webhookConversion(served, convert, newConvertedItems(100_000))
+    const items = Array.from({ length: 100 }, (_, i) => itemOf(thing(`t${i}`, 'example.com/v1', 100), 'c'))
+    await present(items.slice(0, 10), 'v2')
+    await present(items.slice(0, 10), 'v2')
+    assert.deepEqual(asked, [10])
+    for (let i = 10; i < 100; i += 10) await present(items.slice(i, i + 10), 'v2')
+    await present(items.slice(0, 10), 'v2')
+    assert.deepEqual(asked, Array(11).fill(10))
+  })
+
+  it('of a list converts about a megabyte at a time, and all of it before it shows the first object', async () => {
+    const asked: number[] = []
+    const convert: ConvertObjects = (objects, apiVersion, use) => {
+      asked.push(objects.length)
+      if (objects.some(({ metadata }) => metadata.name === 'broken')) throw new Error('not this one')
+      return use(objects.map(object => ({ ...object, apiVersion })))
+    }
+    const { present } = webhookConversion(served, convert, newConvertedItems(100_000))
+    const { signal } = new AbortController()
+    const listOf = (items: readonly Item[]) =>
+      convertedList(listing(items), each => present(each, 'v2'), signal)
+    const items = Array.from({ length: 600 }, (_, i) => itemOf(thing(`t${i}`, 'example.com/v1', 1_000), 'c'))
+    const shown: Item[] = []
+    for await (const batch of listOf(items)) shown.push(...batch)
+    assert.deepEqual(
+      shown.map(({ key, object }) => [key.name, object.apiVersion]),
+      items.map(({ key }) => [key.name, 'example.com/v2']),
+    )
+    assert.ok(asked.length > 10 && asked.every(count => count < 100), `${asked}`)
+    const broken = itemOf(thing('broken', 'example.com/v1', 1), 'c')
+    await assert.rejects(async () => (await listOf([...items, broken]).next()).value, /not this one/)
+  })
 })
+
+async function* listing(items: readonly Item[]): ItemList {
+  yield items
+  return { resourceVersion: '1' }
+}

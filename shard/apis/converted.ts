@@ -6,6 +6,7 @@ import { compileCached } from '../../openapi/compile.ts'
 import { itemAsSteps } from '../cache/item.ts'
 import type { ConvertObjects } from '../conversion/webhook.ts'
 import { storedLabels } from '../registry/strategy.ts'
+import { ConvertedItems, newConvertedItems } from './converteditems.ts'
 import { type ServedDefinition, storageVersionOf } from './served.ts'
 
 /** Conversion of the objects of one kind between versions. */
@@ -18,23 +19,45 @@ export interface Conversion {
   stored(object: KubeObject): Promise<KubeObject>
 }
 
-/** Conversion by a webhook. Items are converted once for all readers while they are in memory. */
-export function webhookConversion({ definition }: ServedDefinition, ask: ConvertObjects): Conversion {
+type Use<T> = (shown: readonly KubeObject[]) => Promise<T>
+
+/** Conversion by a webhook. Items are converted once for all readers while they are in memory and `kept`. */
+export function webhookConversion(
+  { definition }: ServedDefinition,
+  ask: ConvertObjects,
+  kept = newConvertedItems(),
+): Conversion {
   const { group, versions } = definition
   const schemaOf = (name: string) => compileCached(versions.find(v => v.name === name)?.schema ?? {})
   const isIn = ({ apiVersion }: KubeObject, version: string) => apiVersion === apiVersionOf(group, version)
-  const convert: Conversion['convert'] = async (objects, version) => {
+  const convertFor = async <T>(objects: readonly KubeObject[], version: string, use: Use<T>): Promise<T> => {
     const foreign = objects.filter(object => !isIn(object, version))
-    if (foreign.length === 0) return objects
-    const answered = await ask(foreign.map(unpresented), apiVersionOf(group, version))
+    if (foreign.length === 0) return use(objects)
     const schema = schemaOf(version)
-    const read = (object: KubeObject, i: number) =>
-      presentedAs(schema.decode(answered[i] ?? object, { stored: true }).object, object)
-    const decoded = await pacedMap(foreign.entries(), ([i, object]) => read(object, i))
-    const converted = new Map(foreign.map((object, i) => [object, decoded[i]]))
-    return objects.map(object => converted.get(object) ?? object)
+    return ask(foreign.map(unpresented), apiVersionOf(group, version), async answered => {
+      const read = (object: KubeObject, i: number) =>
+        presentedAs(schema.decode(answered[i] ?? object, { stored: true }).object, object)
+      const decoded = await pacedMap(foreign.entries(), ([i, object]) => read(object, i))
+      const converted = new Map(foreign.map((object, i) => [object, decoded[i]]))
+      return use(objects.map(object => converted.get(object) ?? object))
+    })
   }
-  return { convert, present: withCache(convert, isIn), stored: one(convert, storageVersionOf(definition)) }
+  const convertItems = async (items: readonly Item[], version: string): Promise<readonly Item[]> => {
+    const objects = await pacedMap(items, ({ object }) => object)
+    return convertFor(objects, version, shown => encodedAll(items, shown))
+  }
+  const known = new ConvertedItems(kept, convertItems)
+  const convert: Conversion['convert'] = (objects, version) =>
+    convertFor(objects, version, async shown => shown)
+  return {
+    convert,
+    async present(items, version) {
+      const foreign = await pacedMap(items, item => (isIn(item.object, version) ? undefined : item))
+      const shown = await known.of(new Set(foreign), version)
+      return items.map(item => shown.get(item) ?? item)
+    },
+    stored: one(convert, storageVersionOf(definition)),
+  }
 }
 
 const one =
@@ -42,36 +65,15 @@ const one =
   async object =>
     (await convert([object], version))[0] ?? object
 
-/** Converts items that were not converted to this version before. */
-function withCache(
-  convert: Conversion['convert'],
-  isIn: (object: KubeObject, version: string) => boolean,
-): Conversion['present'] {
-  const known = new Map<string, WeakMap<Item, Promise<Item>>>()
-  const ask = async (items: readonly Item[], version: string): Promise<readonly Item[]> => {
-    const objects = await convert(await pacedMap(items, ({ object }) => object), version)
-    const pace = new Pace()
-    const shown: Item[] = []
-    for (const [i, item] of items.entries()) {
-      const made = nowOrInTurns(itemAsSteps(item, objects[i] ?? item.object), pace)
-      shown.push(made instanceof Promise ? await made : made)
-      await pace.due()
-    }
-    return shown
+async function encodedAll(items: readonly Item[], objects: readonly KubeObject[]): Promise<readonly Item[]> {
+  const pace = new Pace()
+  const shown: Item[] = []
+  for (const [i, item] of items.entries()) {
+    const made = nowOrInTurns(itemAsSteps(item, objects[i] ?? item.object), pace)
+    shown.push(made instanceof Promise ? await made : made)
+    await pace.due()
   }
-  return async (items, version) => {
-    const converted = known.get(version) ?? new WeakMap<Item, Promise<Item>>()
-    known.set(version, converted)
-    const foreign = new Set(await pacedMap(items, item => (isIn(item.object, version) ? undefined : item)))
-    const missing = [...foreign].filter(item => !converted.has(item))
-    const asked = missing.length > 0 ? ask(missing, version) : Promise.resolve([])
-    for (const [i, item] of missing.entries()) {
-      const next = asked.then(shown => shown[i] ?? item)
-      next.catch(() => converted.delete(item))
-      converted.set(item, next)
-    }
-    return Promise.all(items.map(item => (foreign.has(item) ? (converted.get(item) ?? item) : item)))
-  }
+  return shown
 }
 
 /** The object without the fields that the server adds at reads, which webhooks do not convert. */

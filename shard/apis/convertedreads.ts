@@ -1,8 +1,9 @@
 import type { ServedKind } from '../../framework/cache/selection.ts'
-import type { Item, ItemEvent } from '../../framework/contract/item.ts'
+import { type Item, type ItemEvent, lengthOf } from '../../framework/contract/item.ts'
 import type { ItemList, ItemWatch, ResourceStorage, Selection } from '../../framework/contract/storage.ts'
 import { viewOf } from '../../framework/lens/view.ts'
 import { type FieldRequirement, matchesFields } from '../../framework/selectors/selectors.ts'
+import { batchesOf } from './converteditems.ts'
 
 /** Items in another version, in their order. */
 export type Present = (items: readonly Item[]) => Promise<readonly Item[]>
@@ -19,7 +20,7 @@ export function convertedReads(
       const item = await storage.get(ctx, key)
       return (await present([item]))[0] ?? item
     },
-    list: (ctx, query) => convertedList(storage.list(ctx, query), present),
+    list: (ctx, query) => convertedList(storage.list(ctx, query), present, ctx.signal),
     watch: (ctx, query) => convertedWatch(storage.watch(ctx, query), present),
   }
   return selectedAsShown(shown, kind)
@@ -51,12 +52,27 @@ export function selectedAsShown(storage: ResourceStorage, { fields = {} }: Serve
   }
 }
 
-/** Converts all items before anything is sent: a list fails as a whole. */
-export async function* convertedList(list: ItemList, present: Present): ItemList {
+/** Bytes of the items of a list that are held until all are converted. */
+const mostHeld = 4 * 1024 * 1024
+
+/**
+ * Converts all items before anything is sent: a list fails as a whole. Of a long list, what is not kept in the meantime is
+ * converted again. Throws when the signal is aborted.
+ */
+export async function* convertedList(list: ItemList, present: Present, signal: AbortSignal): ItemList {
   const items: Item[] = []
   let next = await list.next()
   for (; !next.done; next = await list.next()) items.push(...next.value)
-  if (items.length > 0) yield await present(items)
+  const batches = batchesOf(items)
+  const held: (readonly Item[])[] = []
+  let bytes = 0
+  for (const batch of batches) {
+    signal.throwIfAborted()
+    const shown = await present(batch)
+    bytes += shown.reduce((sum, item) => sum + lengthOf(item), 0)
+    if (bytes <= mostHeld) held.push(shown)
+  }
+  for (const [i, batch] of batches.entries()) yield held[i] ?? (await present(batch))
   return next.value
 }
 

@@ -12,6 +12,7 @@ import { type Convert, conversions } from '../conversion/conversions.ts'
 import type { ConvertObjects } from '../conversion/webhook.ts'
 import type { Part } from '../registry/strategy.ts'
 import { type Conversion, webhookConversion } from './converted.ts'
+import { newConvertedItems } from './converteditems.ts'
 import { type ServedDefinition, servedName, storageVersionOf } from './served.ts'
 
 /** Strategy `None`: rewrites apiVersion and prunes unknown fields (rules.md 7.41). */
@@ -98,6 +99,7 @@ export interface Versions {
 /** `converter` makes the client of a kind's conversion webhook. */
 export function versioning(converter: (webhook: ConversionWebhook) => ConvertObjects): Versions {
   const made = new WeakMap<ServedDefinition, Conversion>()
+  const kept = newConvertedItems()
   const make = (served: ServedDefinition): Conversion => {
     const { definition } = served
     const own = ownConversion(served)
@@ -106,7 +108,7 @@ export function versioning(converter: (webhook: ConversionWebhook) => ConvertObj
     const { conversion } = definition
     return conversion === undefined
       ? ownWays(renaming(definition, pruned), renaming(definition, completed), stored)
-      : webhookConversion(served, converter(conversion))
+      : webhookConversion(served, converter(conversion), kept)
   }
   return {
     conversionOf(served) {

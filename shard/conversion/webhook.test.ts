@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { createAddressPolicy } from '../../framework/net/addresspolicy.ts'
 import { type AnyReview, serveWebhooks, type Webhooks } from '../../test/support/servers/webhooks.ts'
-import { conversionWebhook } from './webhook.ts'
+import { conversionWebhook, newConversions } from './webhook.ts'
 
 const group = 'conversion.example.com'
 const object = (version: string, more: object = {}): KubeObject => ({
@@ -28,7 +29,7 @@ const refused: Readonly<Record<string, readonly [answer: KubeObject, why: RegExp
     /failed: the response is not JSON, .* an object that is too large$/,
   ],
   items: [
-    object('v2', { spec: { l: Array(1_000_000).fill(0) } }),
+    object('v2', { spec: { l: Array(150_000).fill(0) } }),
     /it has more than 100000 values or 3145728 characters$/,
   ],
   nested: [
@@ -38,7 +39,7 @@ const refused: Readonly<Record<string, readonly [answer: KubeObject, why: RegExp
   characters: [object('v2', { spec: { text: 'x'.repeat(4_000_000) } }), /values or 3145728 characters$/],
   'characters of one text': [
     object('v2', { spec: { text: 'x'.repeat(6_000_000) } }),
-    /failed: the response is not JSON, .* has a text or an object that is too large$/,
+    /failed: the response is not JSON, .* a text or an object that is too large$/,
   ],
   labels: [
     object('v2', { metadata: { name: 'a', labels: members(10_001, '') } }),
@@ -50,7 +51,9 @@ const refused: Readonly<Record<string, readonly [answer: KubeObject, why: RegExp
   ],
 }
 
-const allowed = createAddressPolicy({ allow: ['127.0.0.1'] })
+const conversions = newConversions(createAddressPolicy({ allow: ['127.0.0.1'] }))
+
+const all = async (converted: readonly KubeObject[]): Promise<readonly KubeObject[]> => converted
 
 interface Review extends AnyReview {
   readonly request: { readonly uid: string; readonly objects: readonly KubeObject[] }
@@ -62,10 +65,10 @@ describe('a conversion webhook that answers with', function () {
   const convert = (path: string, count = 1): Promise<readonly KubeObject[]> => {
     const { url, caBundle } = webhooks
     const webhook = { url: `${url}/${encodeURIComponent(path)}`, caBundle, reviewVersions: ['v1'] }
-    return conversionWebhook(webhook, allowed)(Array(count).fill(object('v1')), `${group}/v2`)
+    return conversionWebhook(webhook, conversions)(Array(count).fill(object('v1')), `${group}/v2`, all)
   }
   before(async () => {
-    const all = {
+    const answers = {
       ...converted,
       ...Object.fromEntries(Object.entries(refused).map(([what, [o]]) => [what, o])),
     }
@@ -75,7 +78,7 @@ describe('a conversion webhook that answers with', function () {
     })
     webhooks = await serveWebhooks<Review>(
       Object.fromEntries(
-        Object.entries(all).map(([what, answer]) => [`/${encodeURIComponent(what)}`, answering(answer)]),
+        Object.entries(answers).map(([what, answer]) => [`/${encodeURIComponent(what)}`, answering(answer)]),
       ),
     )
   })
@@ -98,13 +101,49 @@ describe('a conversion webhook that answers with', function () {
     const own = await serveWebhooks<Review>({ '/parts': answer })
     const { url, caBundle } = own
     const webhook = { url: `${url}/parts`, caBundle, reviewVersions: ['v1'] }
-    const read = await conversionWebhook(webhook, allowed)(objects, `${group}/v2`)
+    const read = await conversionWebhook(webhook, conversions)(objects, `${group}/v2`, all)
     assert.deepEqual(
       read,
       objects.map(each => ({ ...each, apiVersion: `${group}/v2` })),
     )
     assert.deepEqual(sizes, Array(10).fill(4))
     own.close()
+  })
+
+  it('more values than are decoded at once is refused, also where no object has too many', async () => {
+    const values = object('v2', { spec: { all: Array(4_000).fill({}) } })
+    const answer = ({ request }: Review) => ({
+      convertedObjects: request.objects.map(() => values),
+      result: { status: 'Success' },
+    })
+    const own = await serveWebhooks<Review>({ '/values': answer })
+    const { url, caBundle } = own
+    const convertTo = conversionWebhook(
+      { url: `${url}/values`, caBundle, reviewVersions: ['v1'] },
+      conversions,
+    )
+    const objects = Array(100).fill(object('v1'))
+    await assert.rejects(convertTo(objects, `${group}/v2`, all), /has more than 300,000 values/)
+    assert.equal((await convertTo(objects.slice(70), `${group}/v2`, all)).length, 30)
+    own.close()
+  })
+
+  it('its objects is used with few others at a time', async () => {
+    const { url, caBundle } = webhooks
+    const convertTo = conversionWebhook(
+      { url: `${url}/usual`, caBundle, reviewVersions: ['v1'] },
+      conversions,
+    )
+    let [using, used, most] = [0, 0, 0]
+    const use = async (): Promise<void> => {
+      most = Math.max(most, ++using)
+      while (using < 4 && used < 16) await turn()
+      await turn()
+      using--
+      used++
+    }
+    await Promise.all(Array.from({ length: 20 }, () => convertTo([object('v1')], `${group}/v2`, use)))
+    assert.equal(most, 4)
   })
 
   for (const [what, [, why]] of Object.entries(refused))

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { atMost } from '../../framework/async/atmost.ts'
 import { inTurns, Pace } from '../../framework/async/awaitable.ts'
 import { isObject, listAt, memberOf, textAt } from '../../framework/formats/values.ts'
 import { isMembers, Work } from '../../framework/json/json.ts'
@@ -13,11 +14,15 @@ import { annotationErrors, labelErrors } from '../registry/metadata.ts'
 import { brief, postJson, type WebhookCall } from '../webhook/post.ts'
 import { reviewBody } from '../webhook/reviewbody.ts'
 
-/** Converts objects of other versions to `apiVersion`; same number, same order. */
-export type ConvertObjects = (
+/**
+ * Converts objects of other versions to `apiVersion`; same number, same order. The results exist while `use` works with them: few
+ * conversions have theirs at a time.
+ */
+export type ConvertObjects = <T>(
   objects: readonly KubeObject[],
   apiVersion: string,
-) => Promise<readonly KubeObject[]>
+  use: (converted: readonly KubeObject[]) => Promise<T>,
+) => Promise<T>
 
 const group = 'apiextensions.k8s.io'
 const supported = ['v1', 'v1beta1']
@@ -25,23 +30,45 @@ const supported = ['v1', 'v1beta1']
 /** Timeout of a conversion in seconds, however many reviews it has. Several readers share the result, so that no reader cancels the call. */
 const timeoutSeconds = 30
 
+/** Conversions whose results exist at a time. A response of 8 MiB takes ten times as much memory when it is decoded. */
+const mostUsed = 4
+
+/** What the clients of all conversion webhooks share. */
+export interface Conversions {
+  readonly addresses: AddressPolicy
+  readonly usedInTurn: <T>(work: () => Promise<T>) => Promise<T>
+}
+
+export const newConversions = (addresses: AddressPolicy): Conversions => ({
+  addresses,
+  usedInTurn: atMost(mostUsed),
+})
+
 /** Calls a conversion webhook. Rejects with 500 and the message of Kubernetes (rules.md 7.42). */
 export const conversionWebhook =
-  (webhook: ConversionWebhook, addresses: AddressPolicy): ConvertObjects =>
-  async (objects, apiVersion) => {
+  (webhook: ConversionWebhook, { addresses, usedInTurn }: Conversions): ConvertObjects =>
+  async (objects, apiVersion, use) => {
     const about = `conversion for ${kindText(objects[0])}`
     const signal = AbortSignal.timeout(timeoutSeconds * 1000)
-    const converted: unknown[] = []
-    for await (const part of parts(objects)) {
-      const asked = ask({ webhook, addresses, part, apiVersion, signal })
-      const answered = await asked.catch((error: Error) => {
-        throw failed(`${about} failed: ${error.message}`)
-      })
-      if (answered.length !== part.count)
-        throw failed(`${about} returned ${answered.length} objects, expected ${part.count}`)
-      for (const object of answered) converted.push(object)
-    }
-    return checked(objects, converted, apiVersion, about)
+    const responses: Response[] = []
+    for await (const part of parts(objects))
+      responses.push(await ask({ webhook, addresses, part, apiVersion, signal }).catch(failing(about)))
+    return usedInTurn(async () => {
+      const converted: unknown[] = []
+      for (const response of responses.splice(0)) {
+        const answered = await convertedObjects(response).catch(failing(about))
+        if (answered.length !== response.count)
+          throw failed(`${about} returned ${answered.length} objects, expected ${response.count}`)
+        for (const object of answered) converted.push(object)
+      }
+      return use(await checked(objects, converted, apiVersion, about))
+    })
+  }
+
+const failing =
+  (about: string) =>
+  (error: Error): never => {
+    throw failed(`${about} failed: conversion webhook for /, Kind= failed: ${error.message}`)
   }
 
 /** The converted objects with what a conversion may not change. Throws 500 for the first invalid one. */
@@ -126,10 +153,18 @@ interface Call {
   readonly signal: AbortSignal
 }
 
-/**
- * The converted objects of the response. Kubernetes sends objects one by one, as items of a list without a kind.
- */
-async function ask({ webhook, addresses, part, apiVersion, signal }: Call): Promise<readonly unknown[]> {
+/** A response that is not decoded. */
+interface Response {
+  readonly text: string
+  /** Of the review. */
+  readonly uid: string
+  readonly version: string
+  /** The number of objects in the review. */
+  readonly count: number
+}
+
+/** Kubernetes sends objects one by one, as items of a list without a kind. */
+async function ask({ webhook, addresses, part, apiVersion, signal }: Call): Promise<Response> {
   const version = webhook.reviewVersions.find(each => supported.includes(each))
   if (version === undefined) throw new Error('no supported conversion review versions')
   const uid = randomUUID()
@@ -138,13 +173,9 @@ async function ask({ webhook, addresses, part, apiVersion, signal }: Call): Prom
     apiVersion: `${group}/${version}`,
     request: { uid, desiredAPIVersion: apiVersion },
   }
-  try {
-    const body = reviewBody(review, { objects: part.objects })
-    const text = await posted(webhook, addresses, { body, signal })
-    return convertedObjects(await parsed(text), uid, version)
-  } catch (error) {
-    throw new Error(`conversion webhook for /, Kind= failed: ${(error as Error).message}`)
-  }
+  const body = reviewBody(review, { objects: part.objects })
+  const text = await posted(webhook, addresses, { body, signal })
+  return { text, uid, version, count: part.count }
 }
 
 async function posted(
@@ -167,12 +198,13 @@ async function posted(
 const parsed = (text: string): Promise<unknown> =>
   inTurns(parseJsonSteps(text), new Pace()).catch(() => {
     throw new Error(
-      'the response is not JSON, is nested too deeply, or has a text or an object that is too large',
+      'the response is not JSON, is nested too deeply, has more than 300,000 values, or a text or an object that is too large',
     )
   })
 
-/** Throws for an invalid response. Responses of v1beta1 have no uid. */
-function convertedObjects(review: unknown, uid: string, version: string): readonly unknown[] {
+/** The converted objects of the response. Throws for an invalid one. Responses of v1beta1 have no uid. */
+async function convertedObjects({ text, uid, version }: Response): Promise<readonly unknown[]> {
+  const review = await parsed(text)
   const [apiVersion, kind] = [textAt(review, 'apiVersion'), textAt(review, 'kind')]
   if (version === 'v1' && (kind !== 'ConversionReview' || apiVersion !== `${group}/v1`))
     throw new Error(

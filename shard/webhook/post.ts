@@ -12,6 +12,8 @@ export interface WebhookCall {
   readonly caBundle: string | undefined
   readonly seconds: number
   readonly signal: AbortSignal
+  /** Bytes of the response. Default: 8 MiB. */
+  readonly most?: number
   /** The address policy. */
   readonly lookup: LookupFunction
 }
@@ -31,7 +33,7 @@ function* pieces(parts: readonly Buffer[]): Generator<Buffer> {
  * (`net/http` Client.Do, `k8s.io/client-go/rest` Result.Into).
  */
 export async function postJson(call: WebhookCall): Promise<string> {
-  const { url, body, seconds, signal, lookup } = call
+  const { url, body, seconds, signal, lookup, most = largest } = call
   const ca = authorityOf(call)
   const target = new URL(url)
   target.searchParams.set('timeout', `${seconds}s`)
@@ -51,7 +53,7 @@ export async function postJson(call: WebhookCall): Promise<string> {
         lookup,
         headersTimeout: 0,
         connectTimeout: 0,
-        limits: { bytes: largest, timeout: seconds * 1000 },
+        limits: { bytes: most, timeout: seconds * 1000 },
       },
       ...(ca !== undefined && { tls: { ca } }),
     },

@@ -32,7 +32,7 @@ export const webhookClient = (addresses: AddressPolicy): AskWebhook => {
     if (request.dryRun && webhook.sideEffects !== 'None' && webhook.sideEffects !== 'NoneOnDryRun')
       throw noDryRun(webhook.name)
     const uid = randomUUID()
-    const response = await sent({ webhook, subject, addresses, uid, texts })
+    const response = await sent({ webhook, subject, addresses, uid, texts, mutating })
       .then(text => answerIn(text, { uid, mutating, version: versionOf(webhook) }))
       .catch((error: Error) => error)
     if (response instanceof Error) {
@@ -59,10 +59,14 @@ interface Call {
   readonly addresses: AddressPolicy
   readonly uid: string
   readonly texts: ObjectTexts
+  readonly mutating: boolean
 }
 
+/** Bytes of a response without a patch: many of them are received at a time. */
+const mostWithoutPatch = 512 * 1024
+
 /** The body of the response. */
-async function sent({ webhook, subject, addresses, uid, texts }: Call): Promise<string> {
+async function sent({ webhook, subject, addresses, uid, texts, mutating }: Call): Promise<string> {
   const { caBundle } = webhook.clientConfig
   const url = webhookUrl(webhook.clientConfig)
   const problem = addresses.problemOf(url)
@@ -73,6 +77,7 @@ async function sent({ webhook, subject, addresses, uid, texts }: Call): Promise<
     caBundle,
     seconds: Math.min(30, Math.max(1, webhook.timeoutSeconds ?? 10)),
     signal: subject.ctx.signal,
+    ...(!mutating && { most: mostWithoutPatch }),
     lookup: addresses.lookup,
   }).catch((error: Error) => {
     throw new Error(`failed to call webhook: ${error.message}`)
@@ -84,9 +89,12 @@ interface Answer extends WebhookResponse {
   readonly response: object
 }
 
+/** Values of a response: its patch is one text. */
+const mostInResponse = 10_000
+
 /** Throws when the AdmissionReview is invalid. */
 async function answerIn(text: string, expected: Expected): Promise<Answer> {
-  const found = responseOrProblem(await parsed(text), expected)
+  const found = responseOrProblem(await parsed(text, mostInResponse), expected)
   if (typeof found === 'string') throw invalidResponse(found)
   const patch = textAt(found.response, 'patch')
   if (patch === '') return { ...found, patch: undefined }
@@ -148,9 +156,9 @@ function patchProblem(response: object, mutating: boolean): string | undefined {
     : `webhook returned invalid response.patchType of ${JSON.stringify(type)}`
 }
 
-/** undefined for text that is no JSON, has too many levels, or an object of too many members. */
-const parsed = (text: string): Promise<unknown> =>
-  inTurns(parseJsonSteps(text), new Pace()).catch(() => undefined)
+/** undefined for text that is no JSON, has too many levels or values, or an object of too many members. */
+const parsed = (text: string, values?: number): Promise<unknown> =>
+  inTurns(parseJsonSteps(text, values === undefined ? {} : { values }), new Pace()).catch(() => undefined)
 
 /** 500: the call failed (rules.md 2.58). */
 const failedCall = (name: string, why: string): StatusError =>
