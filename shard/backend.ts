@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { ApiSet } from '../framework/contract/apis.ts'
 import type { Authorizer } from '../framework/contract/authorizer.ts'
 import type { Backend, ResourceRef } from '../framework/contract/backend.ts'
@@ -30,11 +31,14 @@ export interface BackendOptions {
   readonly hasCopies: boolean
 }
 
+/** Storages that are remembered: tenants choose the names of resources and the identities of exports. */
+const mostStorages = 10_000
+
 /** The embedded shard as a backend. */
 export function shardBackend(options: BackendOptions): Backend {
   const { store, cache, wiring, served, clusters, tree, authorizer, inactive, hasCopies } = options
   const common = compose(served, [])
-  const storages = new Map<string, ResourceStorage>()
+  const storages = new LRUCache<string, ResourceStorage>({ max: mostStorages })
   const apis = (cluster: ClusterScope): ApiSet | undefined =>
     cluster === '*' ? wildcard : clusters.of(cluster)
   const storage = (ref: ResourceRef): ResourceStorage => {
