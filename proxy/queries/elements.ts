@@ -1,6 +1,7 @@
 import { Pace } from '../../framework/async/awaitable.ts'
+import { StatusError } from '../../framework/meta/errors.ts'
 import type { OutgoingResponse } from '../../framework/net/client.ts'
-import { badGateway, failureOf } from '../../framework/net/failure.ts'
+import { badGateway, failureOf, isStaleConnection } from '../../framework/net/failure.ts'
 import { pieces } from '../../remote/reading/listing.ts'
 import { DepthScanner } from '../../remote/reading/scanner.ts'
 import { mostAround, mostOfElement, Unfinished } from '../../remote/reading/unfinished.ts'
@@ -18,7 +19,15 @@ export interface ListDocument {
 /** Elements in the order of the list, as they were sent. */
 export type Elements = AsyncGenerator<readonly Buffer[], ListDocument>
 
-/** The elements of a response, as they arrive. Throws 502 for a response that is not a list, or too large. */
+/** The 502 for a list whose connection was closed before its end: a shard does so with one that is not read for 15 seconds. */
+export class ListCutOff extends StatusError {
+  constructor(cause: unknown) {
+    const { code, reason, message } = failureOf(cause)
+    super(code, reason, message)
+  }
+}
+
+/** The elements of a response, as they arrive. Throws 502 for a response that is not a list, or too large, and `ListCutOff`. */
 export async function* elementsOf({ body }: Pick<OutgoingResponse, 'body'>): Elements {
   const reader = new ElementsReader()
   const pace = new Pace()
@@ -30,6 +39,7 @@ export async function* elementsOf({ body }: Pick<OutgoingResponse, 'body'>): Ele
     }
     return reader.finish()
   } catch (error) {
+    if (isStaleConnection(error)) throw new ListCutOff(error)
     throw error instanceof SyntaxError ? badGateway('its response is not a list') : failureOf(error)
   }
 }

@@ -1,5 +1,5 @@
 import { comparePositions, type OrderPosition, orderIn } from '../../framework/selectors/order.ts'
-import { type Elements, elementsOf } from './elements.ts'
+import { type Elements, elementsOf, ListCutOff } from './elements.ts'
 import type { MergedPage, MergedPart, PageElements } from './page.ts'
 import { type OrderedElement, orderedElement } from './position.ts'
 import { listFrom } from './sequence.ts'
@@ -66,6 +66,10 @@ class OrderedPart {
   /** The index of the next waiting element. */
   #at = 0
   #elements: Elements | undefined
+  /** The last object that was read, or that of the page before. */
+  #last: OrderPosition | undefined
+  /** Whether the current response has had a new object. */
+  #hasNew = false
   #isOver = false
 
   constructor(part: MergedPart, page: MergedPage, sign: 1 | -1) {
@@ -73,6 +77,7 @@ class OrderedPart {
     this.#page = page
     this.#sign = sign
     this.place = page.start.places[part.index] ?? ''
+    this.#last = page.start.last
   }
 
   get index(): number {
@@ -86,18 +91,21 @@ class OrderedPart {
     return this.#part.aligned(bytes)
   }
 
-  /** Reads the next object, unless there is a current one. Objects of earlier pages are left out. */
+  /** Reads the next object, unless there is a current one. Objects that were read before are left out. */
   async read(): Promise<void> {
-    const { last } = this.#page.start
     while (this.current === undefined && !this.#isOver) {
       const next = this.#waiting[this.#at++]
       if (next === undefined) await this.#more()
-      else {
-        const element = orderedElement(next, this.#part)
-        const isNew = last === undefined || comparePositions(element.position, last, this.#sign) > 0
-        if (isNew) this.current = element
-      }
+      else this.#pass(orderedElement(next, this.#part))
     }
+  }
+
+  #pass(element: OrderedElement): void {
+    const { position } = element
+    if (this.#last !== undefined && comparePositions(position, this.#last, this.#sign) <= 0) return
+    this.#last = position
+    this.#hasNew = true
+    this.current = element
   }
 
   close(): void {
@@ -105,20 +113,31 @@ class OrderedPart {
   }
 
   async #more(): Promise<void> {
-    this.#elements ??= await this.#open()
-    const next = await this.#elements.next()
-    if (!next.done) {
+    const elements = this.#elements ?? (await this.#open())
+    this.#elements = elements
+    const next = await elements.next().catch((error: unknown) => this.#askAgain(error))
+    if (next !== undefined && !next.done) {
       this.#waiting = next.value
       this.#at = 0
       return
     }
     this.#elements = undefined
+    if (next === undefined) return
     const following = next.value.metadata?.continue ?? ''
     if (following === '') this.#isOver = true
     else this.place = following
   }
 
+  /**
+   * A list that waits while those of other shards are read is cut off by its shard. It is asked for once more, unless it was cut off
+   * before it had a new object.
+   */
+  #askAgain(error: unknown): undefined {
+    if (!(error instanceof ListCutOff && this.#hasNew)) throw error
+  }
+
   async #open(): Promise<Elements> {
+    this.#hasNew = false
     const { part, hidesObjects } = this.#part
     const parameters = listFrom(this.place, this.#part, this.#page.limit)
     return elementsOf(await part.ask({ ...parameters, ...(hidesObjects && { includeObject: 'Metadata' }) }))
