@@ -4,6 +4,7 @@ import { badRequest, serviceUnavailable } from '../../framework/meta/errors.ts'
 import { configMap, crd, idOf, readThings, thing, where } from '../../virtual/query/testing/scene.ts'
 import { listParts } from './list.ts'
 import type { ShardPart } from './part.ts'
+import { chunksIn } from './testing/answering.ts'
 import { TwoShards } from './testing/twoshards.ts'
 
 const configMaps = '/api/v1/configmaps'
@@ -80,6 +81,18 @@ describe('a list of a query of two shards', () => {
     const { items } = await listed(`?orderBy=${encodeURIComponent("object.data['size']")}`)
     const names = items.flatMap(({ metadata }) => Object.keys(metadata.annotations ?? {}))
     assert.deepEqual([...new Set(names)], ['kcp.io/cluster'])
+  })
+
+  it('is sent in chunks of about 256 KiB when it is ordered, so that large objects do not fill the memory', async () => {
+    const large = (name: string) => configMap(name, { size: '9', text: 'x'.repeat(300_000) })
+    await shards.alpha.cluster('one', large('g'), large('h'), large('i'))
+    const search = `?orderBy=${encodeURIComponent("object.data['size']")}`
+    const chunks = await chunksIn(listParts(shards.parts(configMaps, search), new URLSearchParams(search)))
+    assert.ok(
+      chunks.every(({ length }) => length < 600_000),
+      String(chunks.map(({ length }) => length)),
+    )
+    assert.equal(JSON.parse(Buffer.concat(chunks).toString()).items.length, 8)
   })
 
   it('has all pages of one revision', async () => {

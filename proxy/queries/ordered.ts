@@ -5,23 +5,27 @@ import { type OrderedElement, orderedElement } from './position.ts'
 import { listFrom } from './sequence.ts'
 import type { ListPlace, MergedStart } from './token.ts'
 
-const mostInBatch = 500
+/** Objects and bytes after which a batch is sent. */
+const [mostInBatch, mostBytes] = [500, 256 * 1024]
 
 /** The objects of all shards in the order of a value. */
 export async function* inOrder(page: MergedPage): PageElements {
   const { sign } = orderIn(page.orderBy)
   const readers = page.parts.map(part => new OrderedPart(part, page, sign))
   const batch: Buffer[] = []
-  let [last, count]: [OrderPosition | undefined, number] = [page.start.last, 0]
+  let last = page.start.last
+  let [count, bytes] = [0, 0]
   try {
     for (;;) {
       const first = await firstOf(readers, sign)
       if (first?.current === undefined) break
       if (page.limit > 0 && count === page.limit) break
       last = first.current.position
-      batch.push(first.take())
+      bytes += batch[batch.push(first.take()) - 1]?.length ?? 0
       count++
-      if (batch.length === mostInBatch) yield batch.splice(0)
+      if (batch.length < mostInBatch && bytes < mostBytes) continue
+      yield batch.splice(0)
+      bytes = 0
     }
     yield batch
     return following(page.start, readers, last)
