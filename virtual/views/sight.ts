@@ -37,6 +37,12 @@ export class ViewSight {
     return this.isSelected(item, cluster) ? this.presented(item, cluster) : undefined
   }
 
+  /** Whether the View shows the item. Masking it, which takes long for a large one, is not needed to know. */
+  shows(item: Item): boolean {
+    if (!this.isSelected(item)) return false
+    return this.#parts.plan.annotate.length === 0 || this.presented(item) !== undefined
+  }
+
   /** The item as the View shows it, whether the View selects it or not; undefined when an annotation fails. */
   presented(item: Item, cluster: ClusterFacts = this.#parts.clusters.of(item.key.cluster)): Item | undefined {
     return this.#parts.presenter.presented(item, { cluster, user: this.#user, allowance: this.allowance })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { itemOf, type RequestContext } from '../../framework/index.ts'
+import { type Item, itemOf, type RequestContext } from '../../framework/index.ts'
 import { WatchCosts } from '../shared/watching/watchcosts.ts'
 import { Failures } from './failures.ts'
 import type { ResourcePlan } from './plan.ts'
@@ -40,6 +40,10 @@ function slowView() {
     },
   }
   const plan = { source, field: '', hide: [], annotate: [], where: { evaluate } } as unknown as ResourcePlan
+  return { storage: storageOf(plan), most: () => most }
+}
+
+function storageOf(plan: ResourcePlan) {
   const failures = new Failures(() => undefined)
   const facts = { name: 'one', path: '', labels: {}, annotations: {} }
   const view = {
@@ -52,7 +56,46 @@ function slowView() {
       ...{ clusters: { of: () => facts }, labelled: () => true },
     },
   } as unknown as ViewStorage
-  return { storage: viewStorage(view), most: () => most }
+  return viewStorage(view)
+}
+
+const key = { cluster: 'one', namespace: '', name: 'n0' }
+const written = { dryRun: false, fieldManager: '' }
+
+/** A View whose steps of a write take longer than a slice, and the turns of the event loop in which they ran. */
+function slowWrite() {
+  const steps: { readonly what: string; readonly turn: number }[] = []
+  let turn = 0
+  const step = (what: string): void => {
+    const own = turn
+    setImmediate(() => {
+      turn = own + 1
+    })
+    steps.push({ what, turn })
+    spin(3)
+  }
+  const [stored] = items as [Item]
+  const evaluate = ({ item }: { readonly item: Item }) => {
+    step(item === stored ? 'select the stored object' : 'select the new object')
+    return { value: true }
+  }
+  const source = {
+    ...{ group: '', version: 'v1', names: { plural: 'configmaps', kind: 'ConfigMap' } },
+    storage: {
+      create: async () => stored,
+      update: async (_ctx: unknown, _key: unknown, change: (item: Item) => Promise<unknown>) => {
+        await change(stored)
+        return stored
+      },
+    },
+  }
+  const plan = {
+    ...{ source, field: '', hide: [], annotate: [], where: { evaluate } },
+    get writable() {
+      return step('check what is written')
+    },
+  } as unknown as ResourcePlan
+  return { storage: storageOf(plan), steps: () => steps }
 }
 
 const ctx = {
@@ -78,5 +121,25 @@ describe('other requests have their turn', () => {
     for await (const batch of storage.watch(ctx, query)) count += batch.length
     assert.equal(count, items.length)
     assert.ok(most() <= 400, `${most()} objects in one turn`)
+  })
+
+  it('between the steps of a write through a View', async () => {
+    const { storage, steps } = slowWrite()
+    await storage.update(ctx, key, async ({ object }) => object, written)
+    assert.deepEqual(
+      steps().map(({ what }) => what),
+      ['select the stored object', 'check what is written', 'select the new object'],
+    )
+    assert.equal(new Set(steps().map(({ turn }) => turn)).size, 3)
+  })
+
+  it('between the steps of a create through a View', async () => {
+    const { storage, steps } = slowWrite()
+    await storage.create(ctx, key, (items[0] as Item).object, written)
+    assert.deepEqual(
+      steps().map(({ what }) => what),
+      ['check what is written', 'select the new object'],
+    )
+    assert.equal(new Set(steps().map(({ turn }) => turn)).size, 2)
   })
 })

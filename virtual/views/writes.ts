@@ -1,3 +1,4 @@
+import { Pace } from '../../framework/async/awaitable.ts'
 import { contextWith } from '../../framework/contract/context.ts'
 import {
   type Change,
@@ -35,7 +36,10 @@ export async function createThrough(
   { patch: _, ...options }: WriteOptions,
 ): Promise<Item> {
   const { view, sight } = writes
-  const next = staying(writes, key, accepted({ ...view, sent: object }))
+  const pace = new Pace()
+  const next = accepted({ ...view, sent: object })
+  await pace.due()
+  checkStaying(writes, key, next)
   const { storage } = view.plan.source
   return sight.written(await quietly(writes, key, ctx => storage.create(ctx, key, next, options)))
 }
@@ -48,9 +52,14 @@ export async function updateThrough(
 ): Promise<Item> {
   const { view, sight, visible } = writes
   const inner = async (stored: Item): Promise<KubeObject> => {
+    const pace = new Pace()
     const shown = visible(stored)
     const sent = await change(shown)
-    return staying(writes, key, accepted({ ...view, sent, shown, stored }))
+    await pace.due()
+    const next = accepted({ ...view, sent, shown, stored })
+    await pace.due()
+    checkStaying(writes, key, next)
+    return next
   }
   const { storage } = view.plan.source
   return sight.written(
@@ -71,10 +80,10 @@ export async function deleteThrough(
   return { ...deletion, item: sight.written(deletion.item) }
 }
 
-/** The object to store. Throws 403 unless the View shows it. */
-function staying({ view, sight }: ViewWrites, key: ObjectKey, object: KubeObject): KubeObject {
+/** Throws 403 unless the View shows the object to store. */
+function checkStaying({ view, sight }: ViewWrites, key: ObjectKey, object: KubeObject): void {
   const { plan, name } = view
-  if (sight.shown(itemOf(object, key.cluster)) !== undefined) return object
+  if (sight.shows(itemOf(object, key.cluster))) return
   const { group, names } = plan.source
   throw forbidden(
     { group, resource: names.plural, name: object.metadata.name ?? '' },
