@@ -86,7 +86,7 @@ else
         ['--from', join(directory, 'none'), '--to', where],
         /there is no store in .*: give --from/,
       )
-      await refused(['--from', where, '--to', where], /one of --from and --to is a directory/)
+      await refused(['--from', where, '--to', where], /One of --from and --to must be a directory/)
       await refused(['--from', 'memory:', '--to', where], /A store in memory cannot be copied/)
       await refused(['--from', where, '--to', process.cwd()], /has files in it: move it away/)
       const to = join(directory, 'store')
