@@ -1,9 +1,10 @@
+import { victimToken } from '../tools/connection.ts'
 import { processorTime } from '../tools/process.ts'
 import { type Benchmark, type Row, reached } from '../tools/result.ts'
 import { withScratch } from '../tools/scratch.ts'
 import type { Side } from '../tools/sides.ts'
 import { median } from '../tools/statistics.ts'
-import { Loader, type Requests, targetOf } from './loader.ts'
+import { Loader, type Requests, type Target, targetOf } from './loader.ts'
 import { configMap, workspace } from './measures.ts'
 import { thisCheckout, withOriel } from './server.ts'
 
@@ -16,6 +17,9 @@ const patch = { method: 'PATCH', workers, count, paths: [`${collection}/r0-%d`] 
 /** More requests than objects: each object more than once. */
 const firstRound = Array.from({ length: count }, (_, i) => `${collection}/r0-${i}`)
 
+/** Requests of a user whose permissions are a role of the workspace; all others are of an administrator. */
+const byUser = 'GET by a user with a role'
+
 /** The requests of a round. Those of the first round make the objects of the others. */
 const requestsOf = (round: number): Readonly<Record<string, Requests>> => ({
   CREATE: {
@@ -23,6 +27,7 @@ const requestsOf = (round: number): Readonly<Record<string, Requests>> => ({
     contentType: 'application/json',
   },
   GET: { method: 'GET', paths: firstRound, workers, count: 4 * count },
+  [byUser]: { method: 'GET', paths: firstRound, workers, count: 4 * count },
   'LIST of 500 objects': { method: 'GET', paths: [`${collection}?limit=500`], workers, count: count / 5 },
   'merge patch': {
     ...{ ...patch, body: `{"data":{"round":"${round}"}}` },
@@ -36,10 +41,10 @@ const requestsOf = (round: number): Readonly<Record<string, Requests>> => ({
 })
 
 /** Milliseconds of processor time of the server for one request. */
-async function costOf(loader: Loader, side: Side, requests: Requests): Promise<number> {
-  const before = await processorTime(side.pid)
-  await loader.run({ target: targetOf(side), requests })
-  return (((await processorTime(side.pid)) - before) * 1_000) / requests.count
+async function costOf(loader: Loader, target: Target, { pid }: Side, requests: Requests): Promise<number> {
+  const before = await processorTime(pid)
+  await loader.run({ target, requests })
+  return (((await processorTime(pid)) - before) * 1_000) / requests.count
 }
 
 async function prepare(loader: Loader, side: Side): Promise<void> {
@@ -60,7 +65,24 @@ async function prepare(loader: Loader, side: Side): Promise<void> {
     target,
     requests: { method: 'GET', paths: [until.until], workers: 1, count: 1, ...until },
   })
+  await loader.run({ target, requests: permission })
 }
+
+const rbac = 'rbac.authorization.k8s.io'
+const permission: Requests = {
+  ...{ method: 'POST', contentType: 'application/json', workers: 1, count: 1 },
+  paths: [`/clusters/root:guard/apis/${rbac}/v1/clusterrolebindings`],
+  body: JSON.stringify({
+    apiVersion: `${rbac}/v1`,
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'victim' },
+    roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ apiGroup: rbac, kind: 'User', name: 'victim' }],
+  }),
+}
+
+const targetFor = (name: string, side: Side): Target =>
+  name === byUser ? { ...targetOf(side), token: victimToken } : targetOf(side)
 
 type Costs = Readonly<Record<'changed' | 'base', readonly number[]>>
 
@@ -88,7 +110,7 @@ async function compare(
       const of = costs.get(name) ?? { changed: [], base: [] }
       costs.set(name, of)
       for (const side of round % 2 === 0 ? (['changed', 'base'] as const) : (['base', 'changed'] as const))
-        of[side].push(await costOf(loader, sides[side], requests))
+        of[side].push(await costOf(loader, targetFor(name, sides[side]), sides[side], requests))
     }
   return [...costs].map(([name, taken]) => rowOf(name, taken))
 }
