@@ -9,7 +9,7 @@ import { serviceUnavailable, unauthorized } from '../framework/meta/errors.ts'
 import type { ClusterName } from '../framework/meta/object.ts'
 import { isStream } from '../framework/net/forward.ts'
 import type { Authenticator } from '../framework/request/authenticator.ts'
-import type { Incoming } from '../framework/request/incoming.ts'
+import { type Incoming, refuseLoop } from '../framework/request/incoming.ts'
 import { isClusterPath } from '../framework/request/path.ts'
 import type { Answer } from '../framework/request/response.ts'
 import { decodeSegment } from '../framework/request/segments.ts'
@@ -22,13 +22,7 @@ import {
 } from '../framework/request/user.ts'
 import { text } from '../framework/responses/textanswer.ts'
 import { userOf } from '../framework/server/access.ts'
-import {
-  infoOf,
-  insidePath,
-  mostHops,
-  redirectAnswer,
-  unavailableAnswer,
-} from '../framework/server/mounts.ts'
+import { infoOf, insidePath, redirectAnswer, unavailableAnswer } from '../framework/server/mounts.ts'
 import { tooMany } from '../framework/server/pipeline.ts'
 import type { Exchange, Handler } from '../framework/server/serve.ts'
 import { type ReviewedWatch, WatchReviews } from '../framework/server/watchreviews.ts'
@@ -72,7 +66,7 @@ interface ProxiedRequest {
 export function frontProxy(options: FrontProxyOptions): Handler {
   const answer = (passing: ProxiedRequest): Promise<Answer | Forwarding> => {
     const { incoming } = passing.exchange
-    if (incoming.hops >= mostHops) throw serviceUnavailable('Not available: mounts lead in a circle.')
+    refuseLoop(incoming)
     const match = passing.routes.match(incoming.path)
     if (match === undefined) return Promise.resolve(text(404, '404 page not found\n'))
     if (match.mapping.path === treePath) return intoTree(options, passing, match, answer)

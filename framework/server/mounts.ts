@@ -4,7 +4,7 @@ import type { Forwarding, Outbound } from '../contract/upstream.ts'
 import type { ClosedPlace, MountPlace } from '../contract/workspacetree.ts'
 import { forbidden, StatusError, serviceUnavailable } from '../meta/errors.ts'
 import type { ClusterName } from '../meta/object.ts'
-import { type Incoming, mostHops, refuseLoop } from '../request/incoming.ts'
+import { type Incoming, refuseLoop } from '../request/incoming.ts'
 import { pathPattern } from '../request/path.ts'
 import { parseRequestInfo, type RequestInfo } from '../request/requestinfo.ts'
 import type { Answer } from '../request/response.ts'
@@ -77,8 +77,6 @@ function forwarded(
     seenAs: `/clusters/${path}`,
   })
 }
-
-export { mostHops }
 
 /**
  * The answer for an unavailable workspace: kcp's text, or a Status for clients that accept JSON. Without `Retry-After`, by which
