@@ -1,3 +1,4 @@
+import { atMost } from '../../../framework/async/atmost.ts'
 import { Pace } from '../../../framework/async/awaitable.ts'
 
 /** Calls of one write at a time. Kubernetes makes all of them at once, whose handshakes would block other requests. */
@@ -11,17 +12,16 @@ export async function outcomes<T, R>(
   items: readonly T[],
   call: (item: T) => Promise<R>,
 ): Promise<readonly R[]> {
-  const all: PromiseSettledResult<R>[] = []
   const pace = new Pace()
-  const entries = items.entries()
-  const work = async (): Promise<void> => {
-    for (const [i, item] of entries) {
-      await pace.due()
-      const [outcome] = await Promise.allSettled([call(item)])
-      all[i] = outcome
-    }
-  }
-  await Promise.all(Array.from({ length: mostAtOnce }, work))
+  const inOrder = atMost(mostAtOnce)
+  const all = await Promise.allSettled(
+    items.map(item =>
+      inOrder(async () => {
+        await pace.due()
+        return call(item)
+      }),
+    ),
+  )
   return all.map(outcome => {
     if (outcome.status === 'rejected') throw outcome.reason
     return outcome.value

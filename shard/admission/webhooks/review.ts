@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { inTurns, Pace } from '../../../framework/async/awaitable.ts'
 import { isObject, listAt, memberOf, textAt, valueAt } from '../../../framework/formats/values.ts'
-import { parseJsonSteps } from '../../../framework/json/jsonsteps.ts'
+import { parseJsonSteps, type StepLimits } from '../../../framework/json/jsonsteps.ts'
 import { badRequest, internalError, type StatusDetails, StatusError } from '../../../framework/meta/errors.ts'
 import type { AddressPolicy } from '../../../framework/net/addresspolicy.ts'
 import { webhookUrl } from '../../../openapi/crd/conversion.ts'
@@ -94,7 +94,7 @@ const mostInResponse = 10_000
 
 /** Throws when the AdmissionReview is invalid. */
 async function answerIn(text: string, expected: Expected): Promise<Answer> {
-  const found = responseOrProblem(await parsed(text, mostInResponse), expected)
+  const found = responseOrProblem(await parsed(text, { values: mostInResponse }), expected)
   if (typeof found === 'string') throw invalidResponse(found)
   const patch = textAt(found.response, 'patch')
   if (patch === '') return { ...found, patch: undefined }
@@ -157,8 +157,8 @@ function patchProblem(response: object, mutating: boolean): string | undefined {
 }
 
 /** undefined for text that is no JSON, has too many levels or values, or an object of too many members. */
-const parsed = (text: string, values?: number): Promise<unknown> =>
-  inTurns(parseJsonSteps(text, values === undefined ? {} : { values }), new Pace()).catch(() => undefined)
+const parsed = (text: string, limits?: StepLimits): Promise<unknown> =>
+  inTurns(parseJsonSteps(text, limits), new Pace()).catch(() => undefined)
 
 /** 500: the call failed (rules.md 2.58). */
 const failedCall = (name: string, why: string): StatusError =>
