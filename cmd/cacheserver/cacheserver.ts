@@ -15,6 +15,7 @@ import { openStore, storePlace } from '../files/store.ts'
 import type { CacheServerFlags } from '../flags/cacheserver.ts'
 import { ignoredByCacheServer, warningsAbout } from '../flags/ignored.ts'
 import { listenError, publicUrl, servingHosts, withPort } from '../flags/serving.ts'
+import { collectWhenIdle } from '../process/idlecollection.ts'
 import { stopSignal } from '../process/shutdown.ts'
 import { type OpenedCertificate, openServingCertificate } from '../start/servingcertificate.ts'
 import { asStartError, endBecause } from '../start/storeerrors.ts'
@@ -33,6 +34,7 @@ export async function startCacheServer(given: CacheServerFlags): Promise<void> {
   const serving = await openServingCertificate(flags, directory.path, servingHosts(flags))
   const stopping = new AbortController()
   const { signal } = stopping
+  collectWhenIdle(signal)
   const opened = await openObjects(flags, directory.path, { log, signal })
   const server = await serve({ flags, identities, serving, log, ...opened })
   serving.follow(server, { log, signal })

@@ -29,6 +29,7 @@ import type { FrontProxyFlags } from '../flags/frontproxy.ts'
 import { ignoredByFrontProxy, warningsAbout } from '../flags/ignored.ts'
 import { connectionLimit, fairnessLimits } from '../flags/limits.ts'
 import { listenError, publicUrl, servingHosts, withPort } from '../flags/serving.ts'
+import { collectWhenIdle } from '../process/idlecollection.ts'
 import { serverRole } from '../process/role.ts'
 import type { Membership } from '../start/membership.ts'
 import { openOutbound } from '../start/outbound.ts'
@@ -50,6 +51,7 @@ export async function startFrontProxy(
   for (const warning of warningsAbout(ignoredByFrontProxy, given)) log.warn({}, warning)
   const stopping = new AbortController()
   const { signal } = stopping
+  collectWhenIdle(signal)
   const identities = await prepareIdentities(given, [audience], ...(await usersOf(member, log, signal)))
   const isIdentity = isIdentityHeader(identities.identityHeaders)
   const routes = await followRoutes({ file: given.mappingFile, isIdentity, log, signal })

@@ -24,6 +24,7 @@ import { connectionLimit, type LimitFlags, quotaLimits } from '../flags/limits.t
 import { type Listening, listenError, publicUrl, servingHosts } from '../flags/serving.ts'
 import type { StartFlags } from '../flags/start.ts'
 import type { ServedIsolation } from '../isolation/isolation.ts'
+import { collectWhenIdle } from '../process/idlecollection.ts'
 import { withProgress } from '../process/progress.ts'
 import { type ServerRole, serverRole } from '../process/role.ts'
 import { endAtLatest, endDespitePlugins } from '../process/shutdown.ts'
@@ -49,6 +50,7 @@ export async function start(given: StartFlags, member: Membership = { role: serv
   const { admins, keys } = await prepareKeys(given, places, member)
   const [stopping, leading] = [new AbortController(), new AbortController()]
   const { signal } = stopping
+  collectWhenIdle(signal)
   const { usersDirectory = directory.path } = member
   const users = await followUsers({ dataDirectory: usersDirectory, log, signal })
   const { isolation, tokens } = await prepareIsolation(given, [tokenUsers(admins.users), users])
@@ -58,10 +60,9 @@ export async function start(given: StartFlags, member: Membership = { role: serv
   const options = { ...given, port: port.port }
   const url = publicUrl(options)
   await writePrivately(kubeconfig, adminKubeconfig({ server: url, ca: serving.authority, ...admins }))
-  const served = { options, role, port, where, authentication, isolation }
-  const starting = { ...served, rootCA: serving.authority, log, signal }
+  const served = { options, role, port, where, authentication, isolation, log, signal }
   const { shard, server, store, audit, disk } = await withProgress('Starting', say =>
-    bringUp({ ...starting, loading: objects => say(() => loadedText(objects)) }),
+    bringUp({ ...served, rootCA: serving.authority, loading: objects => say(() => loadedText(objects)) }),
   ).catch(asStartError)
   // Installed before the banner: a supervisor may send a signal as soon as it reads the banner.
   const stopped = role.stopped()

@@ -23,6 +23,7 @@ import { sentenceFor, servedText } from '../flags/servedviews.ts'
 import { type Listening, listenError, publicUrl, withPort } from '../flags/serving.ts'
 import type { VirtualWorkspacesFlags } from '../flags/virtualworkspaces.ts'
 import { isolationOfViews } from '../isolation/isolation.ts'
+import { collectWhenIdle } from '../process/idlecollection.ts'
 import { saveMemory } from '../process/savingmemory.ts'
 import { endDespitePlugins, stopSignal } from '../process/shutdown.ts'
 import { closingBoth, prepareTracing } from '../tracing/tracing.ts'
@@ -45,6 +46,7 @@ export async function startVirtualWorkspaces(flags: VirtualWorkspacesFlags): Pro
   const stopping = new AbortController()
   // Every informer adds a listener.
   setMaxListeners(0, stopping.signal)
+  collectWhenIdle(stopping.signal)
   const tracing = await prepareTracing(flags, log)
   const running = await open({ flags, log, signal: stopping.signal, ...(tracing && { tracing }) })
   process.stdout.write(`Serving the views of ${flags.kubeconfig} on ${running.url}. ${servedText}\n`)
