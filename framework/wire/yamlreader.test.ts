@@ -101,6 +101,13 @@ describe('the limits of YAML', () => {
       assert.match(await refusal(() => parseYaml(text)), /limit of YAML is 300000 tokens/)
   })
 
+  it('leave the stacks of other errors as they are', () => {
+    const before = Error.stackTraceLimit
+    assert.ok(before > 0)
+    assert.throws(() => parseYaml('data:\n  %\n%'), SyntaxError)
+    assert.equal(Error.stackTraceLimit, before)
+  })
+
   it('refuse aliases that repeat a large value', async () => {
     const text = `a: &a [${'1,'.repeat(20_000)}1]\nb: [${'*a,'.repeat(90)}*a]\n`
     assert.match(await refusal(() => parseYaml(text)), /limit of YAML is 300000 values/)
