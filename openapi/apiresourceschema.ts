@@ -1,5 +1,6 @@
-import { append, isObject, listAt, memberOf, textAt, valueAt } from '../framework/formats/values.ts'
-import { sameJsonSteps, Work } from '../framework/json/json.ts'
+import { Work } from '../framework/json/json.ts'
+import { sameJsonSteps } from '../framework/json/same.ts'
+import { append, isObject, listAt, memberOf, textAt, valueAt } from '../framework/json/values.ts'
 import type { FieldError } from '../framework/meta/errors.ts'
 import type { ErrorSteps } from '../framework/meta/errorsteps.ts'
 import { invalidValue, required } from '../framework/meta/fielderror.ts'

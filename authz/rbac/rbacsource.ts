@@ -1,4 +1,4 @@
-import { isMembers } from '../../framework/json/json.ts'
+import { isMembers } from '../../framework/json/values.ts'
 import type { ClusterName, KubeObject } from '../../framework/meta/object.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
 import type { PolicyRule } from './policyrule.ts'

@@ -1,4 +1,4 @@
-import { isMembers } from '../../framework/json/json.ts'
+import { isMembers } from '../../framework/json/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { labelValueErrors, qualifiedNameErrors } from '../../framework/meta/names.ts'
 import { parseFieldSelector, parseLabelSelector } from '../../framework/selectors/parse.ts'

@@ -1,4 +1,4 @@
-import { codePoints } from '../../framework/formats/values.ts'
+import { codePoints } from '../../framework/json/values.ts'
 import { compareValues, equalValues } from '../values/compare.ts'
 import type { CostTracker } from '../values/costtracker.ts'
 import { declare, type FunctionDecl, type FunctionOp, member, overload } from '../values/declaration.ts'

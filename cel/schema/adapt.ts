@@ -1,4 +1,4 @@
-import { isObject, memberOf } from '../../framework/formats/values.ts'
+import { isObject, memberOf } from '../../framework/json/values.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { parseDuration, parseTimestamp } from '../values/time.ts'
 import {

@@ -1,5 +1,5 @@
-import { isObject } from '../../framework/formats/values.ts'
 import { atOnce, Work } from '../../framework/json/json.ts'
+import { isObject } from '../../framework/json/values.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import type { StructInfo } from '../checker/environment.ts'
 import {

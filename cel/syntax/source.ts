@@ -1,4 +1,4 @@
-import { codePoints } from '../../framework/formats/values.ts'
+import { codePoints } from '../../framework/json/values.ts'
 
 /** An error in an expression, at an offset of the source. */
 export interface Issue {

@@ -1,3 +1,4 @@
+import { keysOf } from '../../framework/json/values.ts'
 import { type CelType, escapedName } from './type.ts'
 
 /**
@@ -186,7 +187,7 @@ export class MapView implements MapValue {
     return value
   }
   keys(): readonly string[] {
-    this.#keys ??= Object.keys(this.raw)
+    this.#keys ??= keysOf(this.raw)
     return this.#keys
   }
 }
@@ -203,14 +204,12 @@ export class ObjectView implements MapValue {
   readonly raw: Readonly<Record<string, unknown>>
   readonly fields: ReadonlyMap<string, FieldView>
   readonly #values = new Map<string, CelValue>()
-  #size: number | undefined
   constructor(raw: Readonly<Record<string, unknown>>, fields: ReadonlyMap<string, FieldView>) {
     this.raw = raw
     this.fields = fields
   }
   get size(): number {
-    this.#size ??= Object.keys(this.raw).length
-    return this.#size
+    return keysOf(this.raw).length
   }
   get(name: CelValue): CelValue | undefined {
     if (typeof name !== 'string') return undefined
@@ -226,7 +225,7 @@ export class ObjectView implements MapValue {
     return value
   }
   keys(): readonly string[] {
-    return Object.keys(this.raw).flatMap(key => {
+    return keysOf(this.raw).flatMap(key => {
       const name = escapedName(key)
       return name !== undefined && this.fields.has(name) ? [name] : []
     })

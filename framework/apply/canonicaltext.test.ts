@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { atOnce, canonicalJson, sameJson, sameJsonSteps, Work } from '../json/json.ts'
+import { atOnce, canonicalJson, Work } from '../json/json.ts'
+import { sameJson, sameJsonSteps } from '../json/same.ts'
 import { canonicalText } from './canonicaltext.ts'
 
 const values: readonly unknown[] = [

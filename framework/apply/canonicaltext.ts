@@ -1,5 +1,5 @@
-import { canonicalJson, isMembers, Work } from '../json/json.ts'
-import { sortedSteps } from './fieldpath/fieldpath.ts'
+import { canonicalJson, compareTexts, sortedSteps, Work } from '../json/json.ts'
+import { isMembers, keysOf } from '../json/values.ts'
 
 /** The least number of characters of a member. */
 const shortestMember = 5
@@ -46,12 +46,12 @@ function* writeItems(items: readonly unknown[], text: Text, work: Work): Generat
 }
 
 function* writeMembers(object: Record<string, unknown>, text: Text, work: Work): Generator<void> {
-  const keys = Object.keys(object)
+  const keys = keysOf(object)
   if (keys.length * shortestMember > text.most) text.isFull = true
   if (text.isFull) return
   text.add('{')
   let separator = ''
-  for (const key of yield* sortedSteps(keys, compare)) {
+  for (const key of yield* sortedSteps(keys, compareTexts)) {
     if (text.isFull) return
     if (object[key] === undefined) continue
     text.add(`${separator}${JSON.stringify(key)}:`)
@@ -60,5 +60,3 @@ function* writeMembers(object: Record<string, unknown>, text: Text, work: Work):
   }
   text.add('}')
 }
-
-const compare = (a: string, b: string): number => (a < b ? -1 : 1)

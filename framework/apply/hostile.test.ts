@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { atOnce, sameJsonSteps, Work } from '../json/json.ts'
+import { atOnce, Work } from '../json/json.ts'
+import { sameJsonSteps } from '../json/same.ts'
 import { invalid, StatusError } from '../meta/errors.ts'
 import type { MergeSchema } from '../meta/mergeschema.ts'
 import type { KubeObject } from '../meta/object.ts'

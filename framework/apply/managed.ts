@@ -1,6 +1,7 @@
-import { sameJsonSteps, Work } from '../json/json.ts'
+import { compareTexts, Work } from '../json/json.ts'
+import { sameJsonSteps } from '../json/same.ts'
 import type { Json, KubeObject } from '../meta/object.ts'
-import { compareTexts, isMembers } from './fieldpath/fieldpath.ts'
+import { isMembers } from './fieldpath/fieldpath.ts'
 import { type FieldSet, type FieldsV1, formatSteps, isEmpty } from './fieldpath/fieldset.ts'
 import { parseSteps } from './fieldpath/parsefields.ts'
 

@@ -1,4 +1,4 @@
-import { isMembers } from '../json/json.ts'
+import { isMembers } from '../json/values.ts'
 /** The claims of a JSON web token. */
 export type Claims = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 import { parseServiceAccount, serviceAccountGroups } from '../authn/accountname.ts'
 import { identityLines, identityOn } from '../authn/headers.ts'
-import { isMembers } from '../json/json.ts'
+import { isMembers } from '../json/values.ts'
 import { badRequest } from '../meta/errors.ts'
 import type { Credentials } from '../request/authenticator.ts'
 import { anonymous, systemAuthenticated, systemUnauthenticated, type UserInfo } from '../request/user.ts'

@@ -1,3 +1,5 @@
+import { keepKeys } from './values.ts'
+
 /**
  * Called for each member in the order of the text, with its path (`spec.size`, `items[0].a`) and whether its object has the key
  * already. Returns false to skip the members below it.
@@ -164,14 +166,14 @@ function* readObject(reader: Reader, path: string): Generator<void, Record<strin
   const object: Record<string, unknown> = {}
   if (isClosed(reader, '}')) return object
   const { visit } = reader
-  let left = reader.members
+  const keys: string[] = []
   do {
     takeOne(reader, '"', 'looking for beginning of object key string')
     const key = readString(reader)
     takeOne(reader, ':', 'after object key')
     const field = path === '' ? key : `${path}.${key}`
     const isRepeated = Object.hasOwn(object, key)
-    if (!isRepeated && --left < 0) throw new TooManyMembers(path)
+    if (!isRepeated && keys.push(key) > reader.members) throw new TooManyMembers(path)
     reader.visit = visit(field, isRepeated) ? visit : skipMembers
     const first = takeFirst(reader)
     const value = isContainer(first) ? yield* readContainer(reader, first, field) : readScalar(reader, first)
@@ -179,6 +181,7 @@ function* readObject(reader: Reader, path: string): Generator<void, Record<strin
     reader.visit = visit
     if (isStepDone(reader)) yield
   } while (takeOne(reader, ',}', 'after object key:value pair') === ',')
+  keepKeys(object, keys)
   return object
 }
 

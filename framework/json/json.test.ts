@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { canonical, canonicalJson, parseJson, sameJson } from './json.ts'
+import { canonical, canonicalJson, parseJson } from './json.ts'
+import { sameJson } from './same.ts'
 
 const json = fc.jsonValue({ maxDepth: 4 })
 

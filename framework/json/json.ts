@@ -1,4 +1,5 @@
 import { jsonErrorSteps, type MemberVisitor, parseExactSteps } from './exactjson.ts'
+import { isMembers } from './values.ts'
 
 /**
  * The maximum nesting of a document: more than any schema needs, less than a recursive reader can overflow its stack
@@ -107,10 +108,6 @@ export function parseJson(bytes: Buffer): unknown {
   return survey(bytes).exact ? parseExact(text) : value
 }
 
-/** A JSON object: neither null nor an array. */
-export const isMembers = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /**
  * `{ ...a, ...b }` for objects on the path of each request. V8 adds the members of a second spread one by one in its
  * runtime, about a microsecond each; `Object.assign` does not, but sets the prototype for a member `__proto__`.
@@ -161,57 +158,6 @@ function canonicalMembers(object: Record<string, unknown>): Record<string, unkno
   const keys = isSorted ? Object.keys(object) : Object.keys(object).sort()
   const members = keys.map((key): [string, unknown] => [key, changed?.get(key) ?? object[key]])
   return Object.fromEntries(members.filter(([, member]) => member !== undefined))
-}
-
-/** Whether two values encode to the same JSON: the order of keys does not matter, and undefined members are absent. */
-export function sameJson(a: unknown, b: unknown): boolean {
-  if (a === b) return true
-  if (Array.isArray(a))
-    return Array.isArray(b) && a.length === b.length && a.every((item, i) => sameJson(item, b[i]))
-  if (!isMembers(a) || !isMembers(b)) return false
-  let more = 0
-  for (const key in a) {
-    if (a[key] === undefined) continue
-    if (!Object.hasOwn(b, key) || !sameJson(a[key], b[key])) return false
-    more++
-  }
-  for (const key in b) if (b[key] !== undefined) more--
-  return more === 0
-}
-
-/** What `sameJson` returns, in steps. */
-export function* sameJsonSteps(a: unknown, b: unknown, work: Work): Generator<void, boolean> {
-  if (a === b) return true
-  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && (yield* sameItems(a, b, work))
-  return isMembers(a) && isMembers(b) && (yield* sameMembers(a, b, work))
-}
-
-function* sameItems(a: readonly unknown[], b: readonly unknown[], work: Work): Generator<void, boolean> {
-  for (let i = 0; i < a.length; i++) {
-    if (a[i] !== b[i] && !(yield* sameJsonSteps(a[i], b[i], work))) return false
-    if (work.isStepDone()) yield
-  }
-  return true
-}
-
-function* sameMembers(
-  a: Record<string, unknown>,
-  b: Record<string, unknown>,
-  work: Work,
-): Generator<void, boolean> {
-  let more = 0
-  for (const key in a) {
-    if (work.isStepDone()) yield
-    if (a[key] === undefined) continue
-    if (!Object.hasOwn(b, key)) return false
-    if (a[key] !== b[key] && !(yield* sameJsonSteps(a[key], b[key], work))) return false
-    more++
-  }
-  for (const key in b) {
-    if (work.isStepDone()) yield
-    if (b[key] !== undefined) more--
-  }
-  return more === 0
 }
 
 /** Like `JSON.stringify`, with bigints as integers. */
@@ -286,4 +232,39 @@ export class Work {
     this.#left = valuesOfStep
     return true
   }
+}
+
+/** Items that are sorted at once: that takes less than a millisecond. */
+const sortedAtOnce = 256
+
+type Compare<T> = (a: T, b: T) => number
+
+/** The order of texts by their UTF-16 units, as `Array.sort` has it. */
+export const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** The items in order, in steps. Stable. */
+export function* sortedSteps<T>(items: readonly T[], compare: Compare<T>): Generator<void, readonly T[]> {
+  if (items.length <= sortedAtOnce) return items.toSorted(compare)
+  const middle = items.length >>> 1
+  const first = yield* sortedSteps(items.slice(0, middle), compare)
+  yield
+  const second = yield* sortedSteps(items.slice(middle), compare)
+  yield
+  return yield* mergedSteps(first, second, compare)
+}
+
+function* mergedSteps<T>(
+  a: readonly T[],
+  b: readonly T[],
+  compare: Compare<T>,
+): Generator<void, readonly T[]> {
+  const merged: T[] = []
+  let [i, j] = [0, 0]
+  while (i < a.length && j < b.length) {
+    const [first, second] = [a[i] as T, b[j] as T]
+    if (compare(first, second) <= 0) i = merged.push(first) - j
+    else j = merged.push(second) - i
+    if (merged.length % sortedAtOnce === 0) yield
+  }
+  return merged.concat(a.slice(i), b.slice(j))
 }

@@ -1,4 +1,5 @@
-import { formatJson, isMembers } from './json.ts'
+import { formatJson } from './json.ts'
+import { isMembers, keysOf } from './values.ts'
 
 /** Values that are encoded at once: that takes less than a millisecond, unless one of them is a long text. */
 const valuesAtOnce = 256
@@ -67,7 +68,7 @@ function* writeItems(items: readonly unknown[], pieces: Pieces): Generator<void>
 
 function* writeMembers(object: Record<string, unknown>, pieces: Pieces): Generator<void> {
   let before = '{'
-  for (const key of Object.keys(object)) {
+  for (const key of keysOf(object)) {
     if (object[key] === undefined) continue
     pieces.add(`${before}${JSON.stringify(key)}:`)
     yield* write(object[key], pieces)

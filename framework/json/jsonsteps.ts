@@ -1,5 +1,6 @@
 import { setMember } from './exactjson.ts'
 import { isClosing, isOpening, maxDepth, parseJson } from './json.ts'
+import { keepKeys } from './values.ts'
 
 export interface StepLimits {
   /** Characters that are decoded at once. Default 8 KiB, which take less than a millisecond. */
@@ -135,6 +136,8 @@ interface Content {
   readonly value: unknown[] | Members
   /** How many more members it may have. */
   left: number
+  /** Of its members, in their order. */
+  readonly keys: string[]
   /** Where the first element that was not read begins, and where the last one does. */
   from: number
   element: number
@@ -145,10 +148,11 @@ function* readContainer(reader: Reader, start: number, end: number): Generator<v
   const isList = text[start] === '['
   if (text[end - 1] !== (isList ? ']' : '}')) throw invalid()
   const value = isList ? [] : {}
-  const content: Content = { isList, value, left: members, from: start + 1, element: start + 1 }
+  const content: Content = { isList, value, left: members, keys: [], from: start + 1, element: start + 1 }
   yield* readElements(reader, content, end - 1)
   const isEmpty = content.from === start + 1 && behindSpace(text, content.from) === end - 1
   if (content.from < end && !isEmpty) addParts(content, text.slice(content.from, end - 1))
+  keepKeys(content.value, content.keys)
   return content.value
 }
 
@@ -220,5 +224,6 @@ function addLong(content: Content, before: string, long: unknown): void {
 
 function addMember(content: Content, key: string, value: unknown): void {
   if (--content.left < 0) throw new SyntaxError('too many members')
+  if (!Object.hasOwn(content.value, key)) content.keys.push(key)
   setMember(content.value as Members, key, value)
 }

@@ -1,5 +1,6 @@
 import type { ObjectMeta } from '../contract/item.ts'
-import { maxDepth, sameJson } from '../json/json.ts'
+import { maxDepth } from '../json/json.ts'
+import { sameJson } from '../json/same.ts'
 import type { Texts } from '../wire/encode.ts'
 import type { Relabeling } from '../wire/relabel.ts'
 

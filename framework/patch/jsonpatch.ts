@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { setMember } from '../json/exactjson.ts'
-import { atOnce, isMembers, maxDepth, Work } from '../json/json.ts'
+import { atOnce, maxDepth, Work } from '../json/json.ts'
+import { isMembers } from '../json/values.ts'
 import { badRequest, StatusError, tooLarge } from '../meta/errors.ts'
 import { bodyLimit, isTooDeep } from '../wire/parsebody.ts'
 

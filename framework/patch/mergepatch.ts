@@ -1,4 +1,4 @@
-import { isMembers } from '../json/json.ts'
+import { isMembers } from '../json/values.ts'
 import { badRequest } from '../meta/errors.ts'
 import { jsonType } from '../wire/metadata.ts'
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { createPatch } from 'rfc6902'
-import { canonicalJson } from '../json/json.ts'
+import { canonicalJson, parseExact } from '../json/json.ts'
+import { keysOf } from '../json/values.ts'
 import { StatusError } from '../meta/errors.ts'
 import { applyJsonPatch, applyJsonPatchSteps, readJsonPatch } from './jsonpatch.ts'
 import { applyMergePatch, readMergePatch } from './mergepatch.ts'
@@ -32,6 +33,24 @@ const { document } = fc.letrec<{ document: unknown }>(tie => ({
 const members = fc.dictionary(key, document, { maxKeys: 4, noNullPrototype: true })
 
 describe('JSON patch', () => {
+  it('adds to a large map whose keys are kept, also when it was looked at', () => {
+    const map = Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`k${i}`, '']))
+    const document = parseExact(JSON.stringify({ map }))
+    const copies = Array.from({ length: 600 }, (_, i) => ({
+      op: 'copy',
+      from: '/map/k1',
+      path: `/map/c${i}`,
+    }))
+    const added = [
+      { op: 'test', path: '/map', value: map },
+      { op: 'add', path: '/map/added', value: 1 },
+      ...copies,
+    ]
+    const patched = applyJsonPatch(document, readJsonPatch(added)) as { readonly map: object }
+    assert.deepEqual(new Set(keysOf(patched.map)), new Set(Object.keys(patched.map)))
+    assert.equal(keysOf(patched.map).length, 2_601)
+  })
+
   it('is applied one operation in a step', () => {
     const operations = Array.from({ length: 100 }, (_, i) => ({ op: 'copy', from: '/a', path: `/b${i}` }))
     const steps = [...applyJsonPatchSteps({ a: { b: 1 } }, readJsonPatch(operations))]

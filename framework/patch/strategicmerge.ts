@@ -1,5 +1,5 @@
 import { goText } from '../json/gotext.ts'
-import { isMembers } from '../json/json.ts'
+import { isMembers } from '../json/values.ts'
 import { badRequest } from '../meta/errors.ts'
 import { itemSchema, type MergeSchema, memberSchema, mergeKeyOf, strategyOf } from '../meta/mergeschema.ts'
 import { jsonType } from '../wire/metadata.ts'

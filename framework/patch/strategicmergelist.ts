@@ -1,5 +1,5 @@
 import { goText, goType } from '../json/gotext.ts'
-import { isMembers } from '../json/json.ts'
+import { isMembers } from '../json/values.ts'
 import { StatusError } from '../meta/errors.ts'
 import { jsonType } from '../wire/metadata.ts'
 

@@ -4,7 +4,7 @@ import type { AdmissionAttributes, AdmissionPlugin, WriteAttributes } from '../c
 import type { RequestContext } from '../contract/context.ts'
 import { type Culprit, ViewMistake } from '../contract/viewfailure.ts'
 import type { UrlPublisher, VirtualWorkspace } from '../contract/workspace.ts'
-import { sameJson } from '../json/json.ts'
+import { sameJson } from '../json/same.ts'
 import { copyJson } from '../lens/privatecopy.ts'
 import type { KubeObject } from '../meta/object.ts'
 import { type CheckedMember, MemberCalls } from './membercall.ts'

@@ -1,7 +1,7 @@
 import { type Awaitable, attempt, inTurns, nowOrInTurns, Pace } from '../async/awaitable.ts'
 import type { Served } from '../contract/apis.ts'
 import type { RequestContext } from '../contract/context.ts'
-import { isMembers } from '../json/json.ts'
+import { isMembers } from '../json/values.ts'
 import { badRequest, type FieldError, invalid, type StatusError } from '../meta/errors.ts'
 import { apiVersionOf, type KubeObject, type ObjectKey } from '../meta/object.ts'
 import type { FieldValidation } from '../query/options.ts'

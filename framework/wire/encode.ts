@@ -1,4 +1,5 @@
 import { canonical, canonicalJson, formatJson, merged, parseJson } from '../json/json.ts'
+import { hasManyKeys } from '../json/values.ts'
 import type { KubeObject, Metadata } from '../meta/object.ts'
 
 /**
@@ -216,7 +217,7 @@ const few = 512
 /** Whether a value has so many values in it that it is processed in steps. */
 export const hasMany = (value: unknown): boolean => leftOf(value, few) < 0
 
-/** Objects with many members: V8 lists all of them before the first one is looked at. */
+/** Objects with many members whose keys are not kept. */
 const largeMaps = new WeakSet<object>()
 
 /** How many of `left` values are left after those of `value`; negative if there are more. */
@@ -227,7 +228,7 @@ function leftOf(value: unknown, left: number): number {
     for (let i = 0; i < value.length && rest >= 0; i++) rest = leftOf(value[i], rest)
     return rest
   }
-  if (largeMaps.has(value)) return -1
+  if (hasManyKeys(value) || largeMaps.has(value)) return -1
   for (const key in value) {
     rest = leftOf((value as Readonly<Record<string, unknown>>)[key], rest)
     if (rest < 0) {

@@ -1,3 +1,4 @@
+import { keysOf } from '../json/values.ts'
 import type { KubeObject, Metadata } from '../meta/object.ts'
 import { type Encoded, inOrder } from './encode.ts'
 import { canonicalSteps, JsonPieces } from './jsonpieces.ts'
@@ -44,5 +45,5 @@ export function* encodeCanonicalSteps(object: KubeObject): Generator<void, Encod
 
 function isEmpty(value: unknown): boolean {
   if (value === undefined || value === '') return true
-  return typeof value === 'object' && value !== null && Object.keys(value).length === 0
+  return typeof value === 'object' && value !== null && keysOf(value).length === 0
 }

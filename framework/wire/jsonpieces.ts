@@ -1,5 +1,6 @@
 import { setMember } from '../json/exactjson.ts'
-import { canonical, formatJson, Work } from '../json/json.ts'
+import { canonical, compareTexts, formatJson, sortedSteps, Work } from '../json/json.ts'
+import { keepKeys, keysOf } from '../json/values.ts'
 import { hasMany } from './encode.ts'
 
 /** What `canonical` returns, in steps. */
@@ -23,18 +24,22 @@ function* canonicalItems(items: readonly unknown[], work: Work): Generator<void,
 
 function* canonicalMembers(value: unknown, work: Work): Generator<void, unknown> {
   const object = value as Readonly<Record<string, unknown>>
-  const keys = Object.keys(object)
+  const keys = keysOf(object)
   yield
   const isSorted = keys.every((key, i) => i === 0 || (keys[i - 1] ?? '') <= key)
   const next: Record<string, unknown> = {}
+  const added: string[] = []
   let isChanged = !isSorted
-  for (const key of isSorted ? keys : keys.sort()) {
+  for (const key of isSorted ? keys : yield* sortedSteps(keys, compareTexts)) {
     if (work.isStepDone()) yield
     const member = object[key]
     const made = typeof member === 'object' ? yield* canonicalSteps(member, work) : canonical(member)
     isChanged ||= !Object.is(made, member) || made === undefined
-    if (made !== undefined) setMember(next, key, made)
+    if (made === undefined) continue
+    setMember(next, key, made)
+    added.push(key)
   }
+  keepKeys(next, added)
   return isChanged ? next : object
 }
 
@@ -69,7 +74,7 @@ export class JsonPieces {
   /** An object without its braces. Returns whether it has members. */
   *members(object: Readonly<Record<string, unknown>>): Generator<void, boolean> {
     let before = ''
-    for (const key of Object.keys(object)) {
+    for (const key of keysOf(object)) {
       if (this.#work.isStepDone()) yield
       const member = object[key]
       if (member === undefined) continue

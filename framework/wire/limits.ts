@@ -1,5 +1,6 @@
 import { mostMembers } from '../json/exactjson.ts'
-import { isMembers, Work } from '../json/json.ts'
+import { Work } from '../json/json.ts'
+import { isMembers } from '../json/values.ts'
 import { type StatusError, tooLarge } from '../meta/errors.ts'
 
 /** Bytes of JSON that have fewer members: each has at least a quoted key, a colon, a value and a comma. */

@@ -1,5 +1,4 @@
-import { isObject, type JsonObject, typeOf } from '../formats/values.ts'
-import { isMembers } from '../json/json.ts'
+import { isMembers, isObject, type JsonObject, typeOf } from '../json/values.ts'
 import { tooLarge } from '../meta/errors.ts'
 import { type Metadata, timestamp } from '../meta/object.ts'
 import {

@@ -1,16 +1,8 @@
 import { type Awaitable, after, inTurns, Pace } from '../async/awaitable.ts'
 import { jsonErrorSteps, mostMembers, parseExactSteps, TooManyMembers } from '../json/exactjson.ts'
 import { goQuoted } from '../json/gotext.ts'
-import {
-  atOnce,
-  Findings,
-  isMembers,
-  jsonError,
-  maxDepth,
-  type Survey,
-  survey,
-  surveySteps,
-} from '../json/json.ts'
+import { atOnce, Findings, jsonError, maxDepth, type Survey, survey, surveySteps } from '../json/json.ts'
+import { isMembers } from '../json/values.ts'
 import { tooLarge, unsupportedMediaType } from '../meta/errors.ts'
 import type { VerbRequest } from '../request/response.ts'
 import { tooManyMembers } from './limits.ts'

@@ -1,4 +1,4 @@
-import { isMembers } from '../json/json.ts'
+import { isMembers } from '../json/values.ts'
 import { formatYaml } from './yaml.ts'
 
 /** Values that are encoded at once: the encoder takes microseconds per value. */

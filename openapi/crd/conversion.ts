@@ -1,4 +1,4 @@
-import { isObject, listAt, memberOf, textAt, valueAt } from '../../framework/formats/values.ts'
+import { isObject, listAt, memberOf, textAt, valueAt } from '../../framework/json/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import {
   forbidden,

@@ -1,3 +1,5 @@
+import { Work } from '../../framework/json/json.ts'
+import { sameJsonSteps } from '../../framework/json/same.ts'
 import {
   append,
   isObject,
@@ -6,8 +8,7 @@ import {
   memberOf,
   textAt,
   valueAt,
-} from '../../framework/formats/values.ts'
-import { sameJsonSteps, Work } from '../../framework/json/json.ts'
+} from '../../framework/json/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { type ErrorSteps, itemErrors } from '../../framework/meta/errorsteps.ts'
 import { invalidValue, required, unsupported } from '../../framework/meta/fielderror.ts'

@@ -1,5 +1,5 @@
 import { formatCheck } from '../../framework/formats/formats.ts'
-import { listAt, textAt } from '../../framework/formats/values.ts'
+import { listAt, textAt } from '../../framework/json/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { type ErrorSteps, itemErrors } from '../../framework/meta/errorsteps.ts'
 import { invalidValue, required } from '../../framework/meta/fielderror.ts'

@@ -1,12 +1,6 @@
-import {
-  isObject,
-  type JsonObject,
-  listAt,
-  memberOf,
-  textAt,
-  valueAt,
-} from '../../framework/formats/values.ts'
-import { sameJsonSteps, Work } from '../../framework/json/json.ts'
+import { Work } from '../../framework/json/json.ts'
+import { sameJsonSteps } from '../../framework/json/same.ts'
+import { isObject, type JsonObject, listAt, memberOf, textAt, valueAt } from '../../framework/json/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { type ErrorSteps, itemErrors } from '../../framework/meta/errorsteps.ts'
 import { duplicate, invalidValue, repetitions, required, tooMany } from '../../framework/meta/fielderror.ts'

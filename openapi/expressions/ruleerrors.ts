@@ -6,8 +6,8 @@ import {
   type RootDeclaration,
   type SchemaDeclaration,
 } from '../../cel/schema/schematype.ts'
-import { append, isObject } from '../../framework/formats/values.ts'
 import { Work } from '../../framework/json/json.ts'
+import { append, isObject } from '../../framework/json/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { forbidden, invalidValue } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps, ValidationRule } from '../../framework/meta/jsonschema.ts'

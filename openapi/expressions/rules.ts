@@ -6,7 +6,7 @@ import {
 } from '../../cel/schema/schematype.ts'
 import { newEffort } from '../../cel/values/costtracker.ts'
 import { escapedName } from '../../cel/values/type.ts'
-import { isObject, LazyMembers, lazily, memberOf } from '../../framework/formats/values.ts'
+import { isObject, LazyMembers, lazily, memberOf } from '../../framework/json/values.ts'
 import type { ErrorSteps } from '../../framework/meta/errorsteps.ts'
 import { child } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps, ValidationRule } from '../../framework/meta/jsonschema.ts'

@@ -19,7 +19,7 @@ import {
   type TypeAdapter,
 } from '../../cel/values/value.ts'
 import type { ClaimsExpression, ExpressionCompiler } from '../../framework/authn/jwt/index.ts'
-import { isObject } from '../../framework/formats/values.ts'
+import { isObject } from '../../framework/json/values.ts'
 
 const userType = 'kubernetes.UserInfo'
 const userFields = {

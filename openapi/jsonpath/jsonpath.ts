@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, memberOf } from '../../framework/formats/values.ts'
+import { isObject, type JsonObject, memberOf } from '../../framework/json/values.ts'
 import { type FilterOperator, type JsonPathNode, type JsonPathNodes, parsePath } from './parser.ts'
 
 /** What can still be read of an object. */

@@ -1,5 +1,5 @@
-import { isObject } from '../../framework/formats/values.ts'
 import { Work } from '../../framework/json/json.ts'
+import { isObject } from '../../framework/json/values.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 
 /** The maximum depth of schemas, so that walking them does not overflow the stack. */

@@ -1,5 +1,5 @@
-import { append } from '../../framework/formats/values.ts'
 import { Work } from '../../framework/json/json.ts'
+import { append, keysOf } from '../../framework/json/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 
@@ -36,11 +36,11 @@ export class SchemaWalk {
   }
 }
 
-/** The members of an object, without a list of all of them. */
+/** The members of an object. */
 export function* members<T>(
   object: Readonly<Record<string, T>> = {},
 ): Generator<readonly [name: string, value: T]> {
-  for (const name in object) yield [name, object[name] as T]
+  for (const name of keysOf(object)) yield [name, object[name] as T]
 }
 
 export const key = (path: string, name: string): string => `${path}[${name}]`

@@ -1,4 +1,4 @@
-import { isObject, type JsonType, typeOf } from '../../framework/formats/values.ts'
+import { isObject, type JsonType, typeOf } from '../../framework/json/values.ts'
 import { forbidden, invalidType } from '../../framework/meta/fielderror.ts'
 import { maxSchemaDepth } from '../nodes/nodes.ts'
 import { key, members, type SchemaWalk } from './schema.ts'

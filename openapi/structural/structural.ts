@@ -1,7 +1,6 @@
-import { sortedSteps } from '../../framework/apply/fieldpath/fieldpath.ts'
 import { patternCost } from '../../framework/formats/pattern.ts'
-import type { JsonObject } from '../../framework/formats/values.ts'
-import { Work } from '../../framework/json/json.ts'
+import { sortedSteps, Work } from '../../framework/json/json.ts'
+import { type JsonObject, keysOf } from '../../framework/json/values.ts'
 import { type FieldError, fieldErrorBody } from '../../framework/meta/errors.ts'
 import { child, forbidden, invalidValue } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
@@ -51,7 +50,7 @@ function* totalCost(value: unknown, depth: number, work: Work): Generator<void, 
   if (typeof value !== 'object' || value === null || depth === 0) return 0
   const { pattern } = value as { readonly pattern?: unknown }
   let cost = typeof pattern === 'string' ? patternCost(pattern) : 0
-  for (const name in value) {
+  for (const name of keysOf(value)) {
     const below = (value as JsonObject)[name]
     if (typeof below === 'object') cost += yield* totalCost(below, depth - 1, work)
     if (work.isStepDone()) yield

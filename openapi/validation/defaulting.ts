@@ -1,4 +1,4 @@
-import { isObject } from '../../framework/formats/values.ts'
+import { deepFreeze, isObject } from '../../framework/json/values.ts'
 
 /** The most that defaults add to one object, and the most that the defaults of one schema contain together. */
 export const defaultLimits = { values: 100_000, bytes: 2 ** 20 } as const
@@ -25,6 +25,14 @@ export function costOf(value: unknown): ValueCost {
   add(value)
   return { values, bytes }
 }
+
+/** A default, decoded and frozen. */
+export interface Fallback {
+  readonly value: unknown
+  readonly cost: ValueCost
+}
+
+export const fallbackOf = (value: unknown): Fallback => ({ value: deepFreeze(value), cost: costOf(value) })
 
 /** Defaults would add more than `defaultLimits` to an object. */
 export class DefaultsLimitError extends Error {

@@ -1,11 +1,11 @@
-import { deepFreeze, isObject, type JsonObject, LazyMembers, lazily } from '../../framework/formats/values.ts'
 import { Findings } from '../../framework/json/json.ts'
+import { isObject, type JsonObject, keysOf, LazyMembers, lazily } from '../../framework/json/values.ts'
 import { fieldErrorBody } from '../../framework/meta/errors.ts'
 import { formatPath, invalidValue, type PathStep } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { DecodeError, decodeMetadata } from '../../framework/wire/metadata.ts'
 import { CompiledSize, maxSchemaDepth, requireDepth } from '../nodes/nodes.ts'
-import { costOf, DefaultsAllowance, type DefaultsLimit, type ValueCost } from './defaulting.ts'
+import { DefaultsAllowance, type DefaultsLimit, type Fallback, fallbackOf } from './defaulting.ts'
 
 /** The current path of decoding, and the dropped fields. */
 interface Decoding {
@@ -25,12 +25,6 @@ const newDecoding = (allowance: () => DefaultsAllowance): Decoding => ({
   unknownOfMetadata: new Findings(),
   allowance,
 })
-
-/** A default, decoded and frozen. */
-interface Fallback {
-  readonly value: unknown
-  readonly cost: ValueCost
-}
 
 /** The decoder of a member of an object. */
 interface Member {
@@ -141,8 +135,6 @@ function compileMember(schema: JSONSchemaProps, place: Place): Member {
   }
 }
 
-const fallbackOf = (value: unknown): Fallback => ({ value: deepFreeze(value), cost: costOf(value) })
-
 function shapeOf(schema: JSONSchemaProps, place: Place): ObjectShape {
   const below: Place = { ...place, root: false, preserve: false }
   const { properties, additionalProperties: other } = schema
@@ -183,7 +175,7 @@ const add = (findings: Findings<string>, path: string): void => findings.add(pat
 function pruneAll(value: unknown, decoding: Decoding): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (!isObject(value)) return mapItems(value as readonly unknown[], pruneAll, decoding)
-  const keys = Object.keys(value)
+  const keys = keysOf(value)
   for (const key of keys) isUnknown(decoding, key)
   return keys.length === 0 ? value : {}
 }
@@ -223,7 +215,7 @@ const isAdded = ({ cost }: Fallback, { allowance, steps }: Decoding, ...key: Pat
 const dropped = Symbol('dropped')
 
 function decodeObject(shape: ObjectShape, value: JsonObject, decoding: Decoding): unknown {
-  const keys = Object.keys(value)
+  const keys = keysOf(value)
   let changed: (readonly [string, unknown])[] | undefined
   keys.forEach((key, i) => {
     const next = decodeMember(shape, [key, value[key]], decoding)

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { listKind } from '../../cel/schema/adapt.ts'
-import { isObject, type JsonObject, LazyMembers, memberOf } from '../../framework/formats/values.ts'
+import { isObject, type JsonObject, keysOf, LazyMembers, memberOf } from '../../framework/json/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { invalidValue, required, tooMany } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
@@ -167,7 +167,7 @@ export function objectCheck(schema: JSONSchemaProps, compile: CompileBelow): Val
 
 function checkMembers({ known, other }: Members, values: readonly [JsonObject, unknown], walk: Walk): void {
   const [fields, old] = values
-  for (const key of Object.keys(fields)) {
+  for (const key of keysOf(fields)) {
     if (isFull(walk)) return
     const check = known.get(key) ?? other
     const value = fields[key]
@@ -194,7 +194,7 @@ const countRule = ({ minProperties, maxProperties }: JSONSchemaProps): ValueRule
   minProperties === undefined && maxProperties === undefined
     ? undefined
     : (fields, walk) => {
-        const count = Object.keys(fields).length
+        const count = keysOf(fields).length
         if (count < (minProperties ?? 0)) tooFew(walk, count, `${minProperties} properties`)
         if (maxProperties !== undefined && count > maxProperties)
           walk.errors.push(tooMany(pathOf(walk), count, maxProperties))

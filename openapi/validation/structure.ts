@@ -1,5 +1,5 @@
-import { append, isObject, LazyMembers, lazily, memberOf } from '../../framework/formats/values.ts'
 import { canonicalJson } from '../../framework/json/json.ts'
+import { append, isObject, LazyMembers, lazily, memberOf } from '../../framework/json/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { child, duplicate, invalidValue, required } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'

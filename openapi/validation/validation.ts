@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { formatCheck } from '../../framework/formats/formats.ts'
 import { lazyPattern } from '../../framework/formats/pattern.ts'
-import { codePoints, formatNumber, type JsonType, typeOf } from '../../framework/formats/values.ts'
 import { formatJson } from '../../framework/json/json.ts'
+import { codePoints, formatNumber, type JsonType, typeOf } from '../../framework/json/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import {
   formatPath,

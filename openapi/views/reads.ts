@@ -1,5 +1,5 @@
 import type { Expr } from '../../cel/syntax/ast.ts'
-import { isObject } from '../../framework/formats/values.ts'
+import { isObject } from '../../framework/json/values.ts'
 
 /** What an expression of a View reads besides the metadata that `ObjectMeta` has. */
 export interface ExpressionReads {

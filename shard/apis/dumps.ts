@@ -1,5 +1,5 @@
 import type { RawResponse } from '../../framework/contract/backend.ts'
-import { isObject } from '../../framework/formats/values.ts'
+import { isObject } from '../../framework/json/values.ts'
 import { badRequest, forbidden, notFound } from '../../framework/meta/errors.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
 import type { VerbRequest } from '../../framework/request/response.ts'

@@ -8,7 +8,7 @@ import { type AdmissionAttributes, optionsFor } from '../../framework/contract/a
 import type { RequestContext } from '../../framework/contract/context.ts'
 import { type Item, itemOf } from '../../framework/contract/item.ts'
 import type { ResourceStorage, WriteOptions } from '../../framework/contract/storage.ts'
-import { isMembers } from '../../framework/json/json.ts'
+import { isMembers } from '../../framework/json/values.ts'
 import { badRequest, internalError, invalid } from '../../framework/meta/errors.ts'
 import type { KubeObject, Metadata, ObjectKey } from '../../framework/meta/object.ts'
 import type { ScalePaths } from '../../openapi/definitions/definition.ts'

@@ -1,7 +1,8 @@
 import { type PresentedMeta, SlabItem } from '../../framework/cache/page.ts'
 import type * as shared from '../../framework/cache/ring.ts'
 import { clusterAnnotation, type Item, itemOf, type ObjectMeta } from '../../framework/contract/item.ts'
-import { canonicalJson, sameJson } from '../../framework/json/json.ts'
+import { canonicalJson } from '../../framework/json/json.ts'
+import { sameJson } from '../../framework/json/same.ts'
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import {
   annotationsOf,

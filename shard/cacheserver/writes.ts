@@ -7,7 +7,7 @@ import type {
   Deletion,
   WriteOptions,
 } from '../../framework/contract/storage.ts'
-import { sameJson } from '../../framework/json/json.ts'
+import { sameJson } from '../../framework/json/same.ts'
 import {
   type About,
   alreadyExists,

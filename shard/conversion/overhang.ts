@@ -1,4 +1,5 @@
-import { isMembers, maxDepth, parseJson, survey } from '../../framework/json/json.ts'
+import { maxDepth, parseJson, survey } from '../../framework/json/json.ts'
+import { isMembers } from '../../framework/json/values.ts'
 import { forbidden } from '../../framework/meta/errors.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { apisGroup } from '../../kcp/apigroups.ts'

@@ -1,5 +1,5 @@
-import { isObject } from '../../framework/formats/values.ts'
 import { atOnce, parseJson } from '../../framework/json/json.ts'
+import { isObject } from '../../framework/json/values.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { protobufSteps } from '../../framework/wire/protobuf/parse.ts'
 

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { keysOf } from '../../framework/json/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { forbidden, invalidValue, required } from '../../framework/meta/fielderror.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
@@ -24,7 +25,7 @@ type Size = (value: string) => number
 function checked(field: string, values: Texts = {}, bytes: Size) {
   const errors: FieldError[] = []
   let size = 0
-  for (const key in values) {
+  for (const key of keysOf(values)) {
     size += bytes(values[key] ?? '')
     for (const detail of keyErrors(key)) errors.push(invalidValue(`${field}[${key}]`, key, detail))
   }
@@ -65,7 +66,7 @@ function immutableErrors(object: KubeObject, old: KubeObject | undefined, fields
 /** `ValidateConfigMap` of Kubernetes. */
 export function configMapErrors(object: KubeObject, old?: KubeObject): readonly FieldError[] {
   const { data = {}, binaryData } = object as KubeObject & Data
-  const twice = binaryData ? Object.keys(data).filter(key => Object.hasOwn(binaryData, key)) : []
+  const twice = binaryData ? keysOf(data).filter(key => Object.hasOwn(binaryData, key)) : []
   const texts = checked('data', data, Buffer.byteLength)
   const binary = checked('binaryData', binaryData, sizeOfBase64)
   return [

@@ -1,6 +1,6 @@
 import type { RequestContext } from '../../framework/contract/context.ts'
 import type { Check, DeleteOptions, Deletion } from '../../framework/contract/storage.ts'
-import { sameJson } from '../../framework/json/json.ts'
+import { sameJson } from '../../framework/json/same.ts'
 import { conflict, type StatusError } from '../../framework/meta/errors.ts'
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { type CachedItem, isCurrent } from '../cache/item.ts'

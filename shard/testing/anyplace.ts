@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { isObject } from '../../framework/formats/values.ts'
+import { isObject } from '../../framework/json/values.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 

@@ -1,4 +1,5 @@
-import { atOnce, formatJson, isMembers, type Work } from '../../json/json.ts'
+import { atOnce, compareTexts, formatJson, sortedSteps, type Work } from '../../json/json.ts'
+import { isMembers, keysOf } from '../../json/values.ts'
 
 /**
  * One element of a path, as in `fieldsV1`: `f:spec`, `k:{"name":"http"}`, `v:"x"`, `i:0` (`fieldpath.PathElement` of
@@ -91,8 +92,6 @@ export function printElement(element: PathElement): string {
 const printValue = (value: unknown): string => formatJson(value)
 
 export const printPath = (path: FieldPath): string => path.map(printElement).join('')
-
-export const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 const kinds = ['f', 'k', 'v', 'i']
 
@@ -194,42 +193,12 @@ function* equalLists(a: List, b: List, work: Work): Generator<void, boolean> {
 }
 
 function* equalMembers(a: Members, b: Members, work: Work): Generator<void, boolean> {
-  const keys = Object.keys(a)
-  if (keys.length !== Object.keys(b).length) return false
+  const keys = keysOf(a)
+  if (keys.length !== keysOf(b).length) return false
   for (const key of keys) {
     if (!Object.hasOwn(b, key)) return false
     if (a[key] !== b[key] && !(yield* equalSteps(a[key], b[key], work))) return false
     if (work.isStepDone()) yield
   }
   return true
-}
-
-/** Items that are sorted at once: that takes less than a millisecond. */
-const sortedAtOnce = 1024
-
-/** Sorts items, some of them in place, in steps. */
-export function* sortedSteps<T>(items: T[], compare: (a: T, b: T) => number): Generator<void, readonly T[]> {
-  if (items.length <= sortedAtOnce) return items.sort(compare)
-  const middle = items.length >>> 1
-  const first = yield* sortedSteps(items.slice(0, middle), compare)
-  yield
-  const second = yield* sortedSteps(items.slice(middle), compare)
-  yield
-  return yield* mergedSteps(first, second, compare)
-}
-
-function* mergedSteps<T>(
-  a: readonly T[],
-  b: readonly T[],
-  compare: (a: T, b: T) => number,
-): Generator<void, readonly T[]> {
-  const merged: T[] = []
-  let [i, j] = [0, 0]
-  while (i < a.length && j < b.length) {
-    const [first, second] = [a[i] as T, b[j] as T]
-    if (compare(first, second) <= 0) i = merged.push(first) - j
-    else j = merged.push(second) - i
-    if (merged.length % sortedAtOnce === 0) yield
-  }
-  return merged.concat(a.slice(i), b.slice(j))
 }

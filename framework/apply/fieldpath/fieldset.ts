@@ -1,5 +1,6 @@
-import { atOnce, Work } from '../../json/json.ts'
-import { compareTexts, type FieldPath, fieldElement, type PathElement, sortedSteps } from './fieldpath.ts'
+import { atOnce, compareTexts, sortedSteps, Work } from '../../json/json.ts'
+import { keepKeys } from '../../json/values.ts'
+import { type FieldPath, fieldElement, type PathElement } from './fieldpath.ts'
 
 /**
  * A set of paths as a trie: the elements that are members, and the sets below elements (`fieldpath.Set`; rules.md
@@ -10,8 +11,10 @@ export interface FieldSet {
   readonly members: ReadonlySet<PathElement>
   /** No child is empty. */
   readonly children: ReadonlyMap<PathElement, FieldSet>
-  /** What encodes the set, without `.`, once that is known: sets share parts, and a decoded set is encoded as it was. */
+  /** What encodes the set, once that is known: sets share parts, and a decoded set is encoded as it was. */
   text?: FieldsV1 | undefined
+  /** The same with `.`, for an element that is a member, too. */
+  textWithItself?: FieldsV1 | undefined
 }
 
 type Members = FieldSet['members']
@@ -28,6 +31,7 @@ export const newSet = (members: Members, children: Children): FieldSet => ({
   members,
   children,
   text: undefined,
+  textWithItself: undefined,
 })
 
 export const noFields: FieldSet = newSet(noMembers, noChildren)
@@ -245,22 +249,36 @@ export const formatFields = (set: FieldSet): FieldsV1 => atOnce(formatSteps(set,
 
 /** What `formatFields` returns, in steps. */
 export function* formatSteps(set: FieldSet, work: Work): Generator<void, FieldsV1> {
-  const fields = set.text ?? (yield* format(set, work))
+  const fields = yield* format(set, work)
   rememberSet(fields, set)
   return fields
 }
 
 function* format(set: FieldSet, work: Work): Generator<void, FieldsV1> {
-  const { members, children } = set
-  const fields: Record<PathElement, FieldsV1> = {}
-  for (const element of yield* sortedSteps(elementsOf(set), compareTexts)) {
-    const child = children.get(element)
-    const below = child === undefined ? nothing : (child.text ?? (yield* format(child, work)))
-    const isBoth = child !== undefined && members.has(element)
-    fields[element] = isBoth ? yield* withItself(below, work) : below
+  set.text ??= yield* addElements({}, set, work)
+  return set.text
+}
+
+function* formatWithItself(set: FieldSet, work: Work): Generator<void, FieldsV1> {
+  set.textWithItself ??= yield* addElements({ [itself]: nothing }, set, work)
+  return set.textWithItself
+}
+
+function* addElements(
+  fields: Record<PathElement, FieldsV1>,
+  set: FieldSet,
+  work: Work,
+): Generator<void, FieldsV1> {
+  const elements = yield* sortedSteps(elementsOf(set), compareTexts)
+  const keys = [...Object.keys(fields), ...elements]
+  for (const element of elements) {
+    const child = set.children.get(element)
+    if (child === undefined) fields[element] = nothing
+    else if (set.members.has(element)) fields[element] = yield* formatWithItself(child, work)
+    else fields[element] = yield* format(child, work)
     if (work.isStepDone()) yield
   }
-  set.text = fields
+  keepKeys(fields, keys)
   return fields
 }
 
@@ -268,13 +286,4 @@ function elementsOf({ members, children }: FieldSet): PathElement[] {
   const elements = [...members]
   for (const element of children.keys()) if (!members.has(element)) elements.push(element)
   return elements
-}
-
-function* withItself(below: FieldsV1, work: Work): Generator<void, FieldsV1> {
-  const fields: Record<PathElement, FieldsV1> = { [itself]: nothing }
-  for (const element of Object.keys(below)) {
-    fields[element] = below[element] ?? nothing
-    if (work.isStepDone()) yield
-  }
-  return fields
 }

@@ -1,5 +1,6 @@
 import { atOnce, Work } from '../../json/json.ts'
-import { isMembers, type Members, type PathElement, parseElement } from './fieldpath.ts'
+import { keysOf } from '../../json/values.ts'
+import { isMembers, type Members, parseElement } from './fieldpath.ts'
 import {
   type FieldSet,
   type FieldsV1,
@@ -35,7 +36,7 @@ const leaves = new Leaves<Node>()
 
 function* parseNode(value: unknown, work: Work): Generator<void, Node> {
   if (!isMembers(value)) throw new SyntaxError('fieldsV1 is made of objects')
-  const keys = Object.keys(value)
+  const keys = keysOf(value)
   const leaf = leaves.of(value, keys, () => atOnce(parseMembers(value, keys, work)))
   return leaf ?? (yield* parseMembers(value, keys, work))
 }
@@ -43,7 +44,6 @@ function* parseNode(value: unknown, work: Work): Generator<void, Node> {
 function* parseMembers(value: Members, keys: readonly string[], work: Work): Generator<void, Node> {
   const isOwned = Object.hasOwn(value, itself)
   const builder = new SetBuilder()
-  const others: Record<PathElement, FieldsV1> = {}
   let isCanonical = true
   for (const key of keys) {
     if (work.isStepDone()) yield
@@ -54,9 +54,8 @@ function* parseMembers(value: Members, keys: readonly string[], work: Work): Gen
     const child = yield* parseNode(value[key], work)
     if (!child.isCanonical) isCanonical = false
     builder.add(element, child.isMember, child.set)
-    if (isOwned) others[key] = value[key] as FieldsV1
   }
   const set = builder.build()
-  if (isCanonical && set !== noFields) set.text = isOwned ? others : (value as FieldsV1)
+  if (isCanonical && set !== noFields) set[isOwned ? 'textWithItself' : 'text'] = value as FieldsV1
   return { set, isMember: isOwned || set === noFields, isCanonical }
 }

@@ -1,5 +1,6 @@
 import { mostMembers } from '../../json/exactjson.ts'
 import { atOnce, Work } from '../../json/json.ts'
+import { keysOf } from '../../json/values.ts'
 import { tooLarge } from '../../meta/errors.ts'
 import {
   equalSteps,
@@ -129,10 +130,10 @@ function* visitMembers(map: MapType, left: Members, right: Members, found: Found
 }
 
 function keysOfBoth(left: Members, right: Members): readonly string[] {
-  const [before, after] = [Object.keys(left), Object.keys(right)]
+  const [before, after] = [keysOf(left), keysOf(right)]
   if (before.length === 0) return after
-  for (const key of after) if (!Object.hasOwn(left, key)) before.push(key)
-  return before
+  const added = after.filter(key => !Object.hasOwn(left, key))
+  return added.length === 0 ? before : [...before, ...added]
 }
 
 /** Returns whether one side has an item. Items with the same key are compared together. */

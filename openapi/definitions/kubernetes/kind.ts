@@ -1,5 +1,5 @@
 import type { ResourceNames } from '../../../framework/contract/apis.ts'
-import { isObject, type JsonObject } from '../../../framework/formats/values.ts'
+import { isObject, type JsonObject } from '../../../framework/json/values.ts'
 import type { JSONSchemaProps } from '../../../framework/meta/jsonschema.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import type { KindDefinition, KindVersion } from '../definition.ts'

@@ -1,5 +1,5 @@
 import type { AdmissionPlugin } from '../../../framework/contract/admission.ts'
-import { sameJson } from '../../../framework/json/json.ts'
+import { sameJson } from '../../../framework/json/same.ts'
 import { migrationGroup } from '../../../kcp/apigroups.ts'
 import type { LogicalClusterMigration } from '../../../kcp/migration.ts'
 import { concerns, refused } from '../refusal.ts'

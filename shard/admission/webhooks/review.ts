@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { inTurns, Pace } from '../../../framework/async/awaitable.ts'
-import { isObject, listAt, memberOf, textAt, valueAt } from '../../../framework/formats/values.ts'
 import { parseJsonSteps, type StepLimits } from '../../../framework/json/jsonsteps.ts'
+import { isObject, listAt, memberOf, textAt, valueAt } from '../../../framework/json/values.ts'
 import { badRequest, internalError, type StatusDetails, StatusError } from '../../../framework/meta/errors.ts'
 import type { AddressPolicy } from '../../../framework/net/addresspolicy.ts'
 import { webhookUrl } from '../../../openapi/crd/conversion.ts'

@@ -1,7 +1,7 @@
 import { Readers } from '../../../framework/async/awaitable.ts'
 import { CacheEvent } from '../../../framework/cache/ring.ts'
 import type { Logger } from '../../../framework/contract/log.ts'
-import { sameJson } from '../../../framework/json/json.ts'
+import { sameJson } from '../../../framework/json/same.ts'
 import type { OwnerReference } from '../../../framework/meta/object.ts'
 import type { StoredResource } from '../../cache/codec.ts'
 import type { CachedItem } from '../../cache/item.ts'
