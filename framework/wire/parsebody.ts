@@ -2,7 +2,7 @@ import { type Awaitable, after, inTurns, Pace } from '../async/awaitable.ts'
 import { jsonErrorSteps, mostMembers, parseExactSteps, TooManyMembers } from '../json/exactjson.ts'
 import { goQuoted } from '../json/gotext.ts'
 import { atOnce, Findings, jsonError, maxDepth, type Survey, survey, surveySteps } from '../json/json.ts'
-import { isMembers } from '../json/values.ts'
+import { isMembers, keysOf } from '../json/values.ts'
 import { tooLarge, unsupportedMediaType } from '../meta/errors.ts'
 import type { VerbRequest } from '../request/response.ts'
 import { tooManyMembers } from './limits.ts'
@@ -197,7 +197,7 @@ export function isTooDeep(value: unknown, left = maxDepth): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (left === 0) return true
   if (Array.isArray(value)) return value.some(item => typeof item === 'object' && isTooDeep(item, left - 1))
-  for (const key in value) {
+  for (const key of keysOf(value)) {
     const member = (value as Readonly<Record<string, unknown>>)[key]
     if (typeof member === 'object' && isTooDeep(member, left - 1)) return true
   }
