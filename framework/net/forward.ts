@@ -1,11 +1,12 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { ClientSide } from '../contract/upstream.ts'
 import { badRequest, type StatusError } from '../meta/errors.ts'
 import type { HttpRequest } from '../request/incoming.ts'
 import { decodeSegment } from '../request/segments.ts'
 import { failureOf, isStaleConnection, tookTooLong } from './failure.ts'
+import { forwardedBody } from './forwardedbody.ts'
 import type { HeaderMap } from './headers.ts'
 
 /**
@@ -108,12 +109,17 @@ class Relay implements Dispatcher.DispatchHandler {
         path: target,
         method: request.method as Dispatcher.HttpMethod,
         headers: headers as Record<string, string | string[]>,
-        body: this.#hasBody ? Readable.from(bodyOf(request)) : null,
+        body: this.#hasBody ? this.#body() : null,
         headersTimeout: 0,
         bodyTimeout: isStream(target) ? 0 : responseTimeout,
       },
       this,
     )
+  }
+
+  #body(): Readable {
+    // Not when the connection of the other server has ended: more of the body may arrive until then.
+    return forwardedBody(this.#client.request).once('error', error => this.#cutShort(failureOf(error)))
   }
 
   /** Ends the request when the server neither responds nor reads more of the body. */
@@ -198,15 +204,6 @@ class Relay implements Dispatcher.DispatchHandler {
     this.#forwarding.observer?.ended(sent, this.#received)
     if (failure === undefined) this.#outcome.resolve()
     else this.#outcome.reject(failure)
-  }
-}
-
-/** The body. The rest of an unread body is read too: otherwise it would precede the next request on the connection. */
-async function* bodyOf(request: HttpRequest): AsyncGenerator<Buffer> {
-  try {
-    yield* request.iterator({ destroyOnReturn: false })
-  } finally {
-    request.resume()
   }
 }
 

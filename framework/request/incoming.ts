@@ -265,10 +265,10 @@ async function readBody(request: HttpRequest, limit: number): Promise<Buffer> {
 }
 
 /** In HTTP/2 a request is one stream of its connection. */
-const streamOf = (request: HttpRequest): { destroy(): unknown } =>
+export const streamOf = (request: HttpRequest): { destroy(): unknown } =>
   'stream' in request ? request.stream : request
 
 /** Chunks of a body: those of clients have several kilobytes, and reading one byte in each takes seconds and hundreds of megabytes. */
-const mostChunks = 10_000
+export const mostChunks = 10_000
 /** Bytes. */
 const smallChunk = 4 * 1024
