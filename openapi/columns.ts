@@ -52,6 +52,7 @@ function tableColumn(column: PrinterColumn, meterFor: MeterFor): TableColumn {
     format,
     description: description === '' ? noDescription : description,
     priority,
+    ...(/^\.metadata\.\w+$/.test(column.jsonPath) && { ofMetadata: true }),
     cell: (object, now) => {
       const meter = meterFor(object, now)
       const [value] = path()(object, meter)

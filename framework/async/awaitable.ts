@@ -99,7 +99,7 @@ export class Pace {
 
   /** A promise of the next turn of the event loop if the work since the last one took long, or undefined. */
   due(): Promise<void> | undefined {
-    return performance.now() - this.#since < slice ? undefined : this.#turn()
+    return performance.now() - this.#since < slice ? undefined : this.next()
   }
 
   /**
@@ -107,10 +107,11 @@ export class Pace {
    * small piece needs none.
    */
   dueFor(piece: Buffer): Promise<void> | undefined {
-    return piece.length < small ? undefined : this.#turn()
+    return piece.length < small ? undefined : this.next()
   }
 
-  async #turn(): Promise<void> {
+  /** The next turn: before work whose length is unknown. */
+  async next(): Promise<void> {
     await (this.#slices++ < few ? turn() : laterTurn())
     this.#since = performance.now()
   }

@@ -16,6 +16,7 @@ import {
   type Relabeling,
   type Replacement,
   relabel,
+  relabeledMetadata,
   replacementFor,
   writeReplaced,
 } from '../wire/relabel.ts'
@@ -39,6 +40,8 @@ export interface Item {
   readonly bytes: Buffer
   /** The positions of metadata in `bytes`, if they are in the canonical encoding. */
   readonly offsets?: Offsets
+  /** Of the object, where reading it takes less work than the object or its canonical encoding. */
+  readonly metadata?: Metadata | undefined
   readonly object: KubeObject
   /** Writes `bytes` into `target` at `start` and returns their number, at most `length`. */
   readonly copy?: (target: Buffer, start: number) => number
@@ -166,6 +169,9 @@ class ObjectItem implements Item {
   get meta(): ObjectMeta {
     return metaOf(this.object.metadata, this.key)
   }
+  get metadata(): Metadata {
+    return this.object.metadata
+  }
   get bytes(): Buffer {
     return this.#encode().bytes
   }
@@ -194,6 +200,10 @@ class RelabeledItem implements Item {
   }
   get meta(): ObjectMeta {
     return new RelabeledMeta(this.#item.meta, this.#relabeling)
+  }
+  get metadata(): Metadata | undefined {
+    const { metadata } = this.#item
+    return metadata && relabeledMetadata(metadata, this.#relabeling)
   }
   get bytes(): Buffer {
     return this.#encode().bytes

@@ -55,6 +55,8 @@ export interface TableColumn {
   readonly format: string
   readonly description: string
   readonly priority: number
+  /** Whether the cell depends on the metadata of an object only: other parts may be absent then. */
+  readonly ofMetadata?: boolean
   /** The cell of an object. `now` is the time for ages. */
   cell(object: KubeObject, now: Date): string | number | boolean | null
 }

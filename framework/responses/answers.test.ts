@@ -136,6 +136,24 @@ describe('listAnswer', () => {
       assert.ok(turns > 4, `${turns} turns`)
     })
 
+  it('converts one large object in a turn, also of lists whose objects arrive together', async () => {
+    let [inTurn, most] = [0, 0]
+    const element = (): Buffer => {
+      if (inTurn++ === 0)
+        setImmediate(() => {
+          inTurn = 0
+        })
+      most = Math.max(most, inTurn)
+      for (const end = performance.now() + 3; performance.now() < end; );
+      return Buffer.from('{}')
+    }
+    const lists = Array.from({ length: 10 }, () =>
+      listAnswer(listOf([[large], [large]]), { ...form, element }, plain),
+    )
+    for (const answer of await Promise.all(lists)) await bodyOf(answer)
+    assert.equal(most, 1)
+  })
+
   it('gives others their turns while it encodes a list whose length is first', async () => {
     // biome-ignore lint/correctness/useYield: short elements have one step
     function* slow(item: Item): Generator<void, Buffer> {

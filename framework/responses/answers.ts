@@ -173,6 +173,8 @@ async function* listChunks(
   try {
     for (; !next.done; next = await list.next()) {
       if (next.value.length === 0) continue
+      // The batches of several lists arrive in one turn of the event loop, and an item may have to be decoded.
+      if (isConverted(form)) await pace.next()
       if (!separated) outbox.addComma()
       for (const part of batchParts(next.value, form, { outbox, pace }))
         if (part instanceof Promise) await part
@@ -185,6 +187,8 @@ async function* listChunks(
     await list.return({ resourceVersion: '' })
   }
 }
+
+const isConverted = ({ element, copy }: ListForm): boolean => element !== undefined && copy === undefined
 
 interface Writing {
   readonly outbox: Outbox

@@ -1,13 +1,20 @@
 import { encodedOf, type Item, lengthOf } from '../contract/item.ts'
+import { type Encoded, encodeObject } from '../wire/encode.ts'
 
 /**
  * An item as PartialObjectMetadata, for list elements, rows and events (rules.md 1.29). The metadata is copied from the
- * canonical bytes without decoding.
+ * canonical bytes without decoding; where there are none, only the metadata is encoded.
  */
 export function partialBytes(item: Item, version: string): Buffer {
-  const { bytes, offsets } = encodedOf(item)
+  const { bytes, offsets } = metadataOf(item)
   const head = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":`
   return Buffer.concat([Buffer.from(head), bytes.subarray(offsets.metadata - 1, offsets.end + 1), closing])
+}
+
+/** The canonical encoding of an object with the metadata of the item. */
+function metadataOf(item: Item): Encoded {
+  const { metadata } = item
+  return metadata === undefined ? encodedOf(item) : encodeObject({ apiVersion: '', kind: '', metadata })
 }
 
 const closing = Buffer.from('}')

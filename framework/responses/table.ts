@@ -1,6 +1,7 @@
 import { type Item, initialEventsEnd } from '../contract/item.ts'
 import type { TableColumn } from '../contract/schema.ts'
 import { badRequest } from '../meta/errors.ts'
+import type { KubeObject } from '../meta/object.ts'
 import { partialBytes } from './partial.ts'
 
 /** The values of `includeObject`: the member `object` of a Table's rows (rules.md 1.28). */
@@ -48,11 +49,18 @@ export function columnDefinitions({ columns }: TableForm): string {
 /** One row as JSON: `{"cells":[…],"object":{…}}`; `object` is null for `None`. */
 export function rowBytes(item: Item, form: TableForm, now: Date): Buffer {
   const { name } = item.meta
-  const cells = [name, ...form.columns.map(column => column.cell(item.object, now))]
+  const read = readBy(form.columns, item)
+  const cells = [name, ...form.columns.map(column => column.cell(read, now))]
   const object = rowObject(item, form)
   const head = `{"cells":${JSON.stringify(cells)}`
   if (object === undefined) return Buffer.from(`${head},"object":null}`)
   return Buffer.concat([Buffer.from(`${head},"object":`), object, closing])
+}
+
+/** The parts of the object that the cells depend on: decoding a large object takes long. */
+function readBy(columns: readonly TableColumn[], item: Item): KubeObject {
+  if (!columns.every(({ ofMetadata }) => ofMetadata)) return item.object
+  return { apiVersion: '', kind: '', metadata: item.metadata ?? item.object.metadata }
 }
 
 /** The bookmark at the end of initial events always has metadata, for its annotation (rules.md 4.61). */

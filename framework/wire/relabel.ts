@@ -1,3 +1,4 @@
+import type { Metadata } from '../meta/object.ts'
 import {
   annotationsMember,
   type Encoded,
@@ -12,6 +13,12 @@ export interface Relabeling {
   readonly labels?: Texts
   readonly annotations?: Texts
 }
+
+export const relabeledMetadata = (metadata: Metadata, { labels, annotations }: Relabeling): Metadata => ({
+  ...metadata,
+  ...(labels && { labels }),
+  ...(annotations && { annotations }),
+})
 
 /** The text that replaces the bytes [from, to) of an encoded object. */
 export interface Replacement {

@@ -1,6 +1,6 @@
 import { type PresentedMeta, SlabItem } from '../../framework/cache/page.ts'
 import type { Item } from '../../framework/contract/item.ts'
-import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
+import type { KubeObject, Metadata, ObjectKey } from '../../framework/meta/object.ts'
 import { decodeObject, type Texts } from '../../framework/wire/encode.ts'
 import { metadataIn } from '../reading/item.ts'
 import { memberRange } from '../reading/scanner.ts'
@@ -22,6 +22,9 @@ export class CopiedItem extends SlabItem {
   }
   get annotations(): Texts {
     return metadataIn(this.bytes).annotations ?? {}
+  }
+  get metadata(): Metadata {
+    return metadataIn(this.bytes)
   }
   get object(): KubeObject {
     return decodeObject(this.bytes)

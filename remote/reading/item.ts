@@ -1,4 +1,5 @@
 import { clusterAnnotation, type Item, metaOf, type ObjectMeta } from '../../framework/contract/item.ts'
+import { parseJson } from '../../framework/json/json.ts'
 import type { ClusterScope, KubeObject, Metadata, ObjectKey } from '../../framework/meta/object.ts'
 import { decodeObject } from '../../framework/wire/encode.ts'
 import { memberRange } from './scanner.ts'
@@ -23,6 +24,9 @@ class SentItem implements Item {
   get meta(): ObjectMeta {
     return metaOf(this.#read(), this.key)
   }
+  get metadata(): Metadata {
+    return this.#read()
+  }
   get object(): KubeObject {
     this.#object ??= decodeObject(this.bytes)
     return this.#object
@@ -36,7 +40,7 @@ class SentItem implements Item {
 /** Decodes only the metadata of an object. Throws `SyntaxError` for other bytes. */
 export function metadataIn(bytes: Buffer): Metadata {
   const range = memberRange(bytes, 'metadata')
-  return range === undefined ? {} : (JSON.parse(bytes.toString('utf8', range.from, range.to)) as Metadata)
+  return range === undefined ? {} : (parseJson(bytes.subarray(range.from, range.to)) as Metadata)
 }
 
 /** `cluster`: the logical cluster of objects without the annotation `kcp.io/cluster`. */

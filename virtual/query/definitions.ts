@@ -39,6 +39,8 @@ export function combinedOf(definitions: readonly ApiResource[], of: DefinitionOf
     verbs: (['list', 'watch'] as const).filter(verb => definitions.some(({ verbs }) => verbs.includes(verb))),
     columns: columnsOf(definitions).map(column => ({
       ...column,
+      // Other definitions may have a column with this name.
+      ofMetadata: false,
       cell: (object, now) => ownColumn(column, object, of)?.cell(object, now) ?? null,
     })),
     ...(Object.keys(fields).length > 0 && { selectableFields: fields }),
