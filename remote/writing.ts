@@ -1,3 +1,4 @@
+import { inTurns, Pace } from '../framework/async/awaitable.ts'
 import type { RequestContext } from '../framework/contract/context.ts'
 import type { Item } from '../framework/contract/item.ts'
 import type {
@@ -8,7 +9,7 @@ import type {
   ResourceStorage,
 } from '../framework/contract/storage.ts'
 import type { KubeObject, ObjectKey } from '../framework/meta/object.ts'
-import { encodeObject } from '../framework/wire/encode.ts'
+import { encodeObjectSteps } from '../framework/wire/encodesteps.ts'
 import { targetOf } from './connection/target.ts'
 import { createApplied, sendPatch } from './patching.ts'
 import { itemFor, queryOf } from './reading/kinds.ts'
@@ -30,7 +31,7 @@ export const create =
     if (applied !== undefined) return applied
     const place = source.ref.subresource ? key : { cluster: key.cluster, namespace: key.namespace }
     const target = targetOf(source.ref, place, queryOf(options))
-    return itemFor(source, ctx, key, { method: 'POST', target, headers, body: encodeObject(object).bytes })
+    return itemFor(source, ctx, key, { method: 'POST', target, headers, body: await encoded(object) })
   }
 
 /** Replaces the state that `change` was given. The first attempt uses the object of a copy, which saves a GET. */
@@ -52,7 +53,8 @@ export const update =
       const patched = sendPatch(source, ctx, { key, options, ...(isLocked ? {} : { resourceVersion }) })
       if (patched !== undefined) return patched
       const target = targetOf(source.ref, key, queryOf(options))
-      return itemFor(source, ctx, key, { method: 'PUT', target, headers, body: at(resourceVersion, next) })
+      const body = await encoded(at(resourceVersion, next))
+      return itemFor(source, ctx, key, { method: 'PUT', target, headers, body })
     }
     return retries.run({ key, attempt, mayRetry: () => !isLocked })
   }
@@ -81,8 +83,14 @@ async function changedCopy(copy: Item, change: Change): Promise<Changed | undefi
 }
 
 /** Adds the resourceVersion to a replacement that has none. */
-const at = (resourceVersion: string, object: KubeObject): Buffer =>
-  encodeObject({ ...object, metadata: { resourceVersion, ...object.metadata } }).bytes
+const at = (resourceVersion: string, object: KubeObject): KubeObject => ({
+  ...object,
+  metadata: { resourceVersion, ...object.metadata },
+})
+
+/** A large object is encoded between other requests: a small one may have large defaults. */
+const encoded = async (object: KubeObject): Promise<Buffer> =>
+  (await inTurns(encodeObjectSteps(object), new Pace())).bytes
 
 /** Deletes the object only in the state that `check` was given. */
 export const remove =

@@ -14,6 +14,11 @@ export function* canonicalObjectSteps({
   return { apiVersion, kind, metadata: ordered, ...((yield* canonicalSteps(body)) as object) }
 }
 
+/** What `encodeObject` returns, in steps. */
+export function* encodeObjectSteps(object: KubeObject): Generator<void, Encoded> {
+  return yield* encodeCanonicalSteps(yield* canonicalObjectSteps(object))
+}
+
 type Members = Readonly<Record<string, unknown>>
 
 /** What `encodeCanonical` returns, in steps. */
