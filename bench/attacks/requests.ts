@@ -55,6 +55,15 @@ const custom = (plural: string, spec: object): object => ({
   ...{ apiVersion: `${group}/v1`, kind: `Kind${plural}`, metadata: { name: 'a' }, spec },
 })
 
+/** To compare with: ordinary requests, as many as the server answers. */
+const plain: Heavy = {
+  id: 'plain',
+  what: 'reads one object on 8 connections',
+  before: [post(configMaps, configMap('plain', {}))],
+  request: { path: `${configMaps}/plain` },
+  connections: 8,
+}
+
 const defaults: Heavy = {
   id: 'defaults',
   what: 'creates objects with defaults of 20,000 keys for each of 800 items',
@@ -231,6 +240,6 @@ const large: Heavy = {
 
 /** In the order in which they are sent: `watches` shows what `selector` has stored. */
 export const heavyRequests: readonly Heavy[] = [
-  ...[defaults, yaml, values, selector, watches, map, apply, patch],
+  ...[plain, defaults, yaml, values, selector, watches, map, apply, patch],
   ...[properties, rules, policy, table, expression, large],
 ]
