@@ -12,6 +12,7 @@ import type { KubeObject, ObjectKey } from '../framework/meta/object.ts'
 import { encodeObjectSteps } from '../framework/wire/encodesteps.ts'
 import { targetOf } from './connection/target.ts'
 import { createApplied, sendPatch } from './patching.ts'
+import { decodedItem } from './reading/item.ts'
 import { itemFor, queryOf } from './reading/kinds.ts'
 import type { Source } from './reading/source.ts'
 import type { WriteRetries } from './writeretries.ts'
@@ -47,7 +48,7 @@ export const update =
     const attempt = async (): Promise<Item> => {
       const guessed = copy && (await changedCopy(copy, change))
       copy = undefined
-      const { current, next } = guessed ?? (await changed(await get(source)(ctx, key), change))
+      const { current, next } = guessed ?? (await changed(await newest(source, ctx, key), change))
       isLocked = guessed === undefined && next.metadata.resourceVersion !== undefined
       const { resourceVersion } = current.meta
       const patched = sendPatch(source, ctx, { key, options, ...(isLocked ? {} : { resourceVersion }) })
@@ -58,6 +59,10 @@ export const update =
     }
     return retries.run({ key, attempt, mayRetry: () => !isLocked })
   }
+
+/** The object of the shard, for code that reads all of it. */
+const newest = async (source: Source, ctx: RequestContext, key: ObjectKey): Promise<Item> =>
+  decodedItem(await get(source)(ctx, key))
 
 /** A changed object, and the state that it was made from. */
 interface Changed {
@@ -113,11 +118,12 @@ async function removeOnce(
   ctx: RequestContext,
   { key, check, options }: Removal,
 ): Promise<Deletion> {
-  const current = await get(source)(ctx, key)
+  const current = await newest(source, ctx, key)
   await check(current)
   const body = JSON.stringify(deleteOptions(current, options))
   const target = targetOf(source.ref, key)
-  return deletionOf(await itemFor(source, ctx, key, { method: 'DELETE', target, headers, body }), current)
+  const answer = await itemFor(source, ctx, key, { method: 'DELETE', target, headers, body })
+  return deletionOf(await decodedItem(answer), current)
 }
 
 const deleteOptions = ({ meta }: Item, { dryRun, uid, resourceVersion, propagation }: DeleteOptions) => ({

@@ -1,7 +1,13 @@
+import { parseExactSteps } from '../json/exactjson.ts'
 import { keysOf } from '../json/values.ts'
 import type { KubeObject, Metadata } from '../meta/object.ts'
 import { type Encoded, inOrder } from './encode.ts'
 import { canonicalSteps, JsonPieces } from './jsonpieces.ts'
+
+/** What `decodeObject` returns, in steps. */
+export function* decodeObjectSteps(bytes: Buffer): Generator<void, KubeObject> {
+  return (yield* parseExactSteps(bytes.toString('utf8'))) as KubeObject
+}
 
 /** What `canonicalObject` returns, in steps. */
 export function* canonicalObjectSteps({

@@ -1,3 +1,4 @@
+import { inTurns, Pace } from '../../framework/async/awaitable.ts'
 import { type PresentedMeta, SlabItem } from '../../framework/cache/page.ts'
 import type * as shared from '../../framework/cache/ring.ts'
 import { clusterAnnotation, type Item, itemOf, type ObjectMeta } from '../../framework/contract/item.ts'
@@ -13,10 +14,17 @@ import {
   type Offsets,
   type Texts,
 } from '../../framework/wire/encode.ts'
-import { canonicalObjectSteps, encodeCanonicalSteps } from '../../framework/wire/encodesteps.ts'
+import {
+  canonicalObjectSteps,
+  decodeObjectSteps,
+  encodeCanonicalSteps,
+} from '../../framework/wire/encodesteps.ts'
 import { relabel } from '../../framework/wire/relabel.ts'
 import type { StoredValue } from '../store/store.ts'
 import { Arena, atRevision, type EncodedSlice, type StoredResource, shapeIn } from './codec.ts'
+
+/** Bytes of objects that are decoded in about a millisecond. */
+const decodedAtOnce = 32 * 1024
 
 /** The length of a UUID. */
 const uidLength = 36
@@ -122,6 +130,12 @@ export class CachedItem extends SlabItem {
     const object = decodeObject(this.bytes)
     this.#decoded = new WeakRef(object)
     return object
+  }
+
+  /** Decodes a long object between the turns of other requests, for a reader that follows. */
+  async decode(): Promise<void> {
+    if (this.length <= decodedAtOnce || this.#decoded?.deref() !== undefined) return
+    this.#decoded = new WeakRef(await inTurns(decodeObjectSteps(this.bytes), new Pace()))
   }
 
   /** Keeps the object that was encoded, so that it is not decoded, unless labels are presented in addition. */

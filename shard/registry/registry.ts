@@ -181,13 +181,12 @@ function* storedSteps(object: KubeObject, shape: number): Generator<void, Stored
 }
 
 /** The written object, where the cache has a later write of it or none. */
-function overtaken(object: KubeObject | undefined, key: ObjectKey, revision: number): CachedItem {
+function overtaken(object: KubeObject | undefined, key: ObjectKey, revision: number): Promise<CachedItem> {
   if (object === undefined) throw new Error(`nothing was written at revision ${revision}`)
-  const versioned = { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } }
-  return detached(key, encodeObject(versioned), versioned)
+  return encodedItem(key, atVersion(object, String(revision)))
 }
 
-async function encodedItem(key: ObjectKey, object: KubeObject): Promise<Item> {
+async function encodedItem(key: ObjectKey, object: KubeObject): Promise<CachedItem> {
   if (!hasMany(object)) return detached(key, encodeObject(object), object)
   const pace = new Pace()
   const canonical = await inTurns(canonicalObjectSteps(object), pace)
@@ -251,6 +250,7 @@ export async function retried<T>(
   for (let attempt = 1; ; attempt++) {
     const current = await store.current(key)
     if (current === undefined) throw notFound(about)
+    await current.decode()
     try {
       return await write(current)
     } catch (error) {
