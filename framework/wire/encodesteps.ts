@@ -1,13 +1,19 @@
-import { parseExactSteps } from '../json/exactjson.ts'
+import { parseJsonSteps } from '../json/jsonsteps.ts'
 import { keysOf } from '../json/values.ts'
 import type { KubeObject, Metadata } from '../meta/object.ts'
 import { type Encoded, inOrder } from './encode.ts'
 import { canonicalSteps, JsonPieces } from './jsonpieces.ts'
 
+/** The limits were those of the writes. */
+const unlimited = { members: Infinity, textLength: Infinity, values: Infinity }
+
 /** What `decodeObject` returns, in steps. */
 export function* decodeObjectSteps(bytes: Buffer): Generator<void, KubeObject> {
-  return (yield* parseExactSteps(bytes.toString('utf8'))) as KubeObject
+  return (yield* parseJsonSteps(bytes.toString('utf8'), unlimited)) as KubeObject
 }
+
+/** Bytes of objects that `decodeObject` decodes in a few milliseconds, whatever is in them. */
+export const decodedAtOnce = 64 * 1024
 
 /** What `canonicalObject` returns, in steps. */
 export function* canonicalObjectSteps({

@@ -3,7 +3,7 @@ import { clusterAnnotation, type Item, metaOf, type ObjectMeta } from '../../fra
 import { parseJson } from '../../framework/json/json.ts'
 import type { ClusterScope, KubeObject, Metadata, ObjectKey } from '../../framework/meta/object.ts'
 import { decodeObject } from '../../framework/wire/encode.ts'
-import { decodeObjectSteps } from '../../framework/wire/encodesteps.ts'
+import { decodedAtOnce, decodeObjectSteps } from '../../framework/wire/encodesteps.ts'
 import { memberRange } from './scanner.ts'
 
 /**
@@ -49,12 +49,9 @@ export function metadataIn(bytes: Buffer): Metadata {
 /** `cluster`: the logical cluster of objects without the annotation `kcp.io/cluster`. */
 export const sentItem = (bytes: Buffer, cluster: ClusterScope): Item => new SentItem(bytes, cluster)
 
-/** Bytes of objects that are decoded in about a millisecond. */
-const few = 32 * 1024
-
 /** The item; a large object is decoded between other requests. Throws `SyntaxError` for other bytes. */
 export async function decodedItem(item: Item): Promise<Item> {
-  if (item.bytes.length <= few) return item
+  if (item.bytes.length <= decodedAtOnce) return item
   const object = await inTurns(decodeObjectSteps(item.bytes), new Pace())
   return new SentItem(item.bytes, item.key.cluster, object)
 }

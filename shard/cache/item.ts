@@ -16,15 +16,13 @@ import {
 } from '../../framework/wire/encode.ts'
 import {
   canonicalObjectSteps,
+  decodedAtOnce,
   decodeObjectSteps,
   encodeCanonicalSteps,
 } from '../../framework/wire/encodesteps.ts'
 import { relabel } from '../../framework/wire/relabel.ts'
 import type { StoredValue } from '../store/store.ts'
 import { Arena, atRevision, type EncodedSlice, type StoredResource, shapeIn } from './codec.ts'
-
-/** Bytes of objects that are decoded in about a millisecond. */
-const decodedAtOnce = 32 * 1024
 
 /** The length of a UUID. */
 const uidLength = 36
