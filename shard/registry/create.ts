@@ -117,7 +117,7 @@ function* errorsOf({ strategy, schema }: Rules, object: KubeObject): ErrorSteps 
   ]
 }
 
-/** undefined: the name is taken. */
+/** undefined: the name is taken, by an object that reads find, so that the client can change it. */
 async function put(
   { store }: Registry,
   key: ObjectKey,
@@ -129,8 +129,9 @@ async function put(
   try {
     return await writeWithin(object, options, next => store.write(key, next, 0))
   } catch (error) {
-    if (error instanceof StoreConflict) return undefined
-    throw error
+    if (!(error instanceof StoreConflict)) throw error
+    await store.settled(key, 0)
+    return undefined
   }
 }
 

@@ -80,6 +80,14 @@ describe('storage of the embedded shard', () => {
     )
   })
 
+  it('refuses a second object only when reads find the first', async () => {
+    const loser = async (name: string): Promise<void> => {
+      await assert.rejects(create(configMap(name)), /already exists/)
+      assert.equal((await storage().get(ctx(), keyOf(name))).key.name, name)
+    }
+    for (let i = 0; i < 20; i++) await Promise.all([create(configMap(`raced-${i}`)), loser(`raced-${i}`)])
+  })
+
   it('drops managedFields for size, but not those of apply (5.60)', async () => {
     const fieldsV1 = { [`f:${'x'.repeat(700_000)}`]: {} }
     const managedFields = [
