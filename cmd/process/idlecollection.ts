@@ -6,8 +6,8 @@ const mebi = 1024 * 1024
 /** Bytes that may be garbage in an idle process. */
 const tolerated = 32 * mebi
 
-/** Bytes of live objects above which V8 decides alone: a collection stops the process, and visits all of them. */
-const largest = 128 * mebi
+/** Bytes of live objects above which V8 decides alone: a collection stops the process for a millisecond for each MiB of them. */
+const largest = 48 * mebi
 
 /** The share of the time in which a process that is called idle runs JavaScript. */
 const idle = 0.05

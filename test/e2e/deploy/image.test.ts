@@ -74,6 +74,14 @@ describe('the image', function () {
     }
   }
 
+  it('has the environment of the unit of systemd', async () => {
+    const unit = await readText(join(root, 'deploy/oriel.service'))
+    const [, inUnit] = /^Environment=(.*)$/m.exec(unit) ?? []
+    const [, inImage] = /^ENV (.*)$/m.exec(await readText(join(root, 'deploy/Containerfile'))) ?? []
+    assert.match(inUnit ?? '', /^MALLOC_MMAP_THRESHOLD_=\d+$/)
+    assert.equal(inImage, inUnit)
+  })
+
   it('is run by a user with a number that is not root', () => {
     const [, uid = '0'] = /^(\d+):\d+$/.exec(file.user) ?? []
     assert.notEqual(Number(uid), 0)
