@@ -176,6 +176,10 @@ describe('CustomResourceDefinitions', () => {
       'spec.additionalPrinterColumns[0].JSONPath: Invalid value: "spec": must be a simple json path starting with .',
     ],
     [
+      { additionalPrinterColumns: Array(2_001).fill({}) },
+      'spec.additionalPrinterColumns: Too many: 2001: must have at most 2000 items',
+    ],
+    [
       { additionalPrinterColumns: [{}] },
       'spec.additionalPrinterColumns[0].name: Required value',
       'spec.additionalPrinterColumns[0].type: Required value: must be one of boolean,date,integer,number,string',

@@ -75,8 +75,8 @@ describe('a large definition is checked in steps', () => {
   })
 
   it('of a few hundred columns and names', () => {
-    const columns = times(5_000, i => ({ name: `c${i}`, type: 'string', jsonPath: '.spec.a' }))
-    assert.ok(checking({ ...versionOf({ a: text }), additionalPrinterColumns: columns }) >= 19)
+    const columns = times(2_000, i => ({ name: `c${i}`, type: 'string', jsonPath: '.spec.a' }))
+    assert.ok(checking({ ...versionOf({ a: text }), additionalPrinterColumns: columns }) >= 7)
     const names = { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' }
     const shortNames = times(5_000, i => `s${i}`)
     assert.ok(checking(versionOf({ a: text }), { names: { ...names, shortNames } }) >= 19)

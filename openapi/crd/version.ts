@@ -17,12 +17,16 @@ export function* versionErrors(version: unknown, path: string): ErrorSteps {
   ]
 }
 
+/** Printer columns of a version, far more than real ones have: a row of a Table is made in one step. */
+const maxColumns = 2_000
+
 /** Validates subresources and columns. */
 export function* partErrors(version: unknown, path: string): ErrorSteps {
   const scale = scaleErrors(valueAt(version, 'subresources', 'scale'), `${path}.subresources.scale`)
-  const at = (i: number): string => `${path}.additionalPrinterColumns[${i}]`
+  const at = `${path}.additionalPrinterColumns`
   const columns = listAt(version, 'additionalPrinterColumns')
-  return [...scale, ...(yield* itemErrors(columns, (column, i) => columnErrors(column, at(i))))]
+  if (columns.length > maxColumns) return [...scale, tooMany(at, columns.length, maxColumns)]
+  return [...scale, ...(yield* itemErrors(columns, (column, i) => columnErrors(column, `${at}[${i}]`)))]
 }
 
 /** Versions of a definition, far more than real ones have: each is served by resources of its own in every logical cluster. */
