@@ -270,7 +270,6 @@ function* addElements(
   work: Work,
 ): Generator<void, FieldsV1> {
   const elements = yield* sortedSteps(elementsOf(set), compareTexts)
-  const keys = [...Object.keys(fields), ...elements]
   for (const element of elements) {
     const child = set.children.get(element)
     if (child === undefined) fields[element] = nothing
@@ -278,7 +277,7 @@ function* addElements(
     else fields[element] = yield* format(child, work)
     if (work.isStepDone()) yield
   }
-  keepKeys(fields, keys)
+  if (elements.length > few) keepKeys(fields, Object.keys(fields))
   return fields
 }
 
