@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import type { KubeObject } from '../framework/meta/object.ts'
 import { testContext } from '../test/support/context.ts'
+import { turnsDuring } from '../test/support/time/during.ts'
 import type { ShardAnswer, ShardConnection, ShardRequest } from './connection/connection.ts'
 import { remoteStorage } from './storage.ts'
 
@@ -22,20 +23,6 @@ function shard(object: object): { readonly bodies: string[]; readonly connection
   return { bodies, connection: { ask, send: ask } as unknown as ShardConnection }
 }
 
-/** How many turns of the event loop there are until the promise settles. */
-async function turnsOf(work: Promise<unknown>): Promise<number> {
-  let [turns, isOver] = [0, false]
-  const count = (): void => {
-    turns++
-    if (!isOver) setImmediate(count)
-  }
-  setImmediate(count)
-  await work.finally(() => {
-    isOver = true
-  })
-  return turns
-}
-
 describe('a large object for a shard', () => {
   const data = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`k${i}`, { a: '' }]))
   const large = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data }
@@ -48,7 +35,7 @@ describe('a large object for a shard', () => {
   }))
     it(`is encoded between other requests when it is ${verb}`, async () => {
       const { bodies, connection } = shard(small)
-      const turns = await turnsOf(write(connection))
+      const turns = await turnsDuring(write(connection))
       assert.ok(turns > 8, `${turns} turns`)
       assert.deepEqual(JSON.parse(bodies.at(-1) ?? '').data, data)
     })
@@ -74,7 +61,7 @@ describe('a large object of a shard', () => {
   }))
     it(`is decoded between other requests when it is ${verb}`, async () => {
       const seen: KubeObject[] = []
-      const turns = await turnsOf(write(shard(large).connection, object => seen.push(object)))
+      const turns = await turnsDuring(write(shard(large).connection, object => seen.push(object)))
       assert.ok(turns > 8, `${turns} turns`)
       assert.deepEqual(seen, [large])
     })

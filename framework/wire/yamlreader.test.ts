@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { Worker } from 'node:worker_threads'
+import { turnsDuring } from '../../test/support/time/during.ts'
 import { StatusError } from '../meta/errors.ts'
 import { parseYaml } from './yaml.ts'
 import { YamlReader } from './yamlreader.ts'
@@ -13,20 +14,6 @@ const refusal = async (parse: () => unknown): Promise<string> => {
     return error.message
   }
   return assert.fail('not refused')
-}
-
-/** How often the event loop turns until the promise settles. */
-async function turnsUntil(promise: Promise<unknown>): Promise<number> {
-  let turns = 0
-  let isOver = false
-  promise.finally(() => {
-    isOver = true
-  })
-  while (!isOver) {
-    await new Promise(resolve => setImmediate(resolve))
-    turns++
-  }
-  return turns
 }
 
 const lines = (count: number): string => Array.from({ length: count }, (_, i) => `k${i}: v${i}\n`).join('')
@@ -64,7 +51,7 @@ describe('the YAML reader', () => {
   it('reads long documents beside the event loop, with the same results', async () => {
     const text = `${lines(2_000)}big: 12345678901234567890\nk0: again\n`
     const promise = Promise.resolve(reader.read(text, 'alice'))
-    assert.ok((await turnsUntil(promise)) > 1)
+    assert.ok((await turnsDuring(promise)) > 1)
     const { value, duplicates } = parseYaml(text)
     assert.deepEqual(await promise, { value, duplicates })
     assert.deepEqual(duplicates, ['line 2002: key "k0" already set in map'])

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { mock } from 'node:test'
+import { turnsDuring } from '../../test/support/time/during.ts'
 import { configMap } from '../../virtual/query/testing/scene.ts'
 import { documentOf } from './documents.ts'
 import { listParts } from './list.ts'
@@ -13,15 +14,8 @@ const times = <T>(count: number, make: (i: number) => T): T[] =>
 async function turnsOf(
   bodies: readonly AsyncIterable<Buffer>[],
 ): Promise<{ readonly turns: number; readonly chunks: readonly Buffer[] }> {
-  let [turns, isDone] = [0, false]
-  const turn = (): void => {
-    turns++
-    if (!isDone) setImmediate(turn)
-  }
-  setImmediate(turn)
-  const chunks = await Promise.all(bodies.map(chunksIn))
-  isDone = true
-  return { turns, chunks: chunks.flat() }
+  const read = Promise.all(bodies.map(chunksIn))
+  return { turns: await turnsDuring(read), chunks: (await read).flat() }
 }
 
 const metadata = { resourceVersion: '5' }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { encodeObject } from '../../framework/wire/encode.ts'
+import { turnsDuring } from '../../test/support/time/during.ts'
 import { CachedItem } from '../cache/item.ts'
 import { testShard } from '../testing/shard.ts'
 import { type ObjectStore, retried } from './registry.ts'
@@ -15,20 +16,6 @@ const large: KubeObject = {
   data,
 }
 
-/** Counts the turns of the event loop until the promise settles. */
-async function turnsOf(work: Promise<unknown>): Promise<number> {
-  let [turns, isOver] = [0, false]
-  const count = (): void => {
-    turns++
-    if (!isOver) setImmediate(count)
-  }
-  setImmediate(count)
-  await work.finally(() => {
-    isOver = true
-  })
-  return turns
-}
-
 describe('a large object that is written', () => {
   it('is decoded between other requests', async () => {
     const stored = new CachedItem(key, encodeObject(large), { revision: 1, modified: 1, labels: {} })
@@ -38,7 +25,7 @@ describe('a large object that is written', () => {
     const write = async ({ object }: CachedItem): Promise<void> => {
       seen = object.data
     }
-    const turns = await turnsOf(retried(store, key, about, write))
+    const turns = await turnsDuring(retried(store, key, about, write))
     assert.ok(turns > 8, `${turns} turns`)
     assert.deepEqual(seen, data)
   })
@@ -52,7 +39,7 @@ describe('a large object that is written', () => {
     await shard.client.create(ref, { ...key, namespace: '', name: 'default' }, namespace)
     await storage.create(ctx, key, large, { dryRun: false, fieldManager: 'test' })
     const deleting = storage.delete(ctx, key, () => undefined, { dryRun: false })
-    const turns = await turnsOf(deleting)
+    const turns = await turnsDuring(deleting)
     assert.ok(turns > 8, `${turns} turns`)
     assert.deepEqual((await deleting).item.object.data, data)
     await shard.stop()

@@ -3,6 +3,7 @@ import type { KubeObject } from '../../framework/index.ts'
 import { discard, eventually } from '../support/oriel.ts'
 import { masters, type People, startWithPeople } from '../support/people.ts'
 import { apply, createWorkspaces, rolesFor, type Tenant } from '../support/tenants.ts'
+import { repeatDuring } from '../support/time/during.ts'
 
 const group = 'lists.example.com'
 const everything = { apiGroups: ['*'], resources: ['*'], verbs: ['*'] }
@@ -97,14 +98,8 @@ describe('a user whose expressions ask for much work', function () {
 
   /** The statuses of another user's requests until the work is done. */
   async function answered(work: Promise<unknown>): Promise<readonly number[]> {
-    let isOver = false
-    const done = work.finally(() => {
-      isOver = true
-    })
     const statuses = new Set<number>()
-    do statuses.add((await victim()).status)
-    while (!isOver)
-    await done
+    await repeatDuring(work, async () => statuses.add((await victim()).status))
     return [...statuses]
   }
 

@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { TLSSocket } from 'node:tls'
 import { eventually } from '../support/oriel.ts'
@@ -13,7 +12,7 @@ import {
   openRaw,
   requestHeaders,
 } from './frames.ts'
-import { create, programs, type Resident, type Scene, statusOf } from './programs.ts'
+import { answeredDuring, create, programs, type Resident, type Scene } from './programs.ts'
 
 const times = <T>(count: number, make: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i))
@@ -90,22 +89,12 @@ for (const [program, start] of Object.entries(programs))
     })
     after(() => scene.stop())
 
-    /** Others are answered until the attack is over. */
-    async function answeringOthers(attack: Promise<unknown>): Promise<void> {
-      let isOver = false
-      const attacking = attack.finally(() => {
-        isOver = true
-      })
-      do assert.equal(await statusOf(scene.victim, scene.victim.path), 200)
-      while (!isOver)
-      await attacking
-    }
-
     for (const [what, { begin, again }] of Object.entries(floods))
       it(`ends a connection with ${what}, and answers others`, async () => {
         const { attacker } = scene
         const bytes = joined(times(500, () => again(attacker)))
-        await answeringOthers(
+        await answeredDuring(
+          scene,
           Promise.all(
             times(4, async () => {
               const socket = await openRaw(attacker)
@@ -129,7 +118,8 @@ for (const [program, start] of Object.entries(programs))
       // Each would be 12 MB of headers.
       const bombs = times(90, i => ({ type: frames.headers, flags, stream: 3 + 2 * i, payload }))
       socket.write(joined(bombs))
-      await answeringOthers(
+      await answeredDuring(
+        scene,
         eventually(
           () => Promise.resolve(bombs.filter(({ stream }) => resets.has(stream)).length),
           count => count === bombs.length,

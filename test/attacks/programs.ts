@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { KubeObject } from '../../framework/index.ts'
@@ -15,6 +16,7 @@ import {
   rolesFor,
   type Tenant,
 } from '../support/tenants.ts'
+import { repeatDuring } from '../support/time/during.ts'
 import { ask } from '../support/wire.ts'
 import type { Attacker } from './stalling.ts'
 
@@ -49,6 +51,10 @@ export const statusOf = async (
 
 export const create = (of: Resident, name: string, size: number): Promise<number> =>
   statusOf(of, of.creates, of.object(name, size))
+
+/** The victim is answered until the attack is over. */
+export const answeredDuring = ({ victim }: Scene, attack: Promise<unknown>): Promise<number> =>
+  repeatDuring(attack, async () => assert.equal(await statusOf(victim, victim.path), 200))
 
 export const maxConnections = 60
 

@@ -5,7 +5,7 @@ import { request } from 'node:https'
 import { promisify } from 'node:util'
 import { eventually } from '../support/oriel.ts'
 import { ask } from '../support/wire.ts'
-import { create, programs, type Resident, type Scene, statusOf } from './programs.ts'
+import { answeredDuring, create, programs, type Resident, type Scene, statusOf } from './programs.ts'
 
 const times = <T>(count: number, make: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i))
@@ -128,12 +128,8 @@ for (const [program, start] of Object.entries(programs))
 
     for (const [what, expected, attack] of attacks)
       it(`answers others during ${what}`, async () => {
-        let isOver = false
-        const attacking = Promise.all(times(4, () => attack(scene.attacker))).finally(() => {
-          isOver = true
-        })
-        do assert.equal(await statusOf(scene.victim, scene.victim.path), 200)
-        while (!isOver)
+        const attacking = Promise.all(times(4, () => attack(scene.attacker)))
+        await answeredDuring(scene, attacking)
         for (const status of await attacking) assert.ok([...expected, 429].includes(status), `${status}`)
       })
   })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { eventually } from '../support/oriel.ts'
 import { type AnyReview, serveWebhooks, type Webhooks } from '../support/servers/webhooks.ts'
+import { repeatDuring } from '../support/time/during.ts'
 import { create, programs, type Resident, type Scene, statusOf } from './programs.ts'
 
 const admission = 'admissionregistration.k8s.io/v1'
@@ -75,17 +76,14 @@ for (const program of ['oriel start', 'oriel front-proxy'])
         assert.equal(await statusOf(attacker, path, configuration(kind, count, webhooks)), 201)
         const large = attacker.object(kind.toLowerCase(), 900_000)
         let answered = 0
-        let isOver = false
         const written = eventually(
           () => statusOf(attacker, `${attacker.creates}?dryRun=All`, large),
           () => all > 0,
-        ).finally(() => {
-          isOver = true
-        })
-        while (!isOver) {
+        )
+        await repeatDuring(written, async () => {
           assert.equal(await create(scene.victim, `${kind.toLowerCase()}-${++answered}`, 1), 201)
           assert.equal(await statusOf(scene.victim, scene.victim.path), 200)
-        }
+        })
         assert.equal(await written, 201)
         assert.equal(all, count)
         assert.ok(most <= 16, `${most} calls at a time`)

@@ -3,6 +3,7 @@ import { type Action, allow, noOpinion } from '../../../framework/contract/autho
 import type { ResourceRef } from '../../../framework/contract/backend.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import type { UserInfo } from '../../../framework/request/user.ts'
+import { turnsDuring } from '../../../test/support/time/during.ts'
 import { configMap, configMaps, refusal, type TestTenant, testTenant } from '../../testing/tenant.ts'
 import { Decisions } from './authorizervariables.ts'
 import type { Subject } from './matching.ts'
@@ -84,24 +85,12 @@ describe('validating admission policies', () => {
 
   const data = (keys: number) => Object.fromEntries(Array.from({ length: keys }, (_, i) => [`k${i}`, 'v']))
 
-  async function turnsOf(work: Promise<unknown>): Promise<number> {
-    let [turns, isOver] = [0, false]
-    const next = (): void => {
-      turns++
-      if (!isOver) setImmediate(next)
-    }
-    setImmediate(next)
-    await work
-    isOver = true
-    return turns
-  }
-
   it('evaluate one expression in a turn of the event loop', async () => {
     const expression = `object.data.all(k, object.data.exists(l, l == k))`
     await enact('slow', { validations: Array.from({ length: 20 }, () => ({ expression })) })
     for (const i of [1, 2, 3, 4])
       await tenant.put(bindings, { ...binding('slow'), metadata: { name: `slow-${i}` } })
-    const turns = await turnsOf(create('slow', { data: data(250) }))
+    const turns = await turnsDuring(create('slow', { data: data(250) }))
     assert.ok(turns >= 20, `${turns} turns`)
   })
 
