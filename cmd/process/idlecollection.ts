@@ -6,7 +6,10 @@ const mebi = 1024 * 1024
 /** Bytes that may be garbage in an idle process. */
 const tolerated = 32 * mebi
 
-/** Bytes of live objects above which V8 decides alone: a collection stops the process for a millisecond for each MiB of them. */
+/**
+ * Bytes of V8's heap after a collection above which V8 decides alone from then on: a collection stops the process for a millisecond
+ * for each MiB of live objects.
+ */
 const largest = 48 * mebi
 
 /** The share of the time in which a process that is called idle runs JavaScript. */

@@ -1,10 +1,11 @@
 /** A JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** A JSON object: neither null nor an array. */
+/** Whether a value is a JSON object, neither null nor an array, that the caller may have made and may change. */
 export const isMembers = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** Whether a value is a JSON object, which is only read. */
 export const isObject = (value: unknown): value is JsonObject => isMembers(value)
 
 /**

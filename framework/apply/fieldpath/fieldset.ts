@@ -255,20 +255,19 @@ export function* formatSteps(set: FieldSet, work: Work): Generator<void, FieldsV
 }
 
 function* format(set: FieldSet, work: Work): Generator<void, FieldsV1> {
-  set.text ??= yield* addElements({}, set, work)
+  set.text ??= yield* textFrom([], set, work)
   return set.text
 }
 
 function* formatWithItself(set: FieldSet, work: Work): Generator<void, FieldsV1> {
-  set.textWithItself ??= yield* addElements({ [itself]: nothing }, set, work)
+  set.textWithItself ??= yield* textFrom([itself], set, work)
   return set.textWithItself
 }
 
-function* addElements(
-  fields: Record<PathElement, FieldsV1>,
-  set: FieldSet,
-  work: Work,
-): Generator<void, FieldsV1> {
+/** `first`: elements before those of the set. */
+function* textFrom(first: readonly string[], set: FieldSet, work: Work): Generator<void, FieldsV1> {
+  const fields: Record<PathElement, FieldsV1> = {}
+  for (const element of first) fields[element] = nothing
   const elements = yield* sortedSteps(elementsOf(set), compareTexts)
   for (const element of elements) {
     const child = set.children.get(element)
@@ -277,7 +276,7 @@ function* addElements(
     else fields[element] = yield* format(child, work)
     if (work.isStepDone()) yield
   }
-  if (elements.length > few) keepKeys(fields, Object.keys(fields))
+  if (elements.length > few) keepKeys(fields, [...first, ...elements])
   return fields
 }
 
