@@ -25,7 +25,7 @@ export const storePlace = (store: string | undefined, dataDirectory: string): st
  */
 export async function openStore(where: string, flags: StoreAccess = {}): Promise<Store> {
   if (where === 'memory:') return (await import('../../shard/store/memory.ts')).openTemporaryStore()
-  if (!isEtcd(where)) return (await import('../../shard/store/lmdb.ts')).openDurableStore(where)
+  if (!isEtcd(where)) return (await import('../../shard/store/lmdb/lmdb.ts')).openDurableStore(where)
   const [options, { openEtcdStore }] = await Promise.all([
     etcdOptions(where, flags),
     import('../../shard/store/etcd/etcd.ts'),

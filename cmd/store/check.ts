@@ -1,4 +1,4 @@
-import { checkStore, type StoreReport } from '../../shard/store/offline.ts'
+import { checkStore, type StoreReport } from '../../shard/store/lmdb/offline.ts'
 import { StoreError } from '../../shard/store/store.ts'
 import { StartError } from '../files/starterror.ts'
 import { withProgress } from '../process/progress.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { fileName } from '../../shard/store/tables.ts'
+import { fileName } from '../../shard/store/lmdb/tables.ts'
 import { isEtcd } from '../files/etcdaccess.ts'
 import { StartError } from '../files/starterror.ts'
 

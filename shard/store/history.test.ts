@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { surplus } from './history.ts'
-import { openLmdbStore } from './lmdb.ts'
+import { openLmdbStore } from './lmdb/lmdb.ts'
 import { openMemoryStore } from './memory.ts'
 import type { Store } from './store.ts'
 

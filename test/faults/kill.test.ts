@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openLmdbStore } from '../../shard/store/lmdb.ts'
+import { openLmdbStore } from '../../shard/store/lmdb/lmdb.ts'
 import { killLoop, startWriter } from './kill.ts'
 
 describe('kill -9 in a loop of writes', () => {

@@ -1,4 +1,4 @@
-import { openLmdbStore } from '../../shard/store/lmdb.ts'
+import { openLmdbStore } from '../../shard/store/lmdb/lmdb.ts'
 
 /** Every commit writes one number to this many keys: a partial commit would have two numbers. */
 export const keysPerCommit = 3

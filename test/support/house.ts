@@ -60,7 +60,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   authz: ['rbac', 'chain', 'explain', 'reviews', '.'],
   shard: [
     'admission store webhook',
-    'cache store/etcd store/relayed',
+    'cache store/etcd store/lmdb store/relayed',
     'registry',
     'conversion',
     'entries',
@@ -103,7 +103,7 @@ export const allowedPackages: Readonly<Record<string, RegExp>> = {
   'lru-cache': /^(openapi|framework|shard|authz|remote|cel)\/[a-z/-]+\.ts$/,
   tar: /^cmd\/store\/[a-z]+\.ts$/,
   '@grpc/grpc-js': /^shard\/store\/etcd\/[a-z]+\.ts$/,
-  lmdb: /^shard\/store\/tables\.ts$/,
+  lmdb: /^shard\/store\/lmdb\/tables\.ts$/,
   undici: /^framework\/net\/[a-z]+\.ts$/,
   jiti: /^cmd\/views\/pluginmodule\.ts$/,
   preact: /^console\//,

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Database, open, type RootDatabase } from 'lmdb'
+import type { LastWrite } from '../epoch.ts'
+import { absent, decodeValue } from '../logged.ts'
+import type { Commit } from '../medium.ts'
+import { StoreError, type StoreEvent } from '../store.ts'
 import { whyUnusable } from './datafile.ts'
-import type { LastWrite } from './epoch.ts'
-import { absent, decodeValue } from './logged.ts'
-import type { Commit } from './medium.ts'
-import { StoreError, type StoreEvent } from './store.ts'
 
 // The client takes the options, and its types have them for `putSync` only.
 declare module 'lmdb' {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Store } from '../store.ts'
 import { openLmdbStore } from './lmdb.ts'
-import type { Store } from './store.ts'
 import { fileName, openTables } from './tables.ts'
 
 describe('the file of a store', () => {

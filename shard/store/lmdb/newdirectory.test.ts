@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { beginsNewEpoch } from '../../test/contract/store/newepoch.suite.ts'
+import { beginsNewEpoch } from '../../../test/contract/store/newepoch.suite.ts'
 import { openDurableStore } from './lmdb.ts'
 
 describe('a durable store of a server', () => {

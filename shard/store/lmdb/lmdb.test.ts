@@ -3,9 +3,9 @@ import { copyFile, mkdtemp, rename, rm, stat, truncate, writeFile } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { open as lmdb } from 'lmdb'
-import { storeContract } from '../../test/contract/store/contract.suite.ts'
+import { storeContract } from '../../../test/contract/store/contract.suite.ts'
+import { Compacted, type Store } from '../store.ts'
 import { openLmdbStore } from './lmdb.ts'
-import { Compacted, type Store } from './store.ts'
 
 const newDirectory = (): Promise<string> => mkdtemp(join(tmpdir(), 'oriel-store-'))
 

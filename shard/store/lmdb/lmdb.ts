@@ -2,12 +2,12 @@ import { randomInt } from 'node:crypto'
 import { type Stats, statSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type LastWrite, mayBeRestored, nextEpoch } from './epoch.ts'
-import { type History, upTo } from './history.ts'
-import { decodeValue, encodeCommit, encodeValue, LoggedStore } from './logged.ts'
-import type { Commit, Medium, Most } from './medium.ts'
+import { type LastWrite, mayBeRestored, nextEpoch } from '../epoch.ts'
+import { type History, upTo } from '../history.ts'
+import { decodeValue, encodeCommit, encodeValue, LoggedStore } from '../logged.ts'
+import type { Commit, Medium, Most } from '../medium.ts'
+import { type Store, type StoredValue, StoreError } from '../store.ts'
 import { isAlive, type Owner, thisProcess } from './owner.ts'
-import { type Store, type StoredValue, StoreError } from './store.ts'
 import {
   decodeCommit,
   fileName,

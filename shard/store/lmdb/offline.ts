@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { nextEpoch } from './epoch.ts'
-import { decodeValue } from './logged.ts'
-import { StoreError } from './store.ts'
+import { nextEpoch } from '../epoch.ts'
+import { decodeValue } from '../logged.ts'
+import { StoreError } from '../store.ts'
 import {
   decodeCommit,
   fileName,
