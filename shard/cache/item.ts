@@ -27,6 +27,7 @@ import { Arena, atRevision, type EncodedSlice, type StoredResource, shapeIn } fr
 /** The length of a UUID. */
 const uidLength = 36
 const uidKey = '"uid":"'
+const uidMember = `,${uidKey}`
 const createdKey = '"creationTimestamp":"'
 const createdEnd = 'Z",'
 /** The end of a creationTimestamp without a fraction of a second. */
@@ -105,9 +106,9 @@ export class CachedItem extends SlabItem {
    * the uid.
    */
   get mayHaveOwners(): boolean {
-    const tail = this.text(this.#end - uidKey.length - uidLength - 3, this.#end)
-    if (tail.startsWith(`,${uidKey}`, 1) && tail.endsWith('"')) return tail.startsWith(']')
-    return this.object.metadata.ownerReferences !== undefined
+    const before = this.#end - uidKey.length - uidLength - 3
+    const isKnown = this.hasAt(before + 1, uidMember) && this.hasAt(this.#end - 1, '"')
+    return isKnown ? this.hasAt(before, ']') : this.object.metadata.ownerReferences !== undefined
   }
 
   /**
@@ -115,10 +116,9 @@ export class CachedItem extends SlabItem {
    * behind the creationTimestamp.
    */
   get mayBeTerminating(): boolean {
-    const head = this.text(this.#rest, this.#rest + createdLength + deletionKey.length)
-    const isKnown =
-      head.startsWith(createdKey) && head.startsWith(createdEnd, createdLength - createdEnd.length)
-    return !isKnown || head.startsWith(deletionKey, createdLength)
+    const end = this.#rest + createdLength
+    const isKnown = this.hasAt(this.#rest, createdKey) && this.hasAt(end - createdEnd.length, createdEnd)
+    return !isKnown || this.hasAt(end, deletionKey)
   }
 
   /** Decoded on first use, and again after the result was garbage-collected. */
