@@ -20,6 +20,7 @@ import {
 import type { LogicalCluster, LogicalClusterPhase } from '../../../kcp/core.ts'
 import {
   externalLogicalClusterAdmin,
+  kcpAdmin,
   logicalClusterAdmin,
   workspaceBootstrapper,
 } from '../../../kcp/users.ts'
@@ -134,25 +135,39 @@ function writerProblem(user: UserInfo, request: AdmissionAttributes): string | u
   const old = request.old as LogicalCluster
   if (request.operation === 'DELETE')
     return old.spec?.directlyDeletable === true ? undefined : 'LogicalCluster cannot be deleted'
-  return updateProblem(request.object as LogicalCluster, old)
+  const next = request.object as LogicalCluster
+  const isAdministrator = user.groups.includes(kcpAdmin)
+  return (isAdministrator ? undefined : reservedProblem(next, old)) ?? updateProblem(next, old)
 }
 
 const isSameSet = (a: readonly string[] = [], b: readonly string[] = []): boolean =>
   isDeepStrictEqual([...new Set(a)].sort(), [...new Set(b)].sort())
 
 /**
- * `spec.owner` is immutable, unlike in kcp: its Workspace is changed when the logical cluster moves or is deleted, and it may be
- * that of another tenant. kcp documents the protection of the annotation, but its plugin for that is off.
+ * What only administrators change, unlike in kcp: the Workspace of `spec.owner` is changed when the logical cluster moves or is
+ * deleted, and it may be that of another tenant. kcp documents the protection of the annotation, but its plugin for that is off.
  */
-function updateProblem(next: LogicalCluster, old: LogicalCluster): string | undefined {
-  for (const field of ['createdBy', 'owner'] as const)
-    if (!isDeepStrictEqual(next.spec?.[field], old.spec?.[field]))
-      return `spec.${field}: Invalid value: ${JSON.stringify(next.spec?.[field] ?? null)}: field is immutable`
+function reservedProblem(next: LogicalCluster, old: LogicalCluster): string | undefined {
   if (maxObjectsOf(next) !== maxObjectsOf(old))
     return `modification of reserved annotation: "${maxObjectsAnnotation}"`
-  if (!isSameSet(next.spec?.initializers, old.spec?.initializers)) return 'spec.initializers is immutable'
-  return terminatorProblem(next, old) ?? initializerProblem(next, old) ?? transitionProblem(next, old)
+  return immutableProblem('owner', next, old) ?? terminatorProblem(next, old)
 }
+
+function updateProblem(next: LogicalCluster, old: LogicalCluster): string | undefined {
+  if (!isSameSet(next.spec?.initializers, old.spec?.initializers)) return 'spec.initializers is immutable'
+  return (
+    immutableProblem('createdBy', next, old) ?? initializerProblem(next, old) ?? transitionProblem(next, old)
+  )
+}
+
+const immutableProblem = (
+  field: 'createdBy' | 'owner',
+  next: LogicalCluster,
+  old: LogicalCluster,
+): string | undefined =>
+  isDeepStrictEqual(next.spec?.[field], old.spec?.[field])
+    ? undefined
+    : `spec.${field}: Invalid value: ${JSON.stringify(next.spec?.[field] ?? null)}: field is immutable`
 
 const maxObjectsOf = ({ metadata }: LogicalCluster): string | undefined =>
   metadata.annotations?.[maxObjectsAnnotation]

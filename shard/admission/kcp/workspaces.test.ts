@@ -164,15 +164,16 @@ describe('admission of logical clusters', () => {
       about('status.terminators must not grow'),
     )
   })
+  const withLimit = (object: LogicalCluster): LogicalCluster => ({
+    ...object,
+    metadata: {
+      ...object.metadata,
+      annotations: { ...object.metadata.annotations, 'core.kcp.io/max-total-objects': '7' },
+    },
+  })
   it('refuses changes of the limit of objects by its users', () =>
     assert.rejects(
-      change(object => ({
-        ...object,
-        metadata: {
-          ...object.metadata,
-          annotations: { ...object.metadata.annotations, 'core.kcp.io/max-total-objects': '0' },
-        },
-      })),
+      change(withLimit),
       about('modification of reserved annotation: "core.kcp.io/max-total-objects"'),
     ))
   it('refuses an earlier phase', () =>
@@ -191,6 +192,13 @@ describe('admission of logical clusters', () => {
   it('refuses the removal of its finalizer', async () => {
     const kept = await change(object => ({ ...object, metadata: { ...object.metadata, finalizers: [] } }))
     assert.deepEqual(kept.metadata.finalizers, ['core.kcp.io/logicalcluster-deletion'])
+  })
+  it('lets administrators change the limit of objects', async () => {
+    const admin: UserInfo = { name: 'admin', groups: ['system:kcp:admin'] }
+    const kept = await update(scene, admin, [resources.logicalClusters, 'cluster'], object =>
+      withLimit(object as LogicalCluster),
+    )
+    assert.equal(kept.metadata.annotations?.['core.kcp.io/max-total-objects'], '7')
   })
 })
 
