@@ -17,6 +17,9 @@ import { builtin, texts, widget, widgets } from './testing/widgets.ts'
 
 const key = { cluster: 'c1', namespace: 'ns', name: 'a' }
 
+const prepared = (...args: Parameters<typeof prepareForUpdate>): KubeObject =>
+  atOnce(prepareForUpdate(...args))
+
 const stored = (metadata: Metadata = {}, rest: object = {}): KubeObject =>
   widget(
     {
@@ -78,7 +81,7 @@ describe('metadata on update', () => {
       { labels: { l: '1' }, creationTimestamp, generation: 77 },
       { spec: { a: 2 }, status: { s: 2 } },
     )
-    const next = prepareForUpdate(widgets, '', sent, old)
+    const next = prepared(widgets, '', sent, old)
     assert.deepEqual(next.metadata, { ...old.metadata, generation: 4, labels: { l: '1' } })
     assert.deepEqual([next.spec, next.status], [{ a: 2 }, { s: 1 }])
   })
@@ -89,12 +92,19 @@ describe('metadata on update', () => {
       widget({ labels: { l: '1' } }, { spec: { a: 1 } }),
       widget({}, { spec: { a: 1 }, status: {} }),
     ])
-      assert.equal(prepareForUpdate(widgets, '', sent, old).metadata.generation, 3)
+      assert.equal(prepared(widgets, '', sent, old).metadata.generation, 3)
+  })
+
+  it('compares a large object in steps', () => {
+    const spec = { list: Array.from({ length: 20_000 }, (_, i) => i) }
+    const old = stored({}, { spec })
+    const steps = [...prepareForUpdate(widgets, '', widget({}, { spec: structuredClone(spec) }), old)]
+    assert.ok(steps.length > 20, `${steps.length} steps`)
   })
 
   it('lets /status write status and nothing else', () => {
     const old = stored({}, { spec: { a: 1 }, status: { s: 1 } })
-    const next = prepareForUpdate(
+    const next = prepared(
       widgets,
       'status',
       widget({ labels: { l: '1' } }, { spec: { a: 2 }, status: { s: 2 } }),
@@ -106,8 +116,7 @@ describe('metadata on update', () => {
   it('counts changes of status without a status subresource', () => {
     const old = stored({}, { status: { s: 1 } })
     assert.equal(
-      prepareForUpdate({ ...widgets, status: false }, '', widget({}, { status: { s: 2 } }), old).metadata
-        .generation,
+      prepared({ ...widgets, status: false }, '', widget({}, { status: { s: 2 } }), old).metadata.generation,
       4,
     )
   })
@@ -115,17 +124,17 @@ describe('metadata on update', () => {
   it('ignores deletionTimestamp in updates', () => {
     const deletionTimestamp = '2026-01-01T00:00:00Z'
     const sent = widget({ deletionTimestamp: '2001-02-03T04:05:06Z' })
-    const going = prepareForUpdate(widgets, '', sent, stored({ deletionTimestamp }))
+    const going = prepared(widgets, '', sent, stored({ deletionTimestamp }))
     assert.equal(going.metadata.deletionTimestamp, deletionTimestamp)
     const old = stored()
-    assert.deepEqual(texts(metadataUpdateErrors(prepareForUpdate(widgets, '', sent, old), old)), [
+    assert.deepEqual(texts(metadataUpdateErrors(prepared(widgets, '', sent, old), old)), [
       'metadata.deletionTimestamp: Invalid value: "2001-02-03T04:05:06Z": field is immutable',
     ])
   })
 
   it('takes no new finalizers once the deletion has begun', () => {
     const old = stored({ deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['a.b/c'] })
-    const next = prepareForUpdate(widgets, '', widget({ finalizers: ['a.b/c', 'x.y/z'] }), old)
+    const next = prepared(widgets, '', widget({ finalizers: ['a.b/c', 'x.y/z'] }), old)
     assert.deepEqual(texts(metadataUpdateErrors(next, old)), [
       'metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"x.y/z"}',
     ])
@@ -159,12 +168,7 @@ describe('deletion', () => {
     const marked = startDeletion(namespaces, made)
     assert.deepEqual(marked.status, { phase: 'Terminating' })
     assert.ok(isHeld(namespaces, marked))
-    const finalized = prepareForUpdate(
-      namespaces,
-      'finalize',
-      { ...marked, spec: { finalizers: [] } },
-      marked,
-    )
+    const finalized = prepared(namespaces, 'finalize', { ...marked, spec: { finalizers: [] } }, marked)
     assert.equal(isHeld(namespaces, finalized), false)
   })
 })

@@ -1,8 +1,8 @@
 import { randomInt, randomUUID } from 'node:crypto'
-import { isDeepStrictEqual } from 'node:util'
 import type { ResetFields } from '../../framework/contract/apis.ts'
 import type { ValidationScope } from '../../framework/contract/schema.ts'
-import { merged } from '../../framework/json/json.ts'
+import { merged, Work } from '../../framework/json/json.ts'
+import { sameJsonSteps } from '../../framework/json/same.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import type { ErrorSteps } from '../../framework/meta/errorsteps.ts'
 import type { NameErrors } from '../../framework/meta/names.ts'
@@ -151,14 +151,14 @@ export function prepareForCreate(
 
 /**
  * `rest.BeforeUpdate`: takes system fields and the parts of other endpoints from `old`, and raises the generation when
- * the content differs (rules.md 3.24, 3.29 to 3.32).
+ * the content differs (rules.md 3.24, 3.29 to 3.32). In steps.
  */
-export function prepareForUpdate(
+export function* prepareForUpdate(
   strategy: ResourceStrategy,
   part: Part,
   next: KubeObject,
   old: KubeObject,
-): KubeObject {
+): Generator<void, KubeObject> {
   const cluster = old.metadata.annotations?.[clusterAnnotation] ?? ''
   const scoped = ownPart(strategy, part, withoutPresented(next, cluster), old)
   const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation } = old.metadata
@@ -173,7 +173,7 @@ export function prepareForUpdate(
     name,
   })
   const prepared = rulesOf(strategy, part)?.prepare?.(kept, old) ?? kept
-  const raised = generation !== undefined && raisesGeneration(strategy, prepared, old)
+  const raised = generation !== undefined && (yield* raisesGeneration(strategy, prepared, old))
   return raised ? withMetadata(prepared, { generation: generation + 1 }) : prepared
 }
 
@@ -212,14 +212,18 @@ const withSpecFinalizers = (old: KubeObject, next: KubeObject): object => ({
   finalizers: (next.spec as { finalizers?: unknown } | undefined)?.finalizers ?? [],
 })
 
-function raisesGeneration(strategy: ResourceStrategy, next: KubeObject, old: KubeObject): boolean {
-  if (strategy.rest.generation === 'none') return false
-  if (strategy.rest.generation === 'spec') return !isDeepStrictEqual(next.spec, old.spec)
-  const content = (object: KubeObject): KubeObject => {
-    const { metadata: _, ...rest } = strategy.status ? withoutField(object, 'status') : object
-    return rest as KubeObject
+function* raisesGeneration(
+  { rest: { generation }, status }: ResourceStrategy,
+  next: KubeObject,
+  old: KubeObject,
+): Generator<void, boolean> {
+  if (generation === 'none') return false
+  const content = (object: KubeObject): unknown => {
+    if (generation === 'spec') return object.spec
+    const { metadata: _, ...rest } = status ? withoutField(object, 'status') : object
+    return rest
   }
-  return !isDeepStrictEqual(content(next), content(old))
+  return !(yield* sameJsonSteps(content(next), content(old), new Work()))
 }
 
 /** Whether finalizers keep an object that is being deleted. */

@@ -90,7 +90,9 @@ async function finished(
   const pace = new Pace()
   const old = storedObject(current)
   const phase = options.patch === undefined ? 'as sent' : 'after admission'
-  const collapsed = dedupOwners(prepareForUpdate(strategy, registry.part, next, old), phase)
+  const preparedFrom = (object: KubeObject): Promise<KubeObject> =>
+    inTurns(prepareForUpdate(strategy, registry.part, object, old), pace)
+  const collapsed = dedupOwners(await preparedFrom(next), phase)
   await pace.due()
   const request = { ...attributesOf(registry, 'UPDATE', current.key, options), old: seen(current) }
   const shown = seen(current, collapsed.object)
@@ -100,10 +102,7 @@ async function finished(
   const { object: prepared, warning }: ReturnType<typeof dedupOwners> =
     admitted === shown
       ? { object: collapsed.object }
-      : dedupOwners(
-          prepareForUpdate(strategy, registry.part, schema.decode(admitted).object, old),
-          'after admission',
-        )
+      : dedupOwners(await preparedFrom(schema.decode(admitted).object), 'after admission')
   await pace.due()
   const object = registry.admission.complete({ ...request, object: prepared })
   await pace.due()
