@@ -16,7 +16,7 @@ import { isLarge, LargeSchema, type SteppedSchema } from './largeschema.ts'
 import { CompiledSize } from './nodes/nodes.ts'
 import { DefaultsLimitError } from './validation/defaulting.ts'
 import { compilePruning, UnreadableError } from './validation/pruning.ts'
-import { CompiledChecks, compileCheck, validate } from './validation/schema.ts'
+import { CompiledChecks, compileCheck, validateSteps } from './validation/schema.ts'
 import {
   compileStructure,
   embeddedCheck,
@@ -164,7 +164,8 @@ function* errorsOf(compiled: CompiledSchema, versions: Versions, scope: Validati
   const { check, embedded, uniqueness, rules } = compiled
   const { object, old } = versions
   const isWhole = scope.onlyStatus !== true
-  const errors = [...(isWhole ? validate(check, object, old) : statusErrors(compiled, versions))]
+  const own = isWhole ? validateSteps(check, object, old) : statusErrors(compiled, versions)
+  const errors = [...(yield* own)]
   yield
   if (isWhole) append(errors, structureErrors(embedded.made ?? (yield* embedded.steps()), object))
   if (scope.mayRepeat !== true)
@@ -197,9 +198,9 @@ function* ruleErrors(rules: RuleCheck, shape: readonly FieldError[], { object, o
 }
 
 /** Like Kubernetes, validates the status alone and prefixes its path. */
-function statusErrors({ status }: CompiledSchema, { object, old }: Versions): readonly FieldError[] {
+function* statusErrors({ status }: CompiledSchema, { object, old }: Versions): ErrorSteps {
   if (status === undefined || object.status === undefined) return []
-  return validate(status, object.status, old?.status).map(error => ({
+  return (yield* validateSteps(status, object.status, old?.status)).map(error => ({
     ...error,
     field: error.field === '' ? 'status' : child('status', error.field),
   }))

@@ -1,4 +1,4 @@
-import { type CompiledPattern, compilePattern } from '../../framework/formats/pattern.ts'
+import { type CompiledPattern, compilePattern, workOfMatch } from '../../framework/formats/pattern.ts'
 import { goEscapes } from '../../framework/json/gotext.ts'
 import { type CostTracker, spend, textOf, willMake } from '../values/costtracker.ts'
 import { declare, type FunctionDecl, type FunctionOp, member, overload } from '../values/declaration.ts'
@@ -187,31 +187,45 @@ export const strings: readonly FunctionDecl[] = [
   ),
 ]
 
-/** Matches a pattern, and counts the work before. */
-function matched(
-  text: CelValue | undefined,
-  pattern: CelValue | undefined,
-  tracker: CostTracker,
-  use: (expression: CompiledPattern, text: string) => CelValue,
-): CelValue {
+/** The compiled pattern, or its error. Counts the work of compiling it. */
+function compiled(pattern: CelValue | undefined, tracker: CostTracker): CompiledPattern | CelError {
   spend(tracker, String(pattern).length * 10)
   const expression = compilePattern(String(pattern))
-  if (typeof expression === 'string') return new CelError(expression)
-  spend(tracker, expression.steps(String(text)))
-  return use(expression, String(text))
+  return typeof expression === 'string' ? new CelError(expression) : expression
 }
 
-const matches: FunctionOp = ([text, pattern], tracker) =>
-  matched(text, pattern, tracker, (expression, value) => expression.test(value))
+const matches: FunctionOp = ([text, pattern], tracker) => {
+  const expression = compiled(pattern, tracker)
+  if (expression instanceof CelError) return expression
+  spend(tracker, expression.testWork(String(text)))
+  return expression.test(String(text))
+}
 
-const find: FunctionOp = ([text, pattern], tracker) =>
-  illegal(matched(text, pattern, tracker, (expression, value) => expression.find(value, 1)[0] ?? ''))
+/** The first `count` matches, or all if it is negative. Counts the work before it is done. */
+function found(
+  [text, pattern]: readonly (CelValue | undefined)[],
+  count: number,
+  tracker: CostTracker,
+): readonly string[] | CelError {
+  const expression = compiled(pattern, tracker)
+  if (expression instanceof CelError) return new CelError(`Illegal regex: ${expression.message}`)
+  if (count === 0) return []
+  spend(tracker, expression.matchesWork(String(text)))
+  const all: string[] = []
+  for (const match of expression.matches(String(text))) {
+    spend(tracker, workOfMatch)
+    all.push(match)
+    if (all.length === count) break
+  }
+  return all
+}
 
-const findAll: FunctionOp = ([text, pattern, count = -1], tracker) =>
-  illegal(matched(text, pattern, tracker, (expression, value) => expression.find(value, Number(count))))
+const find: FunctionOp = (args, tracker) => {
+  const first = found(args, 1, tracker)
+  return first instanceof CelError ? first : (first[0] ?? '')
+}
 
-const illegal = (value: CelValue): CelValue =>
-  value instanceof CelError ? new CelError(`Illegal regex: ${value.message}`) : value
+const findAll: FunctionOp = (args, tracker) => found(args, Number(args[2] ?? -1), tracker)
 
 export const regex: readonly FunctionDecl[] = [
   declare(

@@ -47,9 +47,7 @@ export function planCall(plan: Planner, call: CallExpr): Interpretable {
   }
   if (withPattern.has(name)) checkPattern(planned[1]?.constant)
   const cost = callCost(name, overloads.length === 1 ? overloads[0]?.id : undefined)
-  // The work of patterns is counted in steps of an automaton, which are short.
-  const way = withPattern.has(name) ? dispatch : limited
-  const run = strict(planned, cost, (args, frame) => way(overloads, args, frame))
+  const run = strict(planned, cost, (args, frame) => limited(overloads, args, frame))
   return conversions.has(name) && planned.length === 1 && planned[0]?.constant !== undefined
     ? folded(run)
     : { run }

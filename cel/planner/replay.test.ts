@@ -57,6 +57,27 @@ function divided(
   return { ...run, pauses }
 }
 
+describe('a search for a pattern', () => {
+  const outcomeOf = (source: string, length: number): Run => {
+    const program = planned(source)
+    return whole(program, ['a'.repeat(length)], 50_000_000)
+  }
+  it('is refused where one call would take long', () => {
+    const source = "self.all(x, x.find('[a-z]{50}[0-9]') == '')"
+    assert.equal(outcomeOf(source, 10_000).value, true)
+    assert.equal(outcomeOf(source, 100_000).isExceeded, true)
+  })
+  it('is refused where it finds too much', () => {
+    const source = "self.all(x, x.findAll('a').size() > 0)"
+    assert.equal(outcomeOf(source, 10_000).value, true)
+    assert.equal(outcomeOf(source, 200_000).isExceeded, true)
+  })
+  it('may be long where it is short work', () => {
+    assert.equal(outcomeOf("self.all(x, x.matches('^[a-z]*$'))", 500_000).value, true)
+    assert.equal(outcomeOf("self.all(x, x.find('b') == '')", 200_000).value, true)
+  })
+})
+
 describe('an evaluation that is interrupted', () => {
   const sources = [
     "self.all(x, x != '')",

@@ -15,7 +15,6 @@ function attempt(check: ValueCheck, [value, old]: Values, walk: Walk): Attempt {
   const own: Walk = { steps: walk.steps, errors: [], visits: 0, matching: walk.matching }
   check(value, old, own)
   walk.visits += own.visits
-  walk.matching = own.matching
   return own
 }
 

@@ -1,11 +1,21 @@
 import { isDeepStrictEqual } from 'node:util'
 import { listKind } from '../../cel/schema/adapt.ts'
-import { isObject, type JsonObject, keysOf, LazyMembers, memberOf } from '../../framework/json/values.ts'
+import { atOnce } from '../../framework/json/json.ts'
+import {
+  isObject,
+  type JsonObject,
+  keysOf,
+  LazyMembers,
+  lazily,
+  memberOf,
+} from '../../framework/json/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
+import type { ErrorSteps } from '../../framework/meta/errorsteps.ts'
 import { invalidValue, required, tooMany } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { CompiledSize, maxSchemaDepth, requireDepth } from '../nodes/nodes.ts'
 import { logicCheck } from './logic.ts'
+import { Matching, MatchingPaused } from './matching.ts'
 import {
   allRules,
   type CompileBelow,
@@ -81,13 +91,34 @@ function contentCheck(schema: JSONSchemaProps, compile: CompileBelow): ValueChec
 }
 
 /** Validates a value. With `old`, errors at unchanged values are dropped (ratcheting, KEP-4008). */
-export function validate(check: ValueCheck, value: unknown, old?: unknown): readonly FieldError[] {
-  const walk = newWalk()
+export const validate = (check: ValueCheck, value: unknown, old?: unknown): readonly FieldError[] =>
+  atOnce(validateSteps(check, value, old))
+
+/** What `validate` returns. Begins again after long matches of patterns, which are kept. */
+export function* validateSteps(check: ValueCheck, value: unknown, old?: unknown): ErrorSteps {
+  const matching = lazily(() => new Matching())
+  for (;;) {
+    try {
+      return errorsOf(check, [value, old], matching)
+    } catch (error) {
+      if (!(error instanceof MatchingPaused)) throw error
+    }
+    matching().begin()
+    yield
+  }
+}
+
+function errorsOf(
+  check: ValueCheck,
+  [value, old]: readonly [unknown, unknown],
+  matching: Walk['matching'],
+): readonly FieldError[] {
+  const walk = newWalk(matching)
   check(value, undefined, walk)
   // The old value is compared only if there are errors.
   if (walk.errors.length === 0 || old === undefined) return walk.errors
   if (isDeepStrictEqual(value, old)) return []
-  const compared = newWalk()
+  const compared = newWalk(matching)
   check(value, old, compared)
   return compared.errors
 }
