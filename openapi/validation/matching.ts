@@ -6,8 +6,8 @@ const mostOfMatch = 3_000_000
 /** Of all matches of one validation: about half a second. */
 const mostOfAll = 25_000_000
 
-/** After which a validation pauses: some milliseconds. */
-const unitsOfStep = 250_000
+/** After which a validation pauses: at most 20 milliseconds, because it begins again with the whole object. */
+const unitsOfStep = 1_000_000
 
 /** Thrown before a match for which no time is left in this turn. */
 export class MatchingPaused extends Error {
