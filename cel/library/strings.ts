@@ -1,6 +1,6 @@
-import { type CompiledPattern, compilePattern, workOfMatch } from '../../framework/formats/pattern.ts'
+import { type CompiledPattern, compilePattern } from '../../framework/formats/pattern.ts'
 import { goEscapes } from '../../framework/json/gotext.ts'
-import { type CostTracker, spend, textOf, willMake } from '../values/costtracker.ts'
+import { CostExceeded, type CostTracker, spend, textOf, willMake } from '../values/costtracker.ts'
 import { declare, type FunctionDecl, type FunctionOp, member, overload } from '../values/declaration.ts'
 import type { Int } from '../values/int.ts'
 import { boolType, dynType, intType, listOf, stringType } from '../values/type.ts'
@@ -197,9 +197,13 @@ function compiled(pattern: CelValue | undefined, tracker: CostTracker): Compiled
 const matches: FunctionOp = ([text, pattern], tracker) => {
   const expression = compiled(pattern, tracker)
   if (expression instanceof CelError) return expression
-  spend(tracker, expression.testWork(String(text)))
+  spend(tracker, expression.steps(String(text)))
+  if (expression.isTooLong(String(text))) throw new CostExceeded()
   return expression.test(String(text))
 }
+
+/** Finding one match takes as long as so many other units. */
+const effortOfMatch = 25
 
 /** The first `count` matches, or all if it is negative. Counts the work before it is done. */
 function found(
@@ -210,10 +214,10 @@ function found(
   const expression = compiled(pattern, tracker)
   if (expression instanceof CelError) return new CelError(`Illegal regex: ${expression.message}`)
   if (count === 0) return []
-  spend(tracker, expression.matchesWork(String(text)))
+  spend(tracker, 2 * expression.steps(String(text)))
   const all: string[] = []
   for (const match of expression.matches(String(text))) {
-    spend(tracker, workOfMatch)
+    spend(tracker, effortOfMatch)
     all.push(match)
     if (all.length === count) break
   }

@@ -58,10 +58,7 @@ export function willMake(length: number, tracker: CostTracker): void {
 /** Counts the work of reading all items of a list or a map. */
 export const willRead = (items: number, tracker: CostTracker): void => spend(tracker, items * 2)
 
-/**
- * Steps of one call of a function, which is not interrupted: all items of an object of 1 MB can be compared, and 600 kB matched
- * against a small pattern.
- */
+/** Steps of one call of a function, which is not interrupted: all items of an object of 1 MB can be compared. */
 const mostOfCall = 3_000_000
 
 /** Begins a call. Returns the effort that is kept for later, which the end of the call adds again. */

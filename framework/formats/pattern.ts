@@ -32,53 +32,54 @@ export function patternError(pattern: string): string | undefined {
   return typeof compiled === 'string' ? compiled : undefined
 }
 
-/** The largest program whose automaton mostly stays within its memory. */
+/** Bytes of the states of an automaton (`DFA` of re2js): the search goes on without one where they are not enough. */
+const bytesOfStates = 8 * 1024 * 1024
+
+/** The largest program whose automaton is mostly worth its making. */
 const smallProgram = 140
 
 /**
- * At most how many units of work a search takes, each of about 20 nanoseconds: 10 to 30 nanoseconds for each character and
- * instruction.
+ * At most how long a search takes, in nanoseconds of a machine of 2026: 100 for each instruction of each state that is made, and 10 or
+ * 30 for each instruction and character.
  */
-const testWork = (regex: RE2JS, text: string): number => {
+function searchTime(regex: RE2JS, { length }: string): number {
   const size = regex.programSize()
-  return Math.ceil(size * (text.length + 1) * (size <= smallProgram ? 0.5 : 2))
+  const states = Math.min(length + 1, 2 ** size, bytesOfStates / (240 + 8 * size))
+  return size * (100 * states + (size <= smallProgram ? 10 : 30) * length)
 }
+
+const stepsOf = (regex: RE2JS, { length }: string): number => regex.programSize() * (length + 1)
+
+/** Nanoseconds that one search, which is not interrupted, may take. Most take a tenth of `searchTime`. */
+const longestSearch = 150_000_000
 
 /** A pattern that is compiled on first use. A pattern with errors matches nothing, as in Kubernetes. */
 export interface Pattern {
   /** Whether the pattern matches anywhere in the text. */
   test(text: string): boolean
-  /** Units of work of `test`, each of about 20 nanoseconds: at most so many. */
-  work(text: string): number
+  /** Maximum number of steps of `test`, of 100 nanoseconds or less. */
+  steps(text: string): number
+  /** Whether `test` could take more than 150 milliseconds. */
+  isTooLong(text: string): boolean
 }
 
 export function lazyPattern(source: string): Pattern {
   let compiled: RE2JS | string | undefined
-  const expression = (): RE2JS | string => {
+  const of = <T>(otherwise: T, use: (regex: RE2JS) => T): T => {
     compiled ??= compile(source)
-    return compiled
+    return typeof compiled === 'string' ? otherwise : use(compiled)
   }
   return {
-    test: text => {
-      const regex = expression()
-      return typeof regex !== 'string' && regex.test(text)
-    },
-    work: text => {
-      const regex = expression()
-      return typeof regex === 'string' ? 0 : testWork(regex, text)
-    },
+    test: text => of(false, regex => regex.test(text)),
+    steps: text => of(0, regex => stepsOf(regex, text)),
+    isTooLong: text => of(false, regex => searchTime(regex, text) > longestSearch),
   }
 }
 
 /** A compiled regular expression. */
-export interface CompiledPattern {
-  test(text: string): boolean
-  /** The matches in a text, from the left. */
+export interface CompiledPattern extends Pattern {
+  /** The matches in a text, from the left. A step takes about 40 nanoseconds, and a match about 500. */
   matches(text: string): Iterable<string>
-  /** Units of work of `test`, each of about 20 nanoseconds: at most so many. */
-  testWork(text: string): number
-  /** The same of `matches`, without `workOfMatch` for each match. */
-  matchesWork(text: string): number
 }
 
 const expressions = new LRUCache<string, CompiledPattern | string>({ max: 2000 })
@@ -95,13 +96,10 @@ export function compilePattern(source: string): CompiledPattern | string {
 
 const expressionOf = (regex: RE2JS): CompiledPattern => ({
   test: text => regex.test(text),
+  steps: text => stepsOf(regex, text),
+  isTooLong: text => searchTime(regex, text) > longestSearch,
   *matches(text) {
     const matcher = regex.matcher(text)
     while (matcher.find()) yield matcher.group() ?? ''
   },
-  testWork: text => testWork(regex, text),
-  matchesWork: text => 2 * regex.programSize() * (text.length + 1),
 })
-
-/** Units of work of one match that `matches` finds. */
-export const workOfMatch = 25

@@ -1,15 +1,15 @@
 import type { Pattern } from '../../framework/formats/pattern.ts'
 
-/** Units of work (`Pattern.work`) of one match, which is not interrupted: some tens of milliseconds. */
-const mostOfMatch = 3_000_000
+/** Steps of all matches of one validation: seconds of processor time at most. */
+const mostSteps = 50_000_000
 
-/** Of all matches of one validation: about half a second. */
-const mostOfAll = 25_000_000
+/** Milliseconds after which a validation pauses. */
+const slice = 10
 
-/** After which a validation pauses: at most 20 milliseconds, because it begins again with the whole object. */
-const unitsOfStep = 1_000_000
+/** Steps between two looks at the clock. */
+const stepsOfLook = 10_000
 
-/** Thrown before a match for which no time is left in this turn. */
+/** Thrown before a match when the matches of this turn have taken long. */
 export class MatchingPaused extends Error {
   override readonly name = 'MatchingPaused'
   constructor() {
@@ -26,13 +26,14 @@ export type MatchResult = 'matches' | 'differs' | 'too long'
 export class Matching {
   readonly #results: MatchResult[] = []
   #position = 0
-  #done = 0
-  #begun = 0
+  #steps = 0
+  #nextLook = stepsOfLook
+  #since = performance.now()
 
   /** Begins the validation again. */
   begin(): void {
     this.#position = 0
-    this.#begun = this.#done
+    this.#since = performance.now()
   }
 
   /** The kept result, or that of the match. Throws `MatchingPaused`. */
@@ -43,11 +44,15 @@ export class Matching {
   }
 
   #matched(pattern: Pattern, text: string): MatchResult {
-    const work = pattern.work(text)
-    const before = this.#done - this.#begun
-    if (before > 0 && before + work > unitsOfStep) throw new MatchingPaused()
-    if (work > mostOfMatch || this.#done + work > mostOfAll) return 'too long'
-    this.#done += work
+    if (this.#steps >= this.#nextLook) this.#pauseWhenDue()
+    const steps = pattern.steps(text)
+    if (this.#steps + steps > mostSteps || pattern.isTooLong(text)) return 'too long'
+    this.#steps += steps
     return pattern.test(text) ? 'matches' : 'differs'
+  }
+
+  #pauseWhenDue(): void {
+    this.#nextLook = this.#steps + stepsOfLook
+    if (performance.now() - this.#since >= slice) throw new MatchingPaused()
   }
 }

@@ -74,6 +74,16 @@ describe('validation', () => {
   })
 })
 
+/** Characters a and b without an order. */
+function mixed(length: number, seed: number): string {
+  let state = seed + 1
+  const next = (): string => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31
+    return state > 2 ** 30 ? 'a' : 'b'
+  }
+  return Array.from({ length }, next).join('')
+}
+
 describe('validation of hostile objects', () => {
   it('stops at a thousand errors', () => {
     const many = Array.from({ length: 300_000 }, (_, i) => i >> 1)
@@ -96,7 +106,7 @@ describe('validation of hostile objects', () => {
 
   it('limits the work of regular expressions', () => {
     const costly: JSONSchemaProps = { type: 'string', pattern: '[ab]*a[ab]{900}[cd]' }
-    const texts = errorsOf({ type: 'array', items: costly }, ['ab'.repeat(500), 'ab'.repeat(1_000)])
+    const texts = errorsOf({ type: 'array', items: costly }, ['ab'.repeat(100), 'ab'.repeat(2_000)])
     assert.match(texts[0] ?? '', /should match/)
     assert.equal(
       texts[1],
@@ -106,23 +116,27 @@ describe('validation of hostile objects', () => {
 
   it('limits the work of all regular expressions together', () => {
     const items: JSONSchemaProps = { type: 'string', pattern: 'a[ab]{200}[cd]' }
-    const texts = errorsOf({ type: 'array', items }, new Array(50).fill('ab'.repeat(3_000)))
+    const texts = errorsOf({ type: 'array', items }, new Array(200).fill('ab'.repeat(750)))
     assert.match(texts[0] ?? '', /should match/)
-    assert.match(texts[49] ?? '', /is too long to be matched/)
+    assert.match(texts[199] ?? '', /is too long to be matched/)
   })
 
   it('matches long texts in steps', () => {
     const items: JSONSchemaProps = { type: 'string', pattern: 'a[ab]{100}[cd]' }
     const schema = compileSchema(schemaOf({ type: 'array', items }))
-    const list = Array.from({ length: 12 }, (_, i) => `${'ab'.repeat(5_000)}${i % 2 === 0 ? 'ac' : 'aa'}`)
+    // Each of them needs other states of the automaton.
+    const list = Array.from(
+      { length: 6 },
+      (_, i) => `${mixed(4_000, i)}a${mixed(100, i)}${i % 2 === 0 ? 'c' : 'a'}`,
+    )
     const steps = schema.validateSteps(objectOf(list), undefined)
     let count = 0
     let step = steps.next()
     for (; !step.done; step = steps.next()) count++
-    assert.ok(count >= 12, `${count} steps`)
+    assert.ok(count > 4, `${count} steps`)
     assert.deepEqual(
       step.value.map(({ field }) => field),
-      [1, 3, 5, 7, 9, 11].map(i => `spec.a[${i}]`),
+      ['spec.a[1]', 'spec.a[3]', 'spec.a[5]'],
     )
   })
 })
