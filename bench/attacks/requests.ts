@@ -158,6 +158,32 @@ const properties: Heavy = {
   connections: 4,
 }
 
+/** Characters a and b without an order: each text needs other states of the automaton of a pattern. */
+function mixed(length: number, seed: number): string {
+  let state = seed + 1
+  const next = (): string => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31
+    return state > 2 ** 30 ? 'a' : 'b'
+  }
+  return Array.from({ length }, next).join('')
+}
+
+const pattern: Heavy = {
+  id: 'pattern',
+  what: 'creates objects with 24 texts of 10 kB for a pattern of 100 repetitions',
+  before: [
+    post(
+      definitions,
+      definition('patterns', {
+        type: 'object',
+        properties: { l: { type: 'array', items: { type: 'string', pattern: 'a[ab]{100}[cd]' } } },
+      }),
+    ),
+  ],
+  request: dryRun(collection('patterns'), custom('patterns', { l: times(24, i => mixed(10_000, i)) })),
+  connections: 4,
+}
+
 const rules: Heavy = {
   id: 'rules',
   what: 'creates definitions with 2,000 CEL rules',
@@ -241,5 +267,5 @@ const large: Heavy = {
 /** In the order in which they are sent: `watches` shows what `selector` has stored. */
 export const heavyRequests: readonly Heavy[] = [
   ...[plain, defaults, yaml, values, selector, watches, map, apply, patch],
-  ...[properties, rules, policy, table, expression, large],
+  ...[properties, pattern, rules, policy, table, expression, large],
 ]
