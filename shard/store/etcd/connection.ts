@@ -8,7 +8,7 @@ import {
   status,
 } from '@grpc/grpc-js'
 import { StoreError } from '../store.ts'
-import { type EtcdFailure, failureOf, isTransient } from './failures.ts'
+import { type EtcdFailure, failureOf, isTimeout, isTransient } from './failures.ts'
 import { decodeAuthenticate, decodeWatch, encodeAuthenticate, type WatchResponse } from './messages.ts'
 
 /** Where etcd is, and how to authenticate there. */
@@ -92,10 +92,14 @@ export class EtcdConnection {
     this.#clients = access.endpoints.map(endpoint => new Client(endpoint, credentials, channelOptions))
   }
 
-  /** Repeats a call at the other members while etcd is not available. Throws `EtcdFailure`, and what `again` throws of `StoreError`. */
+  /**
+   * Repeats a call at the other members while etcd is not available. Throws the last `EtcdFailure` that names more than a timeout,
+   * and what `again` throws of `StoreError`.
+   */
   async call<T>(call: EtcdCall<T>): Promise<EtcdAnswer<T>> {
     const end = performance.now() + this.#patience
     let current = call
+    let reason: EtcdFailure | undefined
     for (let isRepeated = false; ; isRepeated = true) {
       const member = this.#member
       try {
@@ -104,7 +108,8 @@ export class EtcdConnection {
       } catch (error) {
         if (error instanceof StoreError) throw error
         const failure = failureOf(error)
-        if (!this.#isWorthRepeating(failure) || performance.now() + pause >= end) throw failure
+        reason = isTimeout(failure) ? (reason ?? failure) : failure
+        if (!this.#isWorthRepeating(failure) || performance.now() + pause >= end) throw reason
         this.leave(member)
         await new Promise(resolve => setTimeout(resolve, pause))
       }

@@ -31,6 +31,8 @@ const withoutFrame = (details: string): string =>
 export const isTransient = ({ code }: EtcdFailure): boolean =>
   code === status.UNAVAILABLE || code === status.DEADLINE_EXCEEDED || code === status.CANCELLED
 
+export const isTimeout = ({ code }: EtcdFailure): boolean => code === status.DEADLINE_EXCEEDED
+
 /** `ErrGRPCCompacted` of `api/v3rpc/rpctypes` */
 export const isCompacted = ({ message }: EtcdFailure): boolean =>
   message.includes('required revision has been compacted')
