@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { canonicalText } from '../framework/apply/canonicaltext.ts'
 import type { Decoded, DecodingScope, ObjectSchema, ValidationScope } from '../framework/contract/schema.ts'
-import { atOnce, canonicalJson } from '../framework/json/json.ts'
+import { atOnce, canonicalJson, type Steps } from '../framework/json/json.ts'
 import { append, LazySteps, lazily } from '../framework/json/values.ts'
 import { badRequest, type FieldError, StatusError, tooLarge } from '../framework/meta/errors.ts'
 import type { ErrorSteps } from '../framework/meta/errorsteps.ts'
@@ -73,10 +73,7 @@ export class CompiledSchemas {
     }
   }
 
-  *useInSteps<T>(
-    schema: JSONSchemaProps,
-    work: (compiled: CompiledSchema) => Generator<void, T>,
-  ): Generator<void, T> {
+  *useInSteps<T>(schema: JSONSchemaProps, work: (compiled: CompiledSchema) => Steps<T>): Steps<T> {
     const using = this.#using(schema)
     try {
       return yield* work(using.compiled)
@@ -118,7 +115,7 @@ export function compileSchema(schema: JSONSchemaProps, compiled = compiledSchema
   const decoded: ObjectSchema['decode'] = (object, scope = {}) =>
     compiled.use(schema, parts => decodedBy(parts, object, scope))
   const validateSteps: SteppedSchema['validateSteps'] = (object, old, scope = {}) =>
-    compiled.useInSteps(schema, parts => errorsOf(parts, { object, old }, scope))
+    compiled.useInSteps(schema, parts => errorsOf(parts, { object, old, account: scope.account }, scope))
   return {
     decode: (object, scope) => decoded(ofLimitedDepth(object), scope),
     *decodeSteps(object, scope) {
@@ -126,7 +123,7 @@ export function compileSchema(schema: JSONSchemaProps, compiled = compiledSchema
       yield
       return decoded(limited, scope)
     },
-    validate: (...of) => atOnce(validateSteps(...of)),
+    validate: (object, old, { account: _, ...scope } = {}) => atOnce(validateSteps(object, old, scope)),
     validateSteps,
   }
 }
@@ -153,18 +150,19 @@ function cannotBeHandled({ kind, apiVersion }: KubeObject, why: string): StatusE
   return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${why}`)
 }
 
-/** The new and the old object. */
+/** The new and the old object, and for whom they are validated. */
 interface Versions {
   readonly object: KubeObject
   readonly old: KubeObject | undefined
+  readonly account: string | undefined
 }
 
 /** Errors in the order of Kubernetes: schema, embedded resources, duplicate items, rules. At most `maxErrors`. */
 function* errorsOf(compiled: CompiledSchema, versions: Versions, scope: ValidationScope): ErrorSteps {
   const { check, embedded, uniqueness, rules } = compiled
-  const { object, old } = versions
+  const { object } = versions
   const isWhole = scope.onlyStatus !== true
-  const own = isWhole ? validateSteps(check, object, old) : statusErrors(compiled, versions)
+  const own = isWhole ? validateSteps(check, object, versions) : statusErrors(compiled, versions)
   const errors = [...(yield* own)]
   yield
   if (isWhole) append(errors, structureErrors(embedded.made ?? (yield* embedded.steps()), object))
@@ -191,16 +189,17 @@ const notChecked =
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
 
 /** Rules are evaluated only if the schema has no blocking errors (rules.md 7.37). */
-function* ruleErrors(rules: RuleCheck, shape: readonly FieldError[], { object, old }: Versions): ErrorSteps {
+function* ruleErrors(rules: RuleCheck, shape: readonly FieldError[], versions: Versions): ErrorSteps {
+  const { object, old, account } = versions
   return shape.some(({ type }) => blocking.has(type))
     ? [invalidValue('', null, notChecked)]
-    : yield* rules(object, old)
+    : yield* rules(object, old, account)
 }
 
 /** Like Kubernetes, validates the status alone and prefixes its path. */
-function* statusErrors({ status }: CompiledSchema, { object, old }: Versions): ErrorSteps {
+function* statusErrors({ status }: CompiledSchema, { object, old, account }: Versions): ErrorSteps {
   if (status === undefined || object.status === undefined) return []
-  return (yield* validateSteps(status, object.status, old?.status)).map(error => ({
+  return (yield* validateSteps(status, object.status, { old: old?.status, account })).map(error => ({
     ...error,
     field: error.field === '' ? 'status' : child('status', error.field),
   }))

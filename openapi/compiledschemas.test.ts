@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { atOnce } from '../framework/json/json.ts'
 import type { JSONSchemaProps } from '../framework/meta/jsonschema.ts'
 import { type CompiledSchema, CompiledSchemas } from './compile.ts'
-import { validate } from './validation/schema.ts'
+import { validateSteps } from './validation/schema.ts'
 
 const names = Array.from({ length: 1_000 }, (_, i) => `p${i}`)
 const node: JSONSchemaProps = {
@@ -20,7 +20,7 @@ const check =
   (object: object) =>
   ({ check, embedded, prune, rules, uniqueness }: CompiledSchema): void => {
     prune(object)
-    validate(check, object)
+    atOnce(validateSteps(check, object))
     for (const made of [embedded, uniqueness]) atOnce(made.steps()).value?.(object, () => '', [])
     const evaluated = atOnce(rules.steps()).value?.(object, undefined)
     if (evaluated !== undefined) atOnce(evaluated)

@@ -10,7 +10,7 @@ const schemaOf = (keys: readonly string[], property: (name: string) => JSONSchem
 const text = (): JSONSchemaProps => ({ type: 'string' })
 const object = (spec: object) => ({ apiVersion: 'v1', kind: 'Large', metadata: { name: 'a' }, spec })
 
-function run(work: Generator<void, readonly unknown[]>): {
+function run(work: Generator<unknown, readonly unknown[]>): {
   readonly steps: number
   readonly errors: readonly unknown[]
 } {

@@ -8,13 +8,15 @@ import { build } from 'esbuild'
 const require = createRequire(import.meta.url)
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Writes `oriel.cjs`, which `bin` names, `main.cjs`, which it runs, its thread `yamlworker.cjs`, and the folder `console`, with their source maps, into an empty folder. */
+/** Writes `oriel.cjs`, which `bin` names, `main.cjs`, which it runs, its threads `yamlworker.cjs` and `patternworker.cjs`, and the folder `console`, with their source maps, into an empty folder. */
 export async function bundle(folder) {
   rmSync(folder, { recursive: true, force: true })
   await Promise.all([
     bundleOne({ entryPoints: ['cmd/oriel.ts'], outdir: folder }),
-    // A thread, which `framework/wire/yamlreader.ts` starts from the folder of the program.
-    bundleOne({ entryPoints: ['framework/wire/yamlworker.ts'], outdir: folder, ...small }),
+    // Threads, which `framework/wire/yamlreader.ts` and `framework/threads/patternthread.ts` start from the folder of the program.
+    ...['framework/wire/yamlworker.ts', 'framework/threads/patternworker.ts'].map(thread =>
+      bundleOne({ entryPoints: [thread], outdir: folder, ...small }),
+    ),
     // As it lies in the file, V8 keeps it for as long as the program runs.
     bundleOne({ entryPoints: ['cmd/main.ts'], outdir: folder, ...asFunction, ...small }),
     bundleConsole(join(folder, 'console')),

@@ -194,11 +194,16 @@ function compiled(pattern: CelValue | undefined, tracker: CostTracker): Compiled
   return typeof expression === 'string' ? new CelError(expression) : expression
 }
 
+/** Milliseconds of a match that is made at once, and of one without a thread for long ones. */
+const [short, longest] = [10, 25]
+
 const matches: FunctionOp = ([text, pattern], tracker) => {
   const expression = compiled(pattern, tracker)
   if (expression instanceof CelError) return expression
   spend(tracker, expression.steps(String(text)))
-  if (expression.isTooLong(String(text))) throw new CostExceeded()
+  const time = expression.time(String(text))
+  if (time > short && tracker.longMatch) return tracker.longMatch(String(pattern), String(text))
+  if (time > longest) throw new CostExceeded()
   return expression.test(String(text))
 }
 

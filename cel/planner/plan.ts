@@ -45,7 +45,7 @@ export function newExecutionFrame(
   effort: Effort,
   replay?: Replay,
 ): ExecutionFrame {
-  return { cost: 0, limit, effort, slots, replay }
+  return { cost: 0, limit, effort, slots, replay, longMatch: replay?.longMatch }
 }
 
 export const isError = (value: CelValue): value is CelError => value instanceof CelError

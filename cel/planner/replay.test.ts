@@ -78,6 +78,43 @@ describe('a search for a pattern', () => {
   })
 })
 
+/** A text in which each position makes another state of an automaton. */
+function bits(length: number, seed: number): string {
+  let state = seed + 1
+  return Array.from({ length }, () => {
+    state = (state * 48_271) % 2_147_483_647
+    return state % 2 === 0 ? 'a' : 'b'
+  }).join('')
+}
+
+describe('a match of a pattern that takes long', () => {
+  const program = planned(
+    "self.filter(x, x.matches('a[ab]{100}[cd]')).size() == 1 && !self.exists(x, x.matches('b[ab]{90}d'))",
+  )
+  const texts = ['c', 'a', 'b'].map((end, i) => `${bits(25_000, i)}a${bits(100, i)}${end}`)
+  const limits = () => ({ cost: 50_000_000, effort: newEffort() })
+
+  it('is made in a thread, and the evaluation goes on with its result', async () => {
+    const replay = new Replay('alice')
+    const settled = async (): Promise<unknown> => {
+      for (let waits = 0; ; )
+        try {
+          return { ...program.go([texts], limits(), replay), waits }
+        } catch (error) {
+          if (!(error instanceof Paused)) throw error
+          if (error.until !== undefined) waits++
+          await error.until
+        }
+    }
+    const { value, waits } = (await settled()) as { readonly value: unknown; readonly waits: number }
+    assert.deepEqual({ value, waits }, { value: true, waits: 6 })
+  })
+
+  it('exceeds the cost without a thread', () => {
+    assert.throws(() => program.run([texts], 50_000_000, newEffort()), CostExceeded)
+  })
+})
+
 describe('an evaluation that is interrupted', () => {
   const sources = [
     "self.all(x, x != '')",
@@ -93,7 +130,7 @@ describe('an evaluation that is interrupted', () => {
     it(`has the value, the cost and the work of one that is not: ${source}`, () => {
       const program = planned(source)
       for (const count of [5, 200]) {
-        const { pauses, ...run } = divided(program, texts(count), 50_000_000, new Replay(100))
+        const { pauses, ...run } = divided(program, texts(count), 50_000_000, new Replay(undefined, 100))
         assert.deepEqual(run, whole(program, texts(count), 50_000_000))
         assert.ok(count === 5 || pauses >= 1, `${pauses} pauses`)
       }

@@ -1,10 +1,14 @@
-import type { CostTracker } from '../values/costtracker.ts'
+import { testInThread } from '../../framework/threads/patternthread.ts'
+import type { CostTracker, LongMatch } from '../values/costtracker.ts'
 import type { CelValue } from '../values/value.ts'
 
 /** Thrown where a long evaluation is interrupted. Run again with the same Replay, it goes on from there. */
 export class Paused extends Error {
-  constructor() {
+  /** Resolves when the evaluation can go on; undefined: at once. */
+  readonly until: Promise<void> | undefined
+  constructor(until?: Promise<void>) {
     super('evaluation paused')
+    this.until = until
   }
 }
 
@@ -39,13 +43,16 @@ interface Step {
 export class Replay {
   /** Units between two pauses. */
   readonly units: number
+  readonly longMatch: LongMatch | undefined
   #steps: Step[] = []
   #position = 0
   #start: number | undefined
   #last = 0
 
-  constructor(units = unitsOfStep) {
+  /** `account`: whose long matches of patterns are made in a thread; absent: they exceed the cost. */
+  constructor(account?: string, units = unitsOfStep) {
     this.units = units
+    this.longMatch = account === undefined ? undefined : matchInThread(account)
   }
 
   get hasBegun(): boolean {
@@ -129,12 +136,37 @@ export class Replay {
   }
 }
 
+/** Throws `Paused` until the thread has the result of the last match that was asked for, or its error. */
+function matchInThread(account: string): LongMatch {
+  let last: { readonly source: string; readonly text: string; result: () => boolean } | undefined
+  return (source, text) => {
+    if (last?.source === source && last.text === text) return last.result()
+    const asked = { source, text, result: (): boolean => false }
+    last = asked
+    const keep = (matches: boolean): void => {
+      asked.result = () => matches
+    }
+    const fail = (error: unknown): void => {
+      asked.result = () => {
+        throw error
+      }
+    }
+    throw new Paused(testInThread({ source, text }, account).then(keep, fail))
+  }
+}
+
 /** The interrupted evaluations of several programs, which begin again together. */
 export class Replays {
+  readonly #account: string | undefined
   readonly #replays = new Map<object, Replay>()
 
+  /** `account`: whose long matches of patterns are made in a thread; absent: they exceed the cost. */
+  constructor(account?: string) {
+    this.#account = account
+  }
+
   of(program: object): Replay {
-    const replay = this.#replays.get(program) ?? new Replay()
+    const replay = this.#replays.get(program) ?? new Replay(this.#account)
     this.#replays.set(program, replay)
     return replay
   }

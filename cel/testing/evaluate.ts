@@ -27,7 +27,7 @@ export interface Evaluated {
 
 /** Evaluates with as many interruptions as there can be. */
 function inSteps(program: CelProgram, variables: readonly (CelValue | undefined)[]): EvalResult {
-  const [replay, limits] = [new Replay(1), { cost: 1_000_000, effort: newEffort() }]
+  const [replay, limits] = [new Replay(undefined, 1), { cost: 1_000_000, effort: newEffort() }]
   for (;;)
     try {
       return program.go(variables, limits, replay)

@@ -14,7 +14,11 @@ export interface CostTracker {
   cost: number
   readonly limit: number
   readonly effort: Effort
+  readonly longMatch: LongMatch | undefined
 }
+
+/** Whether a pattern matches somewhere in a text, found beside the evaluation, which is interrupted until then. */
+export type LongMatch = (source: string, text: string) => boolean
 
 /** Steps of work that are left for all evaluations of one request together. */
 export interface Effort {

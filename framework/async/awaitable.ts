@@ -1,3 +1,4 @@
+import type { Steps } from '../json/json.ts'
 import { laterTurn, slice, turn } from './turn.ts'
 
 /** A value, or a promise of it. Most steps of most requests have the value at once. */
@@ -118,21 +119,21 @@ export class Pace {
 }
 
 /** The result of work in steps; other requests have their turns between two of them. */
-export async function inTurns<T>(steps: Generator<void, T>, pace: Pace): Promise<T> {
+export async function inTurns<T>(steps: Steps<T>, pace: Pace): Promise<T> {
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value
-    const wait = pace.due()
+    const wait = step.value ?? pace.due()
     if (wait !== undefined) await wait
   }
 }
 
 /** Like `inTurns`, but the result itself if the work is short. Throws what the work throws until then. */
-export function nowOrInTurns<T>(steps: Generator<void, T>, pace: Pace): Awaitable<T> {
+export function nowOrInTurns<T>(steps: Steps<T>, pace: Pace): Awaitable<T> {
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value
-    const wait = pace.due()
+    const wait = step.value ?? pace.due()
     if (wait !== undefined) return wait.then(() => inTurns(steps, pace))
   }
 }

@@ -29,7 +29,7 @@ export interface ObjectSchema {
     object: KubeObject,
     old?: KubeObject,
     scope?: ValidationScope,
-  ): Generator<void, readonly FieldError[]>
+  ): Generator<void | Promise<void>, readonly FieldError[]>
 }
 
 /** The part of an object that is decoded; default: the body of a request. */
@@ -46,6 +46,8 @@ export interface ValidationScope {
   readonly mayRepeat?: boolean
   /** CEL rules are not evaluated. */
   readonly withoutRules?: boolean
+  /** Whose long matches of patterns are made in a thread, in turn with those of others; absent: they are refused. */
+  readonly account?: string
 }
 
 /** One column of a Table (rules.md 7.51 to 7.58). */

@@ -13,11 +13,108 @@ export function patternCost(pattern: string): number {
   return pattern.length * total
 }
 
+/**
+ * Bytes of the states of an automaton (`DFA` of re2js), which is built while it searches: where they are not enough, the search goes on
+ * without one. Most patterns need a hundredth. 8 MiB, the default of re2js, are also slow to fill: a tenth of a second.
+ */
+const bytesOfStates = 512 * 1024
+
+/** The largest program whose automaton is mostly worth its making. */
+const smallProgram = 140
+
+/** A regular expression, which matches nothing if it has errors, as in Kubernetes. */
+export interface Pattern {
+  readonly source: string
+  /** Whether the pattern matches anywhere in the text. */
+  test(text: string): boolean
+  /** Maximum number of steps of `test`, of 100 nanoseconds or less. */
+  steps(text: string): number
+  /** At most how many milliseconds `test` takes on a machine of 2026. Most take a tenth. */
+  time(text: string): number
+}
+
+/** A compiled regular expression. It keeps the states of its automaton from one search to the next. */
+export class CompiledPattern implements Pattern {
+  readonly source: string
+  readonly #regex: RE2JS
+  readonly #size: number
+  readonly #bytesOfProgram: number
+
+  /** Throws the errors of re2js. */
+  constructor(source: string) {
+    this.source = source
+    this.#regex = RE2JS.compile(source)
+    this.#size = this.#regex.programSize()
+    this.#bytesOfProgram = 4_000 + 300 * this.#size
+    const { dfa } = this.#regex.re2Input
+    dfa.stateBudget = bytesOfStates
+    dfa.memBudget = bytesOfStates
+  }
+
+  test(text: string): boolean {
+    const before = this.bytes
+    const matches = this.#regex.test(text)
+    if (this.bytes !== before) keep(this)
+    return matches
+  }
+
+  steps(text: string): number {
+    return this.#size * (text.length + 1)
+  }
+
+  /** 100 nanoseconds for each instruction of each state that is made, and 10 or 40 for each instruction and character. */
+  time({ length }: string): number {
+    const states = Math.min(length + 1, 2 ** this.#size, this.#mostStates(length))
+    return (this.#size * (100 * states + (this.#size <= smallProgram ? 10 : 40) * length)) / 1_000_000
+  }
+
+  /** The matches in a text, from the left. A step takes about 40 nanoseconds, and a match about 500. */
+  *matches(text: string): Generator<string, void> {
+    const matcher = this.#regex.matcher(text)
+    while (matcher.find()) yield matcher.group() ?? ''
+  }
+
+  /** Of the program and of the states. */
+  get bytes(): number {
+    const { stateBudget, memBudget } = this.#regex.re2Input.dfa
+    return this.#bytesOfProgram + stateBudget - memBudget
+  }
+
+  /** When there is no room for another state, all are dropped; the next time only if each was used ten times. */
+  #mostStates(length: number): number {
+    return (2 * bytesOfStates) / (240 + 8 * this.#size) + length / 10
+  }
+}
+
+/** Bytes of all compiled expressions that are kept: those used last. */
+const mostBytes = 128 * 1024 * 1024
+
+/** Compiled expressions, and the errors of others. */
+const kept = new LRUCache<string, CompiledPattern | string>({
+  maxSize: mostBytes,
+  sizeCalculation: (made, source) => source.length + (typeof made === 'string' ? made.length : made.bytes),
+})
+
+/** Keeps the expression, by its present size. */
+function keep(made: CompiledPattern): void {
+  // An entry that is set again with the same value keeps its size.
+  kept.delete(made.source)
+  kept.set(made.source, made)
+}
+
 /** The compiled expression, or the error of Go. */
-function compile(pattern: string): RE2JS | string {
-  if (patternCost(pattern) > maxCost) return 'error parsing regexp: expression too large'
+export function compilePattern(source: string): CompiledPattern | string {
+  const known = kept.get(source)
+  if (known !== undefined) return known
+  const made = compile(source)
+  kept.set(source, made)
+  return made
+}
+
+function compile(source: string): CompiledPattern | string {
+  if (patternCost(source) > maxCost) return 'error parsing regexp: expression too large'
   try {
-    return RE2JS.compile(pattern)
+    return new CompiledPattern(source)
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
@@ -27,79 +124,21 @@ function compile(pattern: string): RE2JS | string {
  * The error of a regular expression; undefined for a valid one. Patterns are RE2: no lookaround, no back references,
  * and matching takes time linear in the input.
  */
-export function patternError(pattern: string): string | undefined {
-  const compiled = compile(pattern)
+export function patternError(source: string): string | undefined {
+  const compiled = compilePattern(source)
   return typeof compiled === 'string' ? compiled : undefined
 }
 
-/** Bytes of the states of an automaton (`DFA` of re2js): the search goes on without one where they are not enough. */
-const bytesOfStates = 8 * 1024 * 1024
-
-/** The largest program whose automaton is mostly worth its making. */
-const smallProgram = 140
-
-/**
- * At most how long a search takes, in nanoseconds of a machine of 2026: 100 for each instruction of each state that is made, and 10 or
- * 30 for each instruction and character.
- */
-function searchTime(regex: RE2JS, { length }: string): number {
-  const size = regex.programSize()
-  const states = Math.min(length + 1, 2 ** size, bytesOfStates / (240 + 8 * size))
-  return size * (100 * states + (size <= smallProgram ? 10 : 30) * length)
-}
-
-const stepsOf = (regex: RE2JS, { length }: string): number => regex.programSize() * (length + 1)
-
-/** Nanoseconds that one search, which is not interrupted, may take. Most take a tenth of `searchTime`. */
-const longestSearch = 150_000_000
-
-/** A pattern that is compiled on first use. A pattern with errors matches nothing, as in Kubernetes. */
-export interface Pattern {
-  /** Whether the pattern matches anywhere in the text. */
-  test(text: string): boolean
-  /** Maximum number of steps of `test`, of 100 nanoseconds or less. */
-  steps(text: string): number
-  /** Whether `test` could take more than 150 milliseconds. */
-  isTooLong(text: string): boolean
-}
-
+/** A pattern that is compiled when it is used. */
 export function lazyPattern(source: string): Pattern {
-  let compiled: RE2JS | string | undefined
-  const of = <T>(otherwise: T, use: (regex: RE2JS) => T): T => {
-    compiled ??= compile(source)
+  const of = <T>(otherwise: T, use: (compiled: CompiledPattern) => T): T => {
+    const compiled = compilePattern(source)
     return typeof compiled === 'string' ? otherwise : use(compiled)
   }
   return {
-    test: text => of(false, regex => regex.test(text)),
-    steps: text => of(0, regex => stepsOf(regex, text)),
-    isTooLong: text => of(false, regex => searchTime(regex, text) > longestSearch),
+    source,
+    test: text => of(false, compiled => compiled.test(text)),
+    steps: text => of(0, compiled => compiled.steps(text)),
+    time: text => of(0, compiled => compiled.time(text)),
   }
 }
-
-/** A compiled regular expression. */
-export interface CompiledPattern extends Pattern {
-  /** The matches in a text, from the left. A step takes about 40 nanoseconds, and a match about 500. */
-  matches(text: string): Iterable<string>
-}
-
-const expressions = new LRUCache<string, CompiledPattern | string>({ max: 2000 })
-
-/** The compiled expression, or the error of Go. Recently used expressions are cached. */
-export function compilePattern(source: string): CompiledPattern | string {
-  const known = expressions.get(source)
-  if (known !== undefined) return known
-  const regex = compile(source)
-  const made = typeof regex === 'string' ? regex : expressionOf(regex)
-  if (source.length < 10_000) expressions.set(source, made)
-  return made
-}
-
-const expressionOf = (regex: RE2JS): CompiledPattern => ({
-  test: text => regex.test(text),
-  steps: text => stepsOf(regex, text),
-  isTooLong: text => searchTime(regex, text) > longestSearch,
-  *matches(text) {
-    const matcher = regex.matcher(text)
-    while (matcher.find()) yield matcher.group() ?? ''
-  },
-})

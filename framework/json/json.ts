@@ -211,8 +211,11 @@ export class Findings<T> {
   }
 }
 
-/** The result of work in steps, without turns in between. */
-export function atOnce<T>(steps: Generator<void, T>): T {
+/** Work in steps, which has a result. After a promise, which never rejects, the next step follows when it resolves. */
+export type Steps<T = void> = Generator<void | Promise<void>, T>
+
+/** The result of work in steps, without turns in between: none of them is a promise. */
+export function atOnce<T>(steps: Generator<unknown, T>): T {
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value

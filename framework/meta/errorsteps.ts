@@ -1,8 +1,8 @@
-import { Work } from '../json/json.ts'
+import { type Steps, Work } from '../json/json.ts'
 import type { FieldError } from './errors.ts'
 
 /** The errors of an object, found in steps, each of less than a millisecond or of one expression. */
-export type ErrorSteps = Generator<void, readonly FieldError[]>
+export type ErrorSteps = Steps<readonly FieldError[]>
 
 /** The errors of the items, in their order. */
 export function* itemErrors<T>(

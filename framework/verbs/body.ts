@@ -1,6 +1,7 @@
 import { type Awaitable, attempt, inTurns, nowOrInTurns, Pace } from '../async/awaitable.ts'
 import type { Served } from '../contract/apis.ts'
 import type { RequestContext } from '../contract/context.ts'
+import type { Steps } from '../json/json.ts'
 import { isMembers } from '../json/values.ts'
 import { badRequest, type FieldError, invalid, type StatusError } from '../meta/errors.ts'
 import { apiVersionOf, type KubeObject, type ObjectKey } from '../meta/object.ts'
@@ -82,11 +83,7 @@ const unrecognized = (kind: string, why: string, bytes: Buffer): StatusError =>
 const cannotBeHandled = (kind: string, { version, kind: expected }: Served, why: string): StatusError =>
   badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${expected}: ${why}`)
 
-function* decodeOrRefuse(
-  { value }: ParsedBody,
-  { bytes }: Body,
-  served: Served,
-): Generator<void, DecodedObject> {
+function* decodeOrRefuse({ value }: ParsedBody, { bytes }: Body, served: Served): Steps<DecodedObject> {
   try {
     return yield* decodeSteps(value, served)
   } catch (error) {
@@ -106,7 +103,7 @@ export const missingKind = (body: string): string => `Object 'Kind' is missing i
  * metadata is checked, the schema prunes and applies defaults. Throws a `DecodeError` for wrong types, a
  * `MissingKindError`, 400 or 422 for another kind or version, 413 for too many labels or annotations.
  */
-export function* decodeSteps(value: unknown, served: Served): Generator<void, DecodedObject> {
+export function* decodeSteps(value: unknown, served: Served): Steps<DecodedObject> {
   if (jsonType(value) !== 'object') {
     throw new DecodeError(
       `json: cannot unmarshal ${jsonType(value)} into Go value of type map[string]interface {}`,
@@ -229,7 +226,7 @@ const jsonNames: Readonly<Record<string, string>> = { integer: 'number', boolean
 /**
  * Kubernetes decodes built-in kinds into Go's types: a value of another type is 400, not 422. Throws a `DecodeError`.
  */
-export function* refuseMistyped(object: KubeObject, served: Served): Generator<void> {
+export function* refuseMistyped(object: KubeObject, served: Served): Steps {
   const { group, kind, schema } = served
   if (isCustom(served)) return
   const what = [object, undefined, { mayRepeat: true, withoutRules: true }] as const

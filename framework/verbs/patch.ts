@@ -2,7 +2,7 @@ import { type Awaitable, inTurns, Pace } from '../async/awaitable.ts'
 import type { ApiResource, Served } from '../contract/apis.ts'
 import { type Item, lengthOf } from '../contract/item.ts'
 import { goText } from '../json/gotext.ts'
-import { formatJson } from '../json/json.ts'
+import { formatJson, type Steps } from '../json/json.ts'
 import { invalid, type StatusError, unsupportedMediaType } from '../meta/errors.ts'
 import type { MergeSchema } from '../meta/mergeschema.ts'
 import type { KubeObject, ObjectKey } from '../meta/object.ts'
@@ -134,11 +134,7 @@ interface Patching extends WriteRequest {
   readonly patch: Patch
 }
 
-function* patched(
-  call: Call,
-  result: unknown,
-  { key, patch, fieldValidation }: Patching,
-): Generator<void, KubeObject> {
+function* patched(call: Call, result: unknown, { key, patch, fieldValidation }: Patching): Steps<KubeObject> {
   const refuse = (detail: string): StatusError => invalidResult(patch.shown?.() ?? formatJson(result), detail)
   const { object, unknown } = yield* decodeResult(call, { key, result, refuse })
   report(call.ctx, fieldValidation, [...patch.problems, ...unknown.map(unknownField)], text =>

@@ -1,8 +1,8 @@
 import { extname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Awaitable } from '../async/awaitable.ts'
-import { FairThread } from '../async/fairthread.ts'
 import { StatusError } from '../meta/errors.ts'
+import { FairThread } from '../threads/fairthread.ts'
 import { parseYaml, type YamlContent } from './yaml.ts'
 import type { YamlAnswer } from './yamlworker.ts'
 

@@ -19,7 +19,7 @@ const versionOf = (properties: JSONSchemaProps['properties'], more: object = {})
 })
 
 /** The number of steps of work without errors. */
-function stepsOf(work: Generator<void, readonly unknown[]>): number {
+function stepsOf(work: Generator<unknown, readonly unknown[]>): number {
   for (let steps = 0; ; steps++) {
     const { done, value } = work.next()
     if (done !== true) continue
@@ -63,6 +63,18 @@ describe('a large definition is checked in steps', () => {
 
   it('of one default', () => {
     assert.ok(checking(versionOf(named(1_000, i => ({ ...text, default: `d${i}` })))) >= 1_000)
+  })
+
+  it('of some milliseconds of matching the text of a default', () => {
+    let seed = 1
+    const bit = () => {
+      seed = (seed * 48_271) % 2_147_483_647
+      return seed % 2 === 0 ? 'a' : 'b'
+    }
+    const bits = (count: number) => times(count, bit).join('')
+    const items = { type: 'string' as const, pattern: 'a[ab]{100}[cd]' }
+    const list = { type: 'array' as const, items, default: times(6, () => `${bits(5_000)}a${bits(100)}c`) }
+    assert.ok(checking(versionOf({ list })) >= checking(versionOf({ list: { ...list, default: [] } })) + 5)
   })
 
   it('of one version', () => {

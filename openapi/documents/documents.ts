@@ -5,10 +5,10 @@ import { type Awaitable, inTurns, Pace } from '../../framework/async/awaitable.t
 import type { ApiResource, ApiSet } from '../../framework/contract/apis.ts'
 import type { Document, OpenApiDocuments } from '../../framework/contract/documents.ts'
 import type { VersionInfo } from '../../framework/contract/version.ts'
-import { canonicalJson } from '../../framework/json/json.ts'
+import { canonicalJson, type Steps } from '../../framework/json/json.ts'
 import { jsonBytes } from '../../framework/json/jsonbytes.ts'
 import { gnosticDocument } from './gnostic.ts'
-import { groupPath, type Steps, versionPath } from './schema.ts'
+import { groupPath, versionPath } from './schema.ts'
 import { documentV2 } from './v2.ts'
 import {
   type DocumentInfo,

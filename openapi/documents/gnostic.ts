@@ -1,5 +1,4 @@
-import { formatJson, Work } from '../../framework/json/json.ts'
-import type { Steps } from './schema.ts'
+import { formatJson, type Steps, Work } from '../../framework/json/json.ts'
 
 // Swagger 2.0 documents in protobuf, as `openapi.v2.Document` of gnostic, the only format that some clients accept
 // (rules.md 8.17). Tables map members to fields; other members are left out.

@@ -1,5 +1,5 @@
 import type { ApiResource, Subresource } from '../../framework/contract/apis.ts'
-import { atOnce, Work } from '../../framework/json/json.ts'
+import { atOnce, type Steps, Work } from '../../framework/json/json.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { kindSchema, list, object, typeMeta } from '../definitions/fields.ts'
 import { scaleSchema, tokenRequestSchema } from '../definitions/kubernetes/reviews.ts'
@@ -13,7 +13,6 @@ import {
   meta,
   modelName,
   reference,
-  type Steps,
 } from './schema.ts'
 
 type Properties = Readonly<Record<string, JSONSchemaProps>>

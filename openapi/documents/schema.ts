@@ -1,6 +1,6 @@
 import type { OpenAPIV3 } from 'openapi-types'
 import type { ApiResource } from '../../framework/contract/apis.ts'
-import { Work } from '../../framework/json/json.ts'
+import { type Steps, Work } from '../../framework/json/json.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 
 /** A reference to a component. */
@@ -31,9 +31,6 @@ export const described = (description: string, model: string): JSONSchemaProps =
   description,
   allOf: [reference(model)],
 })
-
-/** Work on a part of a document, in steps: the schemas of tenants are large. */
-export type Steps<T> = Generator<void, T>
 
 /** Replaces each direct child of a schema with the result of `change`. */
 export function* mapChildren(

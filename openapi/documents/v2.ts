@@ -1,15 +1,8 @@
-import { atOnce, Work } from '../../framework/json/json.ts'
+import { atOnce, type Steps, Work } from '../../framework/json/json.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import type { Operation, OperationParameter } from './operations.ts'
 import type { PathItem } from './paths.ts'
-import {
-  type Component,
-  type GroupVersionKind,
-  mapChildren,
-  mapValues,
-  type Steps,
-  schemaPrefix,
-} from './schema.ts'
+import { type Component, type GroupVersionKind, mapChildren, mapValues, schemaPrefix } from './schema.ts'
 import type { DocumentInfo, DocumentV3 } from './v3.ts'
 
 type Json = Readonly<Record<string, unknown>>

@@ -1,5 +1,6 @@
 import type { OpenAPIV3 } from 'openapi-types'
 import type { ApiResource } from '../../framework/contract/apis.ts'
+import type { Steps } from '../../framework/json/json.ts'
 import { componentsOf } from './kinds.ts'
 import { sharedModels } from './models.ts'
 import { plainGet } from './operations.ts'
@@ -13,7 +14,6 @@ import {
   operationScope,
   operationTag,
   referencedModels,
-  type Steps,
   versionModel,
   versionPath,
 } from './schema.ts'

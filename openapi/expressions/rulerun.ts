@@ -3,6 +3,7 @@ import type { CelProgram, EvalResult } from '../../cel/planner/program.ts'
 import { Paused, Replay } from '../../cel/planner/replay.ts'
 import { CostExceeded, type Effort, perCallLimit } from '../../cel/values/costtracker.ts'
 import { CelError, type CelValue, Optional, type TypeAdapter } from '../../cel/values/value.ts'
+import type { Steps } from '../../framework/json/json.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { child, duplicate, forbidden, invalidValue, required } from '../../framework/meta/fielderror.ts'
 import type { ValidationRule } from '../../framework/meta/jsonschema.ts'
@@ -13,6 +14,8 @@ export interface RuleBudget {
   left: number
   readonly effort: Effort
   readonly errors: FieldError[]
+  /** Whose long matches of patterns are made in a thread; undefined: they exceed the cost. */
+  readonly account: string | undefined
 }
 
 /** A value and the old value that it correlates with; that of the parent if there is none. */
@@ -51,7 +54,7 @@ export function* runRules(
   [value, old]: readonly [unknown, unknown],
   place: Place,
   budget: RuleBudget,
-): Generator<void, void> {
+): Steps {
   if (budget.left <= 0) {
     outOfBudget(node, place, budget)
     return
@@ -93,25 +96,27 @@ function variablesOf({ rule: { rule }, self, oldSelf }: RuleRun): readonly (CelV
 function* evaluate(
   program: CelProgram,
   variables: readonly (CelValue | undefined)[],
-  effort: Effort,
-): Generator<void, EvalResult | undefined> {
-  const replay = new Replay()
+  { effort, account }: RuleBudget,
+): Steps<EvalResult | undefined> {
+  const replay = new Replay(account)
   for (;;) {
+    let paused: Paused
     try {
       return program.go(variables, { cost: perCallLimit, effort }, replay)
     } catch (error) {
       if (error instanceof CostExceeded) return undefined
       if (!(error instanceof Paused)) throw error
+      paused = error
     }
-    yield
+    yield paused.until
   }
 }
 
-function* runRule(run: RuleRun, place: Place, budget: RuleBudget): Generator<void, void> {
+function* runRule(run: RuleRun, place: Place, budget: RuleBudget): Steps {
   const { rule, node, program, oldSelf } = run
   // Transition rules are skipped without an old value.
   if (rule.usesOldSelf && oldSelf === undefined && rule.rule.optionalOldSelf !== true) return
-  const outcome = yield* evaluate(program, variablesOf(run), budget.effort)
+  const outcome = yield* evaluate(program, variablesOf(run), budget)
   const cost = outcome?.cost ?? perCallLimit + 1
   if (cost > budget.left) {
     outOfBudget(node, place, budget)
@@ -146,7 +151,7 @@ const plainMessage = (rule: ValidationRule): string =>
   rule.message ? rule.message.trim() : `failed rule: ${nameOf(rule)}`
 
 /** Adds the error of a failed rule. Errors of unchanged values are ignored, except those of transition rules. */
-function* fail(run: RuleRun, place: Place, budget: RuleBudget): Generator<void, void> {
+function* fail(run: RuleRun, place: Place, budget: RuleBudget): Steps {
   const { rule, node, value } = run
   const path = rule.fieldPath === '' ? place.path : child(place.path, rule.fieldPath)
   const forgiven = !rule.usesOldSelf && isUnchanged(place.correlation)
@@ -173,8 +178,8 @@ interface Message {
 const maxMessage = 5 * 1024
 
 /** The result of a messageExpression; empty if it fails or is not a valid message (rules.md 7.35). */
-function* expressed(run: RuleRun, program: CelProgram, budget: RuleBudget): Generator<void, Message> {
-  const outcome = yield* evaluate(program, variablesOf(run), budget.effort)
+function* expressed(run: RuleRun, program: CelProgram, budget: RuleBudget): Steps<Message> {
+  const outcome = yield* evaluate(program, variablesOf(run), budget)
   const cost = outcome?.cost ?? perCallLimit + 1
   if (cost > budget.left) {
     const text = 'messageExpression evaluation failed due to running out of cost budget'

@@ -6,6 +6,7 @@ import {
 } from '../../cel/schema/schematype.ts'
 import { newEffort } from '../../cel/values/costtracker.ts'
 import { escapedName } from '../../cel/values/type.ts'
+import type { Steps } from '../../framework/json/json.ts'
 import { isObject, LazyMembers, lazily, memberOf } from '../../framework/json/values.ts'
 import type { ErrorSteps } from '../../framework/meta/errorsteps.ts'
 import { child } from '../../framework/meta/fielderror.ts'
@@ -26,8 +27,8 @@ interface RuleNode {
   readonly keyOf: ((item: unknown) => string) | undefined
 }
 
-/** Evaluates rules on an object, each in a step; `old` is the old object of an update. */
-export type RuleCheck = (object: unknown, old: unknown) => ErrorSteps
+/** Evaluates rules on an object, each in a step; `old` is the old object of an update, and `account` whose work it is. */
+export type RuleCheck = (object: unknown, old: unknown, account?: string) => ErrorSteps
 
 /** The cost limit of all rules in a request. */
 const requestBudget = 10_000_000
@@ -57,8 +58,8 @@ export function* compileRuleCheck(
   size.nodes += nodes.size / 16 + root.count / 2
   const node = nodeOf(schema, root, { root, nodes, size })
   if (node === undefined) return undefined
-  return function* (object, old) {
-    const budget: RuleBudget = { left: requestBudget, effort: newEffort(), errors: [] }
+  return function* (object, old, account) {
+    const budget: RuleBudget = { left: requestBudget, effort: newEffort(), errors: [], account }
     const correlation = old === undefined ? undefined : { value: object, old, parent: undefined }
     yield* walk(node, [object, old], { path: '', correlation, isRoot: true }, budget)
     return budget.errors
@@ -118,7 +119,7 @@ function* walk(
   [value, old]: readonly [unknown, unknown],
   place: Place,
   budget: RuleBudget,
-): Generator<void> {
+): Steps {
   if (value === null || value === undefined || budget.left < 0) return
   const { declaration, rules, schema } = node
   if (rules.length > 0)
@@ -138,7 +139,7 @@ function* walkItems(
   [value, old]: readonly [readonly unknown[], unknown],
   place: Place,
   budget: RuleBudget,
-): Generator<void> {
+): Steps {
   if (items === undefined) return
   const known =
     keyOf === undefined || !Array.isArray(old) ? undefined : new Map(old.map(item => [keyOf(item), item]))
@@ -155,7 +156,7 @@ function* walkMembers(
   [value, old]: readonly [Readonly<Record<string, unknown>>, unknown],
   place: Place,
   budget: RuleBudget,
-): Generator<void> {
+): Steps {
   for (const [key, member] of Object.entries(value)) {
     if (budget.left < 0) return
     const own = properties.get(key)

@@ -1,3 +1,4 @@
+import type { Steps } from '../../framework/json/json.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { forbidden, invalidValue, required, unsupported } from '../../framework/meta/fielderror.ts'
 import type { ValidationRule } from '../../framework/meta/jsonschema.ts'
@@ -25,12 +26,7 @@ interface Context {
 const ofRoot: Context = { root: true, insideMeta: false }
 
 /** Validates the keywords that Kubernetes forbids or restricts, node by node (rules.md 7.13, 7.15, 7.16). */
-export function* checkKeywords(
-  schema: RawSchema,
-  path: string,
-  walk: SchemaWalk,
-  context = ofRoot,
-): Generator<void> {
+export function* checkKeywords(schema: RawSchema, path: string, walk: SchemaWalk, context = ofRoot): Steps {
   const below: Context = context.root ? { ...context, root: false } : context
   const items = itemsOf(schema)
   walk.add(ownErrors(schema, path, context))
@@ -91,12 +87,7 @@ function flagErrors(schema: RawSchema, path: string, context: Context): readonly
   ]
 }
 
-function* checkAdditional(
-  schema: RawSchema,
-  path: string,
-  walk: SchemaWalk,
-  below: Context,
-): Generator<void> {
+function* checkAdditional(schema: RawSchema, path: string, walk: SchemaWalk, below: Context): Steps {
   const { additionalProperties } = schema
   if (additionalProperties === undefined) return
   const at = `${path}.additionalProperties`
@@ -118,12 +109,7 @@ function* checkAdditional(
 
 const metaFields = ['metadata', 'kind', 'apiVersion']
 
-function* checkProperties(
-  schema: RawSchema,
-  path: string,
-  walk: SchemaWalk,
-  context: Context,
-): Generator<void> {
+function* checkProperties(schema: RawSchema, path: string, walk: SchemaWalk, context: Context): Steps {
   const isObjectRoot = context.root || schema['x-kubernetes-embedded-resource'] === true
   const below: Context = { ...context, root: false }
   for (const [name, property] of members(schema.properties)) {
@@ -139,7 +125,7 @@ const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvali
 const hasNewline = (text: string): boolean => /[\n\r]/.test(text)
 
 /** Validates the fields of CEL rules, without compiling them. */
-function* checkRules(schema: RawSchema, path: string, walk: SchemaWalk): Generator<void> {
+function* checkRules(schema: RawSchema, path: string, walk: SchemaWalk): Steps {
   for (const [i, rule] of (schema['x-kubernetes-validations'] ?? []).entries()) {
     walk.add(ruleErrors(schema, rule, `${path}.x-kubernetes-validations[${i}]`))
     if (walk.work.isStepDone()) yield

@@ -1,3 +1,4 @@
+import type { Steps } from '../../framework/json/json.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { type ErrorSteps, itemErrors } from '../../framework/meta/errorsteps.ts'
 import {
@@ -14,7 +15,7 @@ const mapType = 'x-kubernetes-map-type'
 const mapKeys = 'x-kubernetes-list-map-keys'
 
 /** Validates list types, list map keys and map types (rules.md 7.15). */
-export function* checkLists(schema: RawSchema, path: string, walk: SchemaWalk): Generator<void> {
+export function* checkLists(schema: RawSchema, path: string, walk: SchemaWalk): Steps {
   walk.add(topologyErrors(schema, path, [mapType, 'object', ['atomic', 'granular']]))
   walk.add(topologyErrors(schema, path, [listType, 'array', ['atomic', 'set', 'map']]))
   walk.add(setErrors(schema, path))

@@ -1,13 +1,14 @@
 import { patternCost } from '../../framework/formats/pattern.ts'
-import { sortedSteps, Work } from '../../framework/json/json.ts'
+import { type Steps, sortedSteps, Work } from '../../framework/json/json.ts'
 import { type JsonObject, keysOf } from '../../framework/json/values.ts'
 import { type FieldError, fieldErrorBody } from '../../framework/meta/errors.ts'
+import type { ErrorSteps } from '../../framework/meta/errorsteps.ts'
 import { child, forbidden, invalidValue } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { ruleErrors } from '../expressions/ruleerrors.ts'
 import { costOf, DefaultsAllowance, DefaultsLimitError, defaultLimits } from '../validation/defaulting.ts'
 import { compilePruning, type Decodes, UnreadableError } from '../validation/pruning.ts'
-import { CompiledChecks, compileCheck, validate } from '../validation/schema.ts'
+import { CompiledChecks, compileCheck, validateSteps } from '../validation/schema.ts'
 import { checkCompleteness, checkInvariants } from './invariants.ts'
 import { checkKeywords } from './keywords.ts'
 import { key, members, type RawSchema, SchemaWalk } from './schema.ts'
@@ -26,7 +27,7 @@ function* sorted(errors: readonly FieldError[]): Generator<void, readonly FieldE
  * Validates that a schema is structural (rules.md 7.10 to 7.16) and that its rules compile, in steps. A schema without errors can
  * be compiled. Accepts any JSON value; `path` is the path of the schema in errors.
  */
-export function* checkStructural(schema: unknown, path: string): Generator<void, readonly FieldError[]> {
+export function* checkStructural(schema: unknown, path: string): ErrorSteps {
   const shape = new SchemaWalk()
   yield* checkShape(schema, path, shape)
   if (shape.errors.length > 0) return shape.errors
@@ -73,7 +74,7 @@ interface Known {
 }
 
 /** Defaults must be valid and must not contain unknown fields (rules.md 7.16). The schema must be structural. */
-function* defaultErrors(schema: JSONSchemaProps, path: string): Generator<void, readonly FieldError[]> {
+function* defaultErrors(schema: JSONSchemaProps, path: string): ErrorSteps {
   const walk = new SchemaWalk()
   const known: Known = {
     checks: new CompiledChecks(),
@@ -84,15 +85,10 @@ function* defaultErrors(schema: JSONSchemaProps, path: string): Generator<void, 
   return walk.errors
 }
 
-function* checkDefaults(
-  schema: JSONSchemaProps,
-  path: string,
-  walk: SchemaWalk,
-  known: Known,
-): Generator<void> {
+function* checkDefaults(schema: JSONSchemaProps, path: string, walk: SchemaWalk, known: Known): Steps {
   const { items, additionalProperties: other, properties, default: value } = schema
   if (value !== undefined && value !== null) {
-    walk.add(valueErrors(schema, `${path}.default`, known))
+    walk.add(yield* valueErrors(schema, `${path}.default`, known))
     yield
   }
   if (walk.work.isStepDone()) yield
@@ -104,14 +100,14 @@ function* checkDefaults(
 
 const tooManyDefaults = `must not add more than ${defaultLimits.values} values or ${defaultLimits.bytes} bytes, together with the defaults inside it`
 
-function valueErrors(schema: JSONSchemaProps, path: string, known: Known): readonly FieldError[] {
+function* valueErrors(schema: JSONSchemaProps, path: string, known: Known): ErrorSteps {
   if (known.allowance.isSpent) return []
   const value = schema.default
   try {
     known.allowance.takes(costOf(value), () => path)
     const allowance = () => known.allowance
     const { unknown } = compilePruning(schema, { known: known.decodes, allowance })(value)
-    const errors = validate(compileCheck(schema, known.checks), value)
+    const errors = yield* validateSteps(compileCheck(schema, known.checks), value)
     return [
       ...(unknown.length === 0 ? [] : [invalidValue(path, value, 'must not have unknown fields')]),
       ...errors.map(error => ({ ...error, field: error.field === '' ? path : child(path, error.field) })),

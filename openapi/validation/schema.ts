@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
 import { listKind } from '../../cel/schema/adapt.ts'
-import { atOnce } from '../../framework/json/json.ts'
 import {
   isObject,
   type JsonObject,
@@ -90,21 +89,34 @@ function contentCheck(schema: JSONSchemaProps, compile: CompileBelow): ValueChec
   }
 }
 
-/** Validates a value. With `old`, errors at unchanged values are dropped (ratcheting, KEP-4008). */
-export const validate = (check: ValueCheck, value: unknown, old?: unknown): readonly FieldError[] =>
-  atOnce(validateSteps(check, value, old))
+/** How a value is validated. */
+export interface Validated {
+  /** Errors at unchanged values are dropped (ratcheting, KEP-4008). */
+  readonly old?: unknown
+  /** Absent: matches of patterns that may take more than 25 milliseconds are refused, and no step is a promise. */
+  readonly account?: string | undefined
+}
 
-/** What `validate` returns. Begins again after long matches of patterns, which are kept. */
-export function* validateSteps(check: ValueCheck, value: unknown, old?: unknown): ErrorSteps {
-  const matching = lazily(() => new Matching())
+/**
+ * What `validate` returns. Begins again after matches of patterns, whose results are kept; long ones of `account` are made in a thread,
+ * whose errors it throws.
+ */
+export function* validateSteps(
+  check: ValueCheck,
+  value: unknown,
+  { old, account }: Validated = {},
+): ErrorSteps {
+  const matching = lazily(() => new Matching(account))
   for (;;) {
+    let paused: MatchingPaused
     try {
       return errorsOf(check, [value, old], matching)
     } catch (error) {
       if (!(error instanceof MatchingPaused)) throw error
+      paused = error
     }
+    yield paused.until
     matching().begin()
-    yield
   }
 }
 

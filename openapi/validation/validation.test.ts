@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { inTurns, Pace } from '../../framework/async/awaitable.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
+import { turnsDuring } from '../../test/support/time/during.ts'
 import { compileSchema } from '../compile.ts'
 import { errorsOf, objectOf, schemaOf, string } from './testing/errors.ts'
 
@@ -116,9 +118,9 @@ describe('validation of hostile objects', () => {
 
   it('limits the work of all regular expressions together', () => {
     const items: JSONSchemaProps = { type: 'string', pattern: 'a[ab]{200}[cd]' }
-    const texts = errorsOf({ type: 'array', items }, new Array(200).fill('ab'.repeat(750)))
+    const texts = errorsOf({ type: 'array', items }, new Array(220).fill('ab'.repeat(600)))
     assert.match(texts[0] ?? '', /should match/)
-    assert.match(texts[199] ?? '', /is too long to be matched/)
+    assert.match(texts[219] ?? '', /is too long to be matched/)
   })
 
   it('matches long texts in steps', () => {
@@ -138,5 +140,23 @@ describe('validation of hostile objects', () => {
       step.value.map(({ field }) => field),
       ['spec.a[1]', 'spec.a[3]', 'spec.a[5]'],
     )
+  })
+
+  it('matches longer texts beside the event loop', async () => {
+    const items: JSONSchemaProps = { type: 'string', pattern: 'a[ab]{100}[cd]' }
+    const schema = compileSchema(schemaOf({ type: 'array', items }))
+    const list = ['c', 'a', 'd'].map((end, i) => `${mixed(100_000, i)}a${mixed(100, i)}${end}`)
+    const matching = inTurns(
+      schema.validateSteps(objectOf(list), undefined, { account: 'alice' }),
+      new Pace(),
+    )
+    assert.ok((await turnsDuring(matching)) > 3)
+    assert.deepEqual(
+      (await matching).map(({ field }) => field),
+      ['spec.a[1]'],
+    )
+    const refused = schema.validate(objectOf(list)).map(({ detail }) => detail)
+    for (const detail of refused) assert.match(detail, /is too long to be matched/)
+    assert.equal(refused.length, 3)
   })
 })

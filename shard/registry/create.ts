@@ -8,6 +8,7 @@ import { merged } from '../../framework/json/json.ts'
 import { alreadyExists, badRequest, forbidden, invalid, StatusError } from '../../framework/meta/errors.ts'
 import type { ErrorSteps } from '../../framework/meta/errorsteps.ts'
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
+import { accountOf } from '../../framework/request/user.ts'
 import { StoreConflict } from '../store/store.ts'
 import { dedupOwners, finalizerWarnings, newMetadataErrors } from './metadata.ts'
 import { aboutOf, attributesOf, type Registry, type Rules, writeWithin } from './registry.ts'
@@ -40,7 +41,7 @@ export async function create(
     const freshKey = { ...key, name: prepared.metadata.name ?? '' }
     const fresh = registry.admission.complete(merged(request, { key: freshKey, object: prepared }))
     await pace.due()
-    await validate(registry, fresh)
+    await validate(registry, fresh, accountOf(ctx.user, ctx.requestor))
     await pace.due()
     if (attempt === 1)
       for (const warning of finalizerWarnings(rules.strategy, fresh)) ctx.record.warn(warning)
@@ -103,16 +104,16 @@ async function mutated(
   return collapseOwners(ctx, registry.rules.schema.decode(admitted).object, 'after admission')
 }
 
-function validate({ group, rules }: Registry, object: KubeObject): Awaitable<void> {
-  return after(nowOrInTurns(errorsOf(rules, object), new Pace()), errors => {
+function validate({ group, rules }: Registry, object: KubeObject, account: string): Awaitable<void> {
+  return after(nowOrInTurns(errorsOf(rules, object, account), new Pace()), errors => {
     if (errors.length > 0) throw invalid(rules.strategy.kind, group, object.metadata.name ?? '', errors)
   })
 }
 
-function* errorsOf({ strategy, schema }: Rules, object: KubeObject): ErrorSteps {
+function* errorsOf({ strategy, schema }: Rules, object: KubeObject, account: string): ErrorSteps {
   return [
     ...newMetadataErrors(strategy, object),
-    ...(yield* schema.validateSteps(object, undefined, scopeOf(strategy, ''))),
+    ...(yield* schema.validateSteps(object, undefined, { ...scopeOf(strategy, ''), account })),
     ...(yield* stepsOf(strategy.rest.validate?.(object))),
   ]
 }

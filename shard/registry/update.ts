@@ -8,6 +8,7 @@ import { sameJsonSteps } from '../../framework/json/same.ts'
 import { type About, badRequest, conflict, invalid, modified } from '../../framework/meta/errors.ts'
 import type { ErrorSteps } from '../../framework/meta/errorsteps.ts'
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
+import { accountOf } from '../../framework/request/user.ts'
 import { type CachedItem, isCurrent } from '../cache/item.ts'
 import { StoreConflict } from '../store/store.ts'
 import { changedMetadataErrors, dedupOwners, finalizerWarnings, metadataUpdateErrors } from './metadata.ts'
@@ -106,7 +107,7 @@ async function finished(
   await pace.due()
   const object = registry.admission.complete({ ...request, object: prepared })
   await pace.due()
-  await validate(registry, object, old)
+  await validate(registry, { object, old, account: accountOf(ctx.user, ctx.requestor) })
   await pace.due()
   await registry.admission.validate(ctx, { ...request, object: seen(current, object) })
   warn(ctx, [collapsed.warning, warning, ...finalizerWarnings(strategy, object, old)])
@@ -123,22 +124,27 @@ function warn(ctx: RequestContext, texts: readonly (string | undefined)[]): void
   for (const text of texts) if (text !== undefined) ctx.record.warn(text)
 }
 
-function validate(registry: Registry, object: KubeObject, old: KubeObject): Awaitable<void> {
+interface Validated {
+  readonly object: KubeObject
+  readonly old: KubeObject
+  readonly account: string
+}
+
+function validate(registry: Registry, update: Validated): Awaitable<void> {
   const { kind } = registry.rules.strategy
-  return after(nowOrInTurns(errorsOf(registry, object, old), new Pace()), errors => {
-    if (errors.length > 0) throw invalid(kind, registry.group, object.metadata.name ?? '', errors)
+  return after(nowOrInTurns(errorsOf(registry, update), new Pace()), errors => {
+    if (errors.length > 0) throw invalid(kind, registry.group, update.object.metadata.name ?? '', errors)
   })
 }
 
 function* errorsOf(
   { part, rules: { strategy, schema } }: Registry,
-  object: KubeObject,
-  old: KubeObject,
+  { object, old, account }: Validated,
 ): ErrorSteps {
   return [
     ...changedMetadataErrors(strategy, object),
     ...metadataUpdateErrors(object, old),
-    ...(yield* schema.validateSteps(object, old, scopeOf(strategy, part))),
+    ...(yield* schema.validateSteps(object, old, { ...scopeOf(strategy, part), account })),
     ...(yield* stepsOf(rulesOf(strategy, part)?.validate?.(object, old))),
   ]
 }

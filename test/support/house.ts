@@ -40,7 +40,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'json',
     'apply/fieldpath meta',
     'apply/typed async formats selectors wire/protobuf',
-    'apply request',
+    'apply request threads',
     'metrics wire',
     'contract patch',
     'audit fairness lens net publishing query responses',

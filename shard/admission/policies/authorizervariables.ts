@@ -9,7 +9,7 @@ import { Paused, Replays } from '../../../cel/planner/replay.ts'
 import { Pace } from '../../../framework/async/awaitable.ts'
 import { requestedName } from '../../../framework/contract/admission.ts'
 import type { Action, Authorizer } from '../../../framework/contract/authorizer.ts'
-import type { UserInfo } from '../../../framework/request/user.ts'
+import { accountOf, type UserInfo } from '../../../framework/request/user.ts'
 import { readableSelectors } from '../../../framework/selectors/parse.ts'
 import type { Variables } from './evaluation.ts'
 import type { Subject } from './matching.ts'
@@ -44,21 +44,27 @@ export class Decisions {
     }
   }
 
+  /** For several evaluations that `settled` makes one after the other. */
+  newReplays(): Replays {
+    const { user, requestor } = this.#subject.ctx
+    return new Replays(accountOf(user, requestor))
+  }
+
   /**
    * Evaluates, and evaluates again after each decision that it needed, and where it was interrupted; between two evaluations other requests
    * have their turns. Throws the reason of the request's signal.
    */
   async settled<T>(evaluate: (replays: Replays) => T): Promise<T> {
-    const replays = new Replays()
+    const replays = this.newReplays()
     for (;;) {
       await this.#pace.due()
       this.#subject.ctx.signal.throwIfAborted()
       try {
         return evaluate(replays)
       } catch (error) {
-        if (error instanceof Paused) continue
-        if (!(error instanceof Undecided)) throw error
-        await error.settled
+        if (error instanceof Paused) await error.until
+        else if (error instanceof Undecided) await error.settled
+        else throw error
       }
     }
   }

@@ -1,5 +1,4 @@
 import type { CostBudget } from '../../../cel/compiled.ts'
-import { Replays } from '../../../cel/planner/replay.ts'
 import {
   type AdmissionAttributes,
   type AdmissionPlugin,
@@ -146,7 +145,7 @@ async function judge(judging: Judging, request: Variables, params: KubeObject | 
   const conditions = await decisions.settled(replays => conditionsHold(policy.conditions, variables, replays))
   if ('error' in conditions) return { ...nothing, denials: failed(policy, conditions.error) }
   if (!conditions.holds) return nothing
-  const allowance = newAllowance(new Replays())
+  const allowance = newAllowance(decisions.newReplays())
   const all = withPolicyVariables(policy, variables, allowance)
   const denials: Denial[] = []
   for (const index of policy.validations.keys())
@@ -186,7 +185,7 @@ async function annotationsOf(
   variables: Variables,
   denials: readonly Denial[],
 ): Promise<Verdict> {
-  const allowance = newAllowance(new Replays())
+  const allowance = newAllowance(decisions.newReplays())
   const annotations: (readonly [string, string])[] = []
   const wrong: Denial[] = []
   for (const { key, expression } of policy.annotations) {

@@ -12,35 +12,35 @@ interface Waiting<Question, Answer> {
   readonly reject: (error: Error) => void
 }
 
-/** The questions that wait, by user; the next is of the user at the front, who then moves to the end. */
+/** The questions that wait, by account; the next is of the account at the front, who then moves to the end. */
 class WaitingQuestions<Question, Answer> {
   readonly #byUser = new Map<string, Waiting<Question, Answer>[]>()
   size = 0
 
-  add(user: string, question: Waiting<Question, Answer>): void {
-    const own = this.#byUser.get(user)
-    if (own === undefined) this.#byUser.set(user, [question])
+  add(account: string, question: Waiting<Question, Answer>): void {
+    const own = this.#byUser.get(account)
+    if (own === undefined) this.#byUser.set(account, [question])
     else own.push(question)
     this.size++
   }
 
   next(): Waiting<Question, Answer> | undefined {
-    for (const [user, questions] of this.#byUser) {
+    for (const [account, questions] of this.#byUser) {
       const found = questions.shift()
-      this.#byUser.delete(user)
-      if (questions.length > 0) this.#byUser.set(user, questions)
+      this.#byUser.delete(account)
+      if (questions.length > 0) this.#byUser.set(account, questions)
       this.size--
       return found
     }
     return undefined
   }
 
-  /** Removes the newest question of the user with the most. */
+  /** Removes the newest question of the account with the most. */
   shed(): Waiting<Question, Answer> | undefined {
-    const lengths = [...this.#byUser].map(([user, { length }]) => ({ user, length }))
-    const { user } = lengths.reduce((most, each) => (each.length >= most.length ? each : most))
-    const questions = this.#byUser.get(user) ?? []
-    if (questions.length === 1) this.#byUser.delete(user)
+    const lengths = [...this.#byUser].map(([account, { length }]) => ({ account, length }))
+    const { account } = lengths.reduce((most, each) => (each.length >= most.length ? each : most))
+    const questions = this.#byUser.get(account) ?? []
+    if (questions.length === 1) this.#byUser.delete(account)
     this.size--
     return questions.pop()
   }
@@ -56,7 +56,7 @@ export interface ThreadOptions {
   readonly questions: string
 }
 
-/** A thread that answers one question after the other, in turn for each user. It starts with a question, and ends when it is idle. */
+/** A thread that answers one question after the other, in turn for each account. It starts with a question, and ends when it is idle. */
 export class FairThread<Question, Answer> {
   readonly #options: ThreadOptions
   readonly #waiting = new WaitingQuestions<Question, Answer>()
@@ -69,12 +69,12 @@ export class FairThread<Question, Answer> {
   }
 
   /**
-   * Rejects with 413 after thirty seconds and when the thread is out of memory, and with 429 if too many questions wait and the user has
+   * Rejects with 413 after thirty seconds and when the thread is out of memory, and with 429 if too many questions wait and the account has
    * the most.
    */
-  ask(question: Question, user: string): Promise<Answer> {
+  ask(question: Question, account: string): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      this.#waiting.add(user, { question, resolve, reject })
+      this.#waiting.add(account, { question, resolve, reject })
       if (this.#waiting.size > mostWaiting) this.#waiting.shed()?.reject(this.#tooMany())
       this.#next()
     })
@@ -94,12 +94,20 @@ export class FairThread<Question, Answer> {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.#end(this.#limit(`${patience / 1000} seconds`)), patience)
     this.#timer.unref()
-    if (this.#current !== undefined) this.#worker.postMessage(this.#current.question)
+    this.#ask(this.#worker)
+  }
+
+  /** The thread keeps the process alive while it has a question. */
+  #ask(worker: Worker): void {
+    if (this.#current === undefined) worker.unref()
+    else {
+      worker.ref()
+      worker.postMessage(this.#current.question)
+    }
   }
 
   #start(): Worker {
     const worker = this.#options.start()
-    worker.unref()
     worker.on('message', (answer: Answer) => {
       // A thread that was given up may have sent its answer before it ended.
       if (worker === this.#worker) this.#answered(answer)

@@ -9,6 +9,7 @@ class FakeWorker extends EventEmitter {
   postMessage(question: unknown): void {
     this.asked.push(question)
   }
+  ref(): void {}
   unref(): void {}
   terminate(): Promise<number> {
     return Promise.resolve(0)
