@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { StatusError } from '../framework/meta/errors.ts'
 import type { JSONSchemaProps } from '../framework/meta/jsonschema.ts'
 import type { KubeObject } from '../framework/meta/object.ts'
-import { compileCached, compileSchema, schemaCache, schemaHash } from './compile.ts'
+import { compileSchema } from './compile.ts'
 
 const string: JSONSchemaProps = { type: 'string' }
 const schemaOf = (spec: JSONSchemaProps): JSONSchemaProps => ({ type: 'object', properties: { spec } })
@@ -272,22 +272,5 @@ describe('metadata', () => {
         .map(e => e.field),
       ['metadata.name'],
     )
-  })
-})
-
-describe('sharing', () => {
-  it('hashes the content, whatever the order of keys', () => {
-    const one: JSONSchemaProps = { type: 'object', properties: { a: string, b: string } }
-    const same: JSONSchemaProps = { properties: { b: string, a: string }, type: 'object' }
-    assert.equal(schemaHash(one), schemaHash(same))
-    assert.notEqual(schemaHash(one), schemaHash({ ...one, nullable: true }))
-    assert.equal(compileCached(one), compileCached(same))
-  })
-
-  it('removes schemas that were not used for long', () => {
-    const cached = schemaCache(1)
-    const first = cached({ type: 'object' })
-    cached({ type: 'object', title: 'other' })
-    assert.notEqual(cached({ type: 'object' }), first)
   })
 })

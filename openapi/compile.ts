@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { canonicalText } from '../framework/apply/canonicaltext.ts'
 import type { Decoded, DecodingScope, ObjectSchema, ValidationScope } from '../framework/contract/schema.ts'
-import { atOnce, canonicalJson, type Steps } from '../framework/json/json.ts'
+import { atOnce, type Steps } from '../framework/json/json.ts'
 import { append, LazySteps, lazily } from '../framework/json/values.ts'
 import { badRequest, type FieldError, StatusError, tooLarge } from '../framework/meta/errors.ts'
 import type { ErrorSteps } from '../framework/meta/errorsteps.ts'
@@ -14,6 +13,7 @@ import type { KindVersion } from './definitions/definition.ts'
 import { compileRuleCheck, type RuleCheck } from './expressions/rules.ts'
 import { isLarge, LargeSchema, type SteppedSchema } from './largeschema.ts'
 import { CompiledSize } from './nodes/nodes.ts'
+import { hashSteps, lengthOf, schemaHash } from './schemahash.ts'
 import { DefaultsLimitError } from './validation/defaulting.ts'
 import { compilePruning, UnreadableError } from './validation/pruning.ts'
 import { CompiledChecks, compileCheck, validateSteps } from './validation/schema.ts'
@@ -60,7 +60,10 @@ export class CompiledSchemas {
   readonly #kept: LRUCache<JSONSchemaProps, CompiledSchema>
 
   constructor(nodes: number) {
-    this.#kept = new LRUCache({ maxSize: nodes, sizeCalculation: ({ size }) => Math.ceil(size.nodes) })
+    this.#kept = new LRUCache({
+      maxSize: nodes,
+      sizeCalculation: ({ size }, schema) => Math.ceil(size.nodes + lengthOf(schema) / charactersOfNode),
+    })
   }
 
   /** Compiles the schema unless it is kept. `work` may compile more of it. */
@@ -104,6 +107,12 @@ interface Using {
 
 /** Nodes that are kept for all schemas: some hundred megabytes. */
 const mostNodes = 200_000
+
+/** Characters of a decoded schema that take as much memory as a compiled node. */
+const charactersOfNode = 200
+
+/** Characters of the schemas that are kept by content: some hundred megabytes. */
+const mostCharacters = 32 * 1024 * 1024
 
 const compiledSchemas = new CompiledSchemas(mostNodes)
 
@@ -220,37 +229,26 @@ function structureErrors({ value }: MadeCheck, object: KubeObject): readonly Fie
   return errors
 }
 
-const hashes = new WeakMap<JSONSchemaProps, string>()
-
-/** The hash of a schema, computed once per object. Equal schemas have equal hashes, in any order of keys. */
-export const schemaHash = (schema: JSONSchemaProps): string =>
-  hashes.get(schema) ?? (isLarge(schema) ? atOnce(hashing(schema)) : hashed(schema, canonicalJson(schema)))
-
-function hashed(schema: JSONSchemaProps, text: string): string {
-  const made = createHash('sha256').update(text).digest('base64url')
-  hashes.set(schema, made)
-  return made
-}
-
-/** The hash of a large schema. */
-function* hashing(schema: JSONSchemaProps): Generator<void, string> {
-  return hashed(schema, (yield* canonicalText(schema, Number.POSITIVE_INFINITY)) ?? '')
-}
-
-/** A cache of the `max` last used compiled schemas, by content. A large one is shared once it is prepared. */
-export function schemaCache(max: number): (schema: JSONSchemaProps) => SteppedSchema {
-  const byHash = new LRUCache<string, SteppedSchema>({ max })
+/**
+ * A cache of the last used schemas, by content: up to `max`, which together have up to `characters` in JSON. A large one is shared once
+ * it is prepared.
+ */
+export function schemaCache(
+  max: number,
+  characters = mostCharacters,
+): (schema: JSONSchemaProps) => SteppedSchema {
+  const byHash = new LRUCache<string, SteppedSchema>({ max, maxSize: characters })
   const byIdentity = new WeakMap<JSONSchemaProps, SteppedSchema>()
   const shared = (schema: JSONSchemaProps): SteppedSchema => {
     const hash = schemaHash(schema)
     const compiled = byHash.get(hash) ?? compileSchema(schema)
-    byHash.set(hash, compiled)
+    byHash.set(hash, compiled, { size: lengthOf(schema) })
     return compiled
   }
   const large = (schema: JSONSchemaProps): SteppedSchema =>
     new LargeSchema({
       own: compileSchema(schema),
-      hash: () => hashing(schema),
+      hash: () => hashSteps(schema),
       shared: () => shared(schema),
     })
   return schema => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { atOnce } from '../framework/json/json.ts'
 import type { JSONSchemaProps } from '../framework/meta/jsonschema.ts'
-import { type CompiledSchema, CompiledSchemas } from './compile.ts'
+import { type CompiledSchema, CompiledSchemas, compileCached, schemaCache } from './compile.ts'
+import { schemaHash } from './schemahash.ts'
 import { validateSteps } from './validation/schema.ts'
 
 const names = Array.from({ length: 1_000 }, (_, i) => `p${i}`)
@@ -57,5 +58,48 @@ describe('compiled schemas', () => {
     const [schemas, schema] = [new CompiledSchemas(10), large()]
     schemas.use(schema, check(having(100)))
     assert.ok(schemas.use(schema, sizeOf) < 2_000)
+  })
+
+  it('count the characters of their schemas, which they keep alive', () => {
+    const schemas = new CompiledSchemas(1_000)
+    const described = (): JSONSchemaProps => ({ type: 'object', description: 'x'.repeat(150_000) })
+    const [first, second] = [described(), described()]
+    for (const schema of [first, second]) schemaHash(schema)
+    const itself = (compiled: CompiledSchema): CompiledSchema => compiled
+    const before = schemas.use(first, itself)
+    assert.equal(schemas.use(first, itself), before)
+    schemas.use(second, itself)
+    assert.notEqual(schemas.use(first, itself), before)
+  })
+})
+
+const text: JSONSchemaProps = { type: 'string' }
+
+describe('sharing', () => {
+  it('hashes the content, whatever the order of keys', () => {
+    const one: JSONSchemaProps = { type: 'object', properties: { a: text, b: text } }
+    const same: JSONSchemaProps = { properties: { b: text, a: text }, type: 'object' }
+    assert.equal(schemaHash(one), schemaHash(same))
+    assert.notEqual(schemaHash(one), schemaHash({ ...one, nullable: true }))
+    assert.equal(compileCached(one), compileCached(same))
+  })
+
+  it('removes schemas that were not used for long', () => {
+    const cached = schemaCache(1)
+    const first = cached({ type: 'object' })
+    cached({ type: 'object', title: 'other' })
+    assert.notEqual(cached({ type: 'object' }), first)
+  })
+
+  it('removes schemas when those that were used later have too many characters', () => {
+    const cached = schemaCache(10, 1_000)
+    const titled = (letter: string): JSONSchemaProps => ({ type: 'object', title: letter.repeat(400) })
+    const first = cached(titled('a'))
+    assert.equal(cached(titled('a')), first)
+    cached(titled('b'))
+    assert.equal(cached(titled('a')), first)
+    cached(titled('c'))
+    cached(titled('d'))
+    assert.notEqual(cached(titled('a')), first)
   })
 })

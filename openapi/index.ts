@@ -12,7 +12,7 @@ export {
 } from '../framework/meta/names.ts'
 export { validateAPIResourceSchema } from './apiresourceschema.ts'
 export { columnsOf, selectableFieldsOf } from './columns.ts'
-export { compileCached, compileSchema, schemaCache, schemaHash } from './compile.ts'
+export { compileCached, compileSchema, schemaCache } from './compile.ts'
 export { defaultCustomResourceDefinition, validateCustomResourceDefinition } from './crd/crd.ts'
 export type { KindDefinition, KindVersion, PrinterColumn, ScalePaths } from './definitions/definition.ts'
 export { apiResourceSchemaOf, resourceName, schemaFor } from './definitions/definition.ts'
