@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { atOnce } from '../framework/json/json.ts'
 import type { JSONSchemaProps } from '../framework/meta/jsonschema.ts'
 import { type CompiledSchema, CompiledSchemas, compileCached, schemaCache } from './compile.ts'
-import { schemaHash } from './schemahash.ts'
+import { schemaHash } from './nodes/schemahash.ts'
 import { validateSteps } from './validation/schema.ts'
 
 const names = Array.from({ length: 1_000 }, (_, i) => `p${i}`)

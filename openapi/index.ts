@@ -41,6 +41,7 @@ export {
   type ExpressionAllowance,
   type ExpressionResult,
   type ExpressionSubject,
+  prepareExpressions,
   requestAllowance,
   type ViewExpression,
 } from './views/expression.ts'

@@ -1,21 +1,8 @@
 import { inTurns, Pace } from '../framework/async/awaitable.ts'
 import type { ObjectSchema } from '../framework/contract/schema.ts'
-import type { JSONSchemaProps } from '../framework/meta/jsonschema.ts'
 
 /** A schema that works in steps: also those of compiling what the object needs first, and one for each CEL rule. */
 export type SteppedSchema = ObjectSchema & Required<Pick<ObjectSchema, 'decodeSteps' | 'validateSteps'>>
-
-/** Values of a schema whose hash takes longer than many small requests. */
-const manyValues = 2_048
-
-export function isLarge(schema: JSONSchemaProps): boolean {
-  let left = manyValues
-  const count = (value: object): boolean =>
-    Object.values(value).some(
-      each => --left < 0 || (typeof each === 'object' && each !== null && count(each)),
-    )
-  return count(schema)
-}
 
 /** How a large schema is compiled: for itself, and after its hash is known. */
 interface LargeSchemaParts {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { JSONSchemaProps } from '../framework/meta/jsonschema.ts'
 import { compileSchema, schemaCache } from './compile.ts'
-import { schemaHash } from './schemahash.ts'
+import { schemaHash } from './nodes/schemahash.ts'
 
 const names = Array.from({ length: 3_000 }, (_, i) => `p${i}`)
 const schemaOf = (keys: readonly string[], property: (name: string) => JSONSchemaProps): JSONSchemaProps => ({

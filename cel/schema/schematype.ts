@@ -97,17 +97,26 @@ function* declareSchema(
   isResource = schema['x-kubernetes-embedded-resource'] === true,
 ): Declaring {
   const below = declareBelow(build, isResource ? withMetadata(schema) : schema, name)
-  const declared = below === undefined ? declareScalar(schema) : yield* below
+  if (below === undefined) return declareLeaf(build, schema)
+  const declared = yield* below
   if (declared !== undefined) build.declarations.set(schema, declared)
   if (build.work.isStepDone()) yield
   return declared
 }
 
+function declareLeaf(build: Build, schema: JSONSchemaProps): SchemaDeclaration | undefined {
+  const declared = declareScalar(schema)
+  if (declared !== undefined) build.declarations.set(schema, declared)
+  return declared
+}
+
+const isLeaf = ({ type, 'x-kubernetes-int-or-string': isEither }: JSONSchemaProps): boolean =>
+  isEither === true || (type !== 'array' && type !== 'object')
+
 /** undefined: the schema has no schemas below it. */
 function declareBelow(build: Build, schema: JSONSchemaProps, name: string): Declaring | undefined {
-  if (schema['x-kubernetes-int-or-string'] === true) return undefined
+  if (isLeaf(schema)) return undefined
   if (schema.type === 'array') return declareList(build, schema, name)
-  if (schema.type !== 'object') return undefined
   return isObject(schema.additionalProperties)
     ? declareMap(build, schema, schema.additionalProperties, name)
     : declareObject(build, schema, name)
@@ -177,7 +186,11 @@ function* declareObject(build: Build, schema: JSONSchemaProps, name: string): De
   let minSize = 2
   for (const [key, property] of Object.entries(schema.properties ?? {})) {
     const escaped = escapedName(key)
-    const field = yield* declareSchema(build, property, `${name}.${escaped ?? key}`)
+    // Most properties are scalars, and a generator for each takes longer than the rest.
+    const field = isLeaf(property)
+      ? declareLeaf(build, property)
+      : yield* declareSchema(build, property, `${name}.${escaped ?? key}`)
+    if (build.work.isStepDone()) yield
     if (field === undefined) {
       if (escaped !== undefined) views.set(escaped, { key, adapt: adaptUnknown })
       continue

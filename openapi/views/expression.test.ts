@@ -5,6 +5,7 @@ import {
   compileViewExpression,
   type ExpressionResult,
   type ExpressionUse,
+  prepareExpressions,
   requestAllowance,
   requestCostLimit,
   type ViewExpression,
@@ -191,5 +192,18 @@ describe('expressions of Views', () => {
     assert.deepEqual(byCluster.evaluate({ item, cluster, user }, allowance), { value: true })
     const silver = { ...cluster, labels: { tier: 'silver' } }
     assert.deepEqual(byCluster.evaluate({ item, cluster: silver, user }, allowance), { value: false })
+  })
+})
+
+describe('the expressions about a large schema', () => {
+  it('are prepared in steps, once', () => {
+    const names = Array.from({ length: 20_000 }, (_, i) => [`p${i}`, { type: 'string' }])
+    const spec = { type: 'object', properties: Object.fromEntries(names) }
+    const large = { ...kind, openapi: { type: 'object', properties: { spec } } }
+    const steps = (): number => [...prepareExpressions(large)].length
+    assert.ok(steps() > 100)
+    assert.equal(steps(), 0)
+    const expression = compileQueryExpression("object.spec.p7 == ''", large, 'bool', requestAllowance())
+    assert.ok(!('problem' in expression))
   })
 })

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import { check } from '../../cel/checker/check.ts'
 import type { CheckedExpr } from '../../cel/checker/checker.ts'
 import { ProgramProblem } from '../../cel/planner/plan.ts'
@@ -9,16 +7,19 @@ import { CostExceeded, maxEffort } from '../../cel/values/costtracker.ts'
 import { type CelType, typeText } from '../../cel/values/type.ts'
 import { CelError, type CelValue } from '../../cel/values/value.ts'
 import type { Item } from '../../framework/contract/item.ts'
-import { canonicalJson } from '../../framework/json/json.ts'
+import type { Steps } from '../../framework/json/json.ts'
 import { type KeptResult, KeptResults } from '../../framework/lens/keptresults.ts'
 import { apiVersionOf, type KubeObject } from '../../framework/meta/object.ts'
 import type { LabelRequirement } from '../../framework/selectors/selectors.ts'
+import { hashSteps } from '../nodes/schemahash.ts'
+import { ExpressionCache } from './expressioncache.ts'
 import { labelsOf } from './labels.ts'
 import type { ExpressionParams } from './params.ts'
 import { type ExpressionReads, readsOf } from './reads.ts'
 import {
   type ClusterFacts,
   clusterValue,
+  objectSteps,
   type UserFacts,
   userValue,
   variableNames,
@@ -97,23 +98,16 @@ type ExpressionCompiler = (
 
 /** A cache of the `max` last used expressions. `keeps`: their results are kept with the items. */
 function expressionCache(max: number, keeps: boolean): ExpressionCompiler {
-  const compiled = new LRUCache<string, CompiledOrProblem>({ max })
+  const compiled = new ExpressionCache<CompiledOrProblem>(max)
   const kept = keeps ? new KeptResults<Kept>(mostKept) : undefined
-  const hashes = new WeakMap<object, string>()
-  const hashOf = (openapi: ExpressionKind['openapi']): string => {
-    const hash =
-      hashes.get(openapi) ?? createHash('sha256').update(canonicalJson(openapi)).digest('base64url')
-    hashes.set(openapi, hash)
-    return hash
-  }
   return (source, kind, use, allowance) => {
     const { group, version, kind: name, openapi, params } = kind
-    const key = JSON.stringify([group, version, name, hashOf(openapi), params, use, source])
-    const known = compiled.get(key)
+    const key = JSON.stringify([group, version, name, params, use, source])
+    const known = compiled.get(openapi, key)
     if (known !== undefined) return known
     if (allowance !== undefined) allowance.left -= compilationCost
     const made = compile(source, { kind, use, kept })
-    compiled.set(key, made)
+    compiled.set(openapi, key, made)
     return made
   }
 }
@@ -126,6 +120,12 @@ export const compileViewExpression = expressionCache(1_000, true)
 
 /** The same for the expression of a request: results are not kept, because anybody can send any number of expressions. */
 export const compileQueryExpression = expressionCache(200, false)
+
+/** Prepares the expressions about a kind in steps, before the first is compiled: the schemas of tenants are large. */
+export function* prepareExpressions(kind: ExpressionKind): Steps {
+  yield* hashSteps(kind.openapi)
+  yield* objectSteps(kind)
+}
 
 interface CompileOptions {
   readonly kind: ExpressionKind

@@ -1,8 +1,9 @@
 import { type Environment, environment } from '../../cel/checker/environment.ts'
 import { adaptDynamic } from '../../cel/schema/adapt.ts'
-import { declarationOf, requiredDeclaration } from '../../cel/schema/schematype.ts'
+import { declarationSteps, type RootDeclaration, requiredDeclaration } from '../../cel/schema/schematype.ts'
 import { dynType } from '../../cel/values/type.ts'
 import type { CelValue, TypeAdapter } from '../../cel/values/value.ts'
+import { atOnce } from '../../framework/json/json.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { wholeSchema } from '../../framework/meta/objectmeta.ts'
@@ -70,9 +71,22 @@ interface DeclaredFor {
   readonly params?: ExpressionParams
 }
 
+/** The declarations of kinds by their schemas, which all expressions about them share. */
+const declared = new WeakMap<object, Map<string, RootDeclaration | undefined>>()
+
+/** Declares the objects of a kind in steps, once. undefined: the type is dynamic. */
+export function* objectSteps({ openapi, kind }: DeclaredFor): Generator<void, RootDeclaration | undefined> {
+  const kinds = declared.get(openapi) ?? new Map<string, RootDeclaration | undefined>()
+  declared.set(openapi, kinds)
+  if (!kinds.has(kind))
+    kinds.set(kind, yield* declarationSteps(wholeSchema(openapi) as JSONSchemaProps, false, kind))
+  return kinds.get(kind)
+}
+
 /** The variables for objects of a kind. */
-export function viewVariables({ openapi, kind, params }: DeclaredFor): ViewVariables {
-  const object = declarationOf(wholeSchema(openapi) as JSONSchemaProps, false, kind)
+export function viewVariables(declaredFor: DeclaredFor): ViewVariables {
+  const { params } = declaredFor
+  const object = atOnce(objectSteps(declaredFor))
   const adapt: TypeAdapter = object?.adapt ?? adaptDynamic
   const given = params && requiredDeclaration(paramsSchema(params), '$params')
   const types = { object: object?.type ?? dynType, cluster: cluster.type, user: user.type }

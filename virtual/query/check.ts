@@ -61,6 +61,7 @@ async function problemsOf(question: QueryQuestion, units: readonly Unit[]): Prom
   for (const unit of firstOfEachKind(units)) {
     const wait = pace.due()
     if (wait !== undefined) await wait
+    await question.prepare(unit.resource, pace)
     const found = question.problemFor(unit.resource)
     if (found === undefined) isRight = true
     else if (first === undefined) [first, problem] = [unit, found]

@@ -1,3 +1,4 @@
+import { inTurns, type Pace } from '../../framework/async/awaitable.ts'
 import type { ApiResource, Item, Selection, UserInfo } from '../../framework/index.ts'
 import { badRequest } from '../../framework/meta/errors.ts'
 import { type OrderValue, orderIn } from '../../framework/selectors/order.ts'
@@ -6,6 +7,7 @@ import {
   type ClusterFacts,
   compileQueryExpression,
   type ExpressionAllowance,
+  prepareExpressions,
   requestAllowance,
   type UserFacts,
   type ViewExpression,
@@ -58,6 +60,11 @@ export class QueryQuestion {
     this.#user = { name, uid, groups, extra }
   }
 
+  /** Prepares the expressions for the resource, between the turns of other requests. */
+  async prepare(resource: ApiResource, pace: Pace): Promise<void> {
+    if (this.where + this.orderBy !== '') await inTurns(prepareExpressions(kindOf(resource)), pace)
+  }
+
   /** What is wrong with the expressions for the resource; undefined if nothing is. Throws `CostSpent`. */
   problemFor(resource: ApiResource): string | undefined {
     const { where, orderBy } = this.#of(resource)
@@ -106,8 +113,7 @@ export class QueryQuestion {
   #of(resource: ApiResource): Compiled {
     const known = this.#compiled.get(resource.openapi)
     if (known !== undefined) return known
-    const { group, version, names, openapi } = resource
-    const kind = { group, version, kind: names.kind, openapi }
+    const kind = kindOf(resource)
     if (this.allowance.left <= 0) throw new CostSpent()
     const compile = (text: string, use: 'bool' | 'cell') =>
       text === '' ? undefined : compileQueryExpression(text, kind, use, this.allowance)
@@ -116,6 +122,11 @@ export class QueryQuestion {
     return compiled
   }
 }
+
+const kindOf = ({ group, version, names, openapi }: ApiResource) => ({
+  ...{ group, version, openapi },
+  kind: names.kind,
+})
 
 type Expression = ViewExpression | { readonly problem: string }
 

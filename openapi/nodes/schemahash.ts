@@ -1,13 +1,24 @@
 import { createHash } from 'node:crypto'
-import { canonicalText } from '../framework/apply/canonicaltext.ts'
-import { atOnce, canonicalJson } from '../framework/json/json.ts'
-import type { JSONSchemaProps } from '../framework/meta/jsonschema.ts'
-import { isLarge } from './largeschema.ts'
+import { canonicalText } from '../../framework/apply/canonicaltext.ts'
+import { atOnce, canonicalJson } from '../../framework/json/json.ts'
+import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 
 /** The hash of a schema, and its characters in JSON. */
 interface Digest {
   readonly hash: string
   readonly length: number
+}
+
+/** Values of a schema whose hash takes longer than many small requests. */
+const manyValues = 2_048
+
+export function isLarge(schema: JSONSchemaProps): boolean {
+  let left = manyValues
+  const count = (value: object): boolean =>
+    Object.values(value).some(
+      each => --left < 0 || (typeof each === 'object' && each !== null && count(each)),
+    )
+  return count(schema)
 }
 
 const digests = new WeakMap<JSONSchemaProps, Digest>()
@@ -25,6 +36,8 @@ function hashed(schema: JSONSchemaProps, text: string): string {
 
 /** The hash of a large schema. */
 export function* hashSteps(schema: JSONSchemaProps): Generator<void, string> {
+  const known = digests.get(schema)
+  if (known !== undefined) return known.hash
   return hashed(schema, (yield* canonicalText(schema, Number.POSITIVE_INFINITY)) ?? '')
 }
 
