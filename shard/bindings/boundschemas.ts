@@ -18,6 +18,9 @@ export function boundSchemas(informers: Informers): (uid: string) => BoundSchema
 
 const uidOf = ({ meta }: Item): readonly string[] => [meta.uid]
 
+/** The logical cluster of the schema, in the copy of a bound one. */
+export const schemaClusterAnnotation = 'apis.kcp.io/schema-cluster'
+
 const apiApproved = 'api-approved.kubernetes.io'
 
 /**
@@ -36,7 +39,7 @@ export function boundCopyOf({ key, object }: Item): Manifest {
       name: schema.metadata.uid ?? '',
       annotations: {
         'apis.kcp.io/bound-crd': '',
-        'apis.kcp.io/schema-cluster': key.cluster,
+        [schemaClusterAnnotation]: key.cluster,
         'apis.kcp.io/schema-name': key.name,
         ...(approved === undefined ? {} : { [apiApproved]: approved }),
         ...(nameValidation === 'PathSegmentName' ? { 'internal.kcp.io/validate-name': 'path-segment' } : {}),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { StatusError } from '../../../framework/meta/errors.ts'
 import { clusterNameKey, loopback, type UserInfo } from '../../../framework/request/user.ts'
 import type { LogicalCluster } from '../../../kcp/core.ts'
+import { boundCRDsCluster } from '../../../kcp/logicalclusters.ts'
 import { resources } from '../../../kcp/resources.ts'
 import { openMemoryStore } from '../../store/memory.ts'
 import type { Store } from '../../store/store.ts'
@@ -56,6 +57,20 @@ const configMap = (name: string) => ({
   kind: 'ConfigMap',
   metadata: { name, namespace: 'default' },
   data: { text: 'x'.repeat(size) },
+})
+
+/** A copy of a schema that a logical cluster has. */
+const copyOf = (cluster: string, plural: string) => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: {
+    name: `${plural}.example.com`,
+    annotations: { 'apis.kcp.io/schema-cluster': cluster, 'example.com/text': 'x'.repeat(size) },
+  },
+  spec: {
+    ...{ group: 'example.com', scope: 'Cluster', names: { plural, kind: plural } },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+  },
 })
 
 describe('the shares of tenants in the bytes of all logical clusters', () => {
@@ -157,6 +172,20 @@ describe('the shares of tenants in the bytes of all logical clusters', () => {
     await scene.shard.stop()
     scene.shard = await open(scene.store, used)
     await write(alice, 'a', 'more')
+  })
+
+  it('include the copies of bound schemas, which outlive the schemas', async () => {
+    await workspace('a', 'root', alice)
+    await workspace('b', 'root', bob)
+    const copies = Array.from({ length: 40 }, (_, i) => copyOf('a', `copies${i}`))
+    const keyOf = (name: string) => ({ cluster: boundCRDsCluster, namespace: '', name })
+    for (const copy of copies)
+      await scene.shard.client.create(resources.crds, keyOf(copy.metadata.name), copy)
+    const { created, refusal } = await fill(alice, 'a')
+    assert.ok(created > 20 && created < 35, `${created}`)
+    assert.match(refusal, /logical cluster "a" has reached its limit of bytes in the server/)
+    const others = await fill(bob, 'b')
+    assert.ok(others.created >= 5, `${others.created}`)
   })
 
   it('end, although two logical clusters name each other', async () => {

@@ -1,5 +1,7 @@
 import { type ClusterName, groupResource } from '../../../framework/meta/object.ts'
 import { apisGroup, viewsGroup } from '../../../kcp/apigroups.ts'
+import { boundCRDsCluster } from '../../../kcp/logicalclusters.ts'
+import { schemaClusterAnnotation } from '../../bindings/boundschemas.ts'
 import type { WatchCacheEvent } from '../../cache/item.ts'
 import type { ResourceCache } from '../../cache/resource.ts'
 import type { WatchCache } from '../../cache/watchcache.ts'
@@ -68,6 +70,13 @@ class ClusterUsage implements Amounts {
   tenant: Tenant | undefined
 }
 
+/**
+ * The logical cluster to which the bytes of an object count. A copy of a bound schema counts to that of the schema, because it outlives
+ * the schema and the bindings by half an hour.
+ */
+const payerOf = ({ cluster, meta }: WatchCacheEvent['item']): ClusterName =>
+  cluster === boundCRDsCluster ? (meta.annotations[schemaClusterAnnotation] ?? cluster) : cluster
+
 const nothing: Readonly<ClusterUsage> = new ClusterUsage()
 
 export interface UsageSources {
@@ -108,12 +117,13 @@ export class Usage {
   ): void {
     const by = type === 'ADDED' ? 1 : type === 'DELETED' ? -1 : 0
     const bytes = (type === 'DELETED' ? 0 : item.length) - (previous?.length ?? 0)
-    const used = this.#usageOf(item.cluster)
+    const payer = payerOf(item)
+    const used = this.#usageOf(payer)
     this.#add(used, { bytes, decodedBytes: bytes * (decodedKinds.get(name) ?? 0) })
-    if (!uncountedKinds.has(name)) used.objects += by
+    if (!uncountedKinds.has(name) && payer === item.cluster) used.objects += by
     if (name === 'namespaces') used.namespaces += by
     if (name === workspaceKind && by !== 0) this.#countWorkspace(item.id, item.cluster, by)
-    if (used.bytes === 0) this.#clusters.delete(item.cluster)
+    if (used.bytes === 0) this.#clusters.delete(payer)
   }
 
   #add(used: ClusterUsage, amounts: Readonly<Amounts>): void {
