@@ -44,7 +44,7 @@ describe('compiled schemas', () => {
   })
 
   it('are kept up to a number of nodes, those first that were used last', () => {
-    const schemas = new CompiledSchemas(13_000)
+    const schemas = new CompiledSchemas(14_000)
     const [first, second] = [large(), large()]
     const itself = (compiled: CompiledSchema): CompiledSchema => compiled
     const before = schemas.use(first, itself)

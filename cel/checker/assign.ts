@@ -1,28 +1,46 @@
 import { type CelType, dynType, isOptional, paramOf, sameType } from '../values/type.ts'
 
 /** Substitutions of type parameters, by name (cel-go's `mapping`). */
-export type TypeMapping = ReadonlyMap<string, CelType>
+export type TypeMapping = Map<string, CelType>
+
+type Substitutions = Pick<TypeMapping, 'get'>
+
+/** Substitutions that are tried: those of before are not copied, because a long expression has thousands. */
+class Trial {
+  readonly added: TypeMapping = new Map()
+  readonly #before: Substitutions
+
+  constructor(before: Substitutions) {
+    this.#before = before
+  }
+
+  get(name: string): CelType | undefined {
+    return this.added.get(name) ?? this.#before.get(name)
+  }
+
+  set(name: string, type: CelType): void {
+    this.added.set(name, type)
+  }
+}
 
 const isDyn = ({ kind }: CelType): boolean => kind === 'dyn'
 const isDynOrError = ({ kind }: CelType): boolean => kind === 'dyn' || kind === 'error'
 
-/** Substitutions for which `args` are assignable to `params`; undefined if there are none. */
-export function unify(
-  bindings: TypeMapping,
-  params: readonly CelType[],
-  args: readonly CelType[],
-): TypeMapping | undefined {
-  const next = new Map(bindings)
-  return listFits(next, params, args) ? next : undefined
+/** Adds the substitutions for which `args` are assignable to `params`. Returns false, and adds nothing, if there are none. */
+export function unify(bindings: TypeMapping, params: readonly CelType[], args: readonly CelType[]): boolean {
+  const trial = new Trial(bindings)
+  if (!listFits(trial, params, args)) return false
+  for (const [name, type] of trial.added) bindings.set(name, type)
+  return true
 }
 
-function listFits(bindings: Map<string, CelType>, a: readonly CelType[], b: readonly CelType[]): boolean {
+function listFits(bindings: Trial, a: readonly CelType[], b: readonly CelType[]): boolean {
   return a.length === b.length && a.every((type, i) => fits(bindings, type, b[i] ?? dynType))
 }
 
 const structural: ReadonlySet<string> = new Set(['opaque', 'list', 'map'])
 
-function fits(bindings: Map<string, CelType>, a: CelType, b: CelType): boolean {
+function fits(bindings: Trial, a: CelType, b: CelType): boolean {
   if (b.kind === 'param') {
     const found = substitutes(bindings, a, b)
     if (found !== 'unbound') return found
@@ -42,7 +60,7 @@ const nullable: ReadonlySet<string> = new Set(['null', 'opaque', 'struct', 'dura
 const isNullable = ({ kind }: CelType): boolean => nullable.has(kind)
 
 /** Whether the type can be substituted for the parameter; `unbound` if the type contains the unbound parameter. */
-function substitutes(bindings: Map<string, CelType>, type: CelType, param: CelType): boolean | 'unbound' {
+function substitutes(bindings: Trial, type: CelType, param: CelType): boolean | 'unbound' {
   if (type.kind === 'param' && type.name === param.name) return true
   const bound = bindings.get(param.name)
   if (bound === undefined) {
@@ -58,7 +76,7 @@ function substitutes(bindings: Map<string, CelType>, type: CelType, param: CelTy
 }
 
 /** Whether a type does not contain the parameter (the occurs check). */
-function isFree(bindings: TypeMapping, param: CelType, type: CelType): boolean {
+function isFree(bindings: Substitutions, param: CelType, type: CelType): boolean {
   if (type.kind !== 'param') return type.params.every(inner => isFree(bindings, param, inner))
   if (type.name === param.name) return false
   const bound = bindings.get(type.name)
@@ -80,7 +98,7 @@ function isLessSpecific(a: CelType, b: CelType): boolean {
 }
 
 /** The type with its bound parameters substituted; unbound parameters become dyn if `toDyn`. */
-export function substitute(bindings: TypeMapping, type: CelType, toDyn = false): CelType {
+export function substitute(bindings: Substitutions, type: CelType, toDyn = false): CelType {
   if (type.kind === 'param') {
     const bound = bindings.get(type.name)
     if (bound !== undefined) return substitute(bindings, bound, toDyn)

@@ -80,12 +80,9 @@ function checkFunction(state: CheckerState, call: CallExpr, name: string, args: 
 function checkLogic(state: CheckerState, args: readonly Expr[], types: readonly CelType[]): CelType {
   let isGood = true
   types.forEach((type, i) => {
-    const next = unify(state.bindings, [type], [boolType])
-    if (next !== undefined) state.bindings = next
-    else {
-      isGood = false
-      mismatch(state, args[i]?.at ?? 0, boolType, type)
-    }
+    if (unify(state.bindings, [type], [boolType])) return
+    isGood = false
+    mismatch(state, args[i]?.at ?? 0, boolType, type)
   })
   return isGood ? boolType : errorType
 }
@@ -106,9 +103,7 @@ function resolve(
   for (const overload of declared.overloads) {
     if (overload.member !== signature.isMember) continue
     const [of, ...params] = instantiated(state, overload)
-    const next = unify(state.bindings, signature.types, params)
-    if (next === undefined || of === undefined) continue
-    state.bindings = next
+    if (of === undefined || !unify(state.bindings, signature.types, params)) continue
     matching.push(overload)
     const type = substitute(state.bindings, of)
     if (result === undefined) result = type

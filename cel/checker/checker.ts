@@ -42,7 +42,7 @@ export interface CheckerState {
   readonly overloads: Map<Expr, readonly Overload[]>
   readonly names: Map<Expr, string>
   readonly issues: Issue[]
-  bindings: TypeMapping
+  readonly bindings: TypeMapping
   scopes: readonly ReadonlyMap<string, CelType>[]
   params: number
 }
@@ -173,7 +173,7 @@ function memberType(check: CheckerState, at: number, target: CelType, name: stri
       return field ?? problem(check, at, `undefined field '${name}'`)
     }
     case 'param':
-      check.bindings = unify(check.bindings, [dynType], [target]) ?? check.bindings
+      unify(check.bindings, [dynType], [target])
       return dynType
     case 'dyn':
     case 'error':
@@ -190,11 +190,8 @@ export const mismatch = (check: CheckerState, at: number, expected: CelType, fou
 const shown = (check: CheckerState, type: CelType): string => typeText(substitute(check.bindings, type))
 
 /** Whether a type is assignable to the expected one. Keeps the substitutions of type parameters. */
-export function assignable(check: CheckerState, expected: CelType, found: CelType): boolean {
-  const next = unify(check.bindings, [expected], [found])
-  if (next !== undefined) check.bindings = next
-  return next !== undefined
-}
+export const assignable = (check: CheckerState, expected: CelType, found: CelType): boolean =>
+  unify(check.bindings, [expected], [found])
 
 /** The common type of values: dyn if there is none, which `literalIssues` reports in most places. */
 function joined(check: CheckerState, previous: CelType | undefined, current: CelType): CelType {

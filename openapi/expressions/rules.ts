@@ -33,8 +33,8 @@ export type RuleCheck = (object: unknown, old: unknown, account?: string) => Err
 /** The cost limit of all rules in a request. */
 const requestBudget = 10_000_000
 
-/** What a rule takes, in nodes of a compiled schema. */
-const nodesOfRule = 10
+/** What a rule takes, in nodes of a compiled schema, and a node for so many of its characters. */
+const [nodesOfRule, charactersOfNode] = [10, 25]
 
 /** What the rules of a schema are compiled with. */
 interface Rules {
@@ -95,7 +95,7 @@ const lazyRule = (
   { root, size }: Rules,
 ): LazyRule =>
   lazily(() => {
-    size.nodes += nodesOfRule
+    size.nodes += nodesOfRule + rule.rule.length / charactersOfNode
     return declaration === undefined ? undeclarable : compileRule(rule, declaration, root)
   })
 
