@@ -104,8 +104,33 @@ export function substitute(bindings: Substitutions, type: CelType, toDyn = false
     if (bound !== undefined) return substitute(bindings, bound, toDyn)
     return toDyn ? dynType : type
   }
+  return withParams(type, param => substitute(bindings, param, toDyn))
+}
+
+/** Substitutes in all types of an expression, at the end: types contain each other, and each is substituted once. */
+export function substituteAll<K>(
+  bindings: Substitutions,
+  types: ReadonlyMap<K, CelType>,
+): ReadonlyMap<K, CelType> {
+  const known = new Map<CelType, CelType>()
+  const final = (type: CelType): CelType => {
+    const made = known.get(type) ?? finalOf(type)
+    known.set(type, made)
+    return made
+  }
+  const finalOf = (type: CelType): CelType => {
+    if (type.kind !== 'param') return withParams(type, final)
+    const bound = bindings.get(type.name)
+    return bound === undefined ? dynType : final(bound)
+  }
+  return new Map([...types].map(([node, type]) => [node, final(type)]))
+}
+
+/** The same type if its parameters stay the same. */
+function withParams(type: CelType, change: (param: CelType) => CelType): CelType {
   if (type.params.length === 0) return type
-  return { ...type, params: type.params.map(param => substitute(bindings, param, toDyn)) }
+  const params = type.params.map(change)
+  return params.every((param, i) => param === type.params[i]) ? type : { ...type, params }
 }
 
 /** The type in an optional type, and whether the type was optional. */

@@ -3,7 +3,7 @@ import { parse } from '../syntax/parser.ts'
 import { type Issue, issuesText, SyntaxProblem } from '../syntax/source.ts'
 import type { FunctionDecl, Overload } from '../values/declaration.ts'
 import { boolType, type CelType, dynType, errorType, sameType, typeText } from '../values/type.ts'
-import { substitute, unify } from './assign.ts'
+import { substitute, substituteAll, unify } from './assign.ts'
 import {
   type CallChecker,
   type CheckedExpr,
@@ -41,9 +41,7 @@ function checkParsed(source: string, expr: Expr, environment: Environment): Chec
   const state = newCheckerState(environment, issues)
   checkExpr(state, expr, checkCall)
   if (issues.length > 0) return { issues: issuesText(source, issues) }
-  const types = new Map(
-    [...state.types].map(([node, type]) => [node, substitute(state.bindings, type, true)]),
-  )
+  const types = substituteAll(state.bindings, state.types)
   const checked: CheckedExpr = { expr, types, overloads: state.overloads, names: state.names }
   const wrong = literalIssues(checked)
   if (wrong.length > 0) return { issues: issuesText(source, wrong) }

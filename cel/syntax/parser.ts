@@ -16,10 +16,10 @@ import { expanded, parseArgs, parsePrimary } from './primary.ts'
 import { type Issue, nowhere, SyntaxProblem } from './source.ts'
 
 /**
- * A third of the limit of Kubernetes (cel-go's `ExpressionSizeCodePointLimit`): an expression is checked in one step, which takes some 50
+ * A sixth of the limit of Kubernetes (cel-go's `ExpressionSizeCodePointLimit`): an expression is checked in one step, which takes up to 50
  * milliseconds for as many code points the first time.
  */
-const maxLength = 32_768
+const maxLength = 16_384
 
 /** Parses an expression and expands its macros. Throws a SyntaxProblem with all issues. */
 export function parse(source: string): Expr {
