@@ -6,21 +6,13 @@ import { pathAnnotation } from '../../kcp/annotations.ts'
 import type { APIExport } from '../../kcp/apis.ts'
 import type { LogicalCluster, Shard } from '../../kcp/core.ts'
 import { logicalClusterName } from '../../kcp/logicalclusters.ts'
-import type { PathReference } from '../../kcp/references.ts'
 import { resources } from '../../kcp/resources.ts'
 import type { WorkspaceType } from '../../kcp/tenancy.ts'
 import type { Peers } from './peer.ts'
+import { type LocatedType, typeChain } from './typechain.ts'
 
 /** Resolves a path to a logical cluster; the name of a logical cluster resolves to itself. */
 export type ResolvePath = (path: string) => ClusterName | undefined
-
-/** A workspace type and its logical cluster. */
-export interface LocatedType {
-  readonly cluster: ClusterName
-  /** The canonical path of its workspace. */
-  readonly path: string
-  readonly type: WorkspaceType
-}
 
 /** Looks up logical clusters, paths, exports, types and shards in memory. */
 export interface ClusterDirectory {
@@ -118,35 +110,4 @@ function upward(path: string): readonly string[] {
   const segments = path.split(':')
   const places = segments.map((_, i) => segments.slice(0, segments.length - i).join(':'))
   return places.includes('root') ? places : [...places, 'root']
-}
-
-/** Types that cannot be used, with the reason as message. */
-export class TypesInvalid extends Error {
-  override readonly name = 'TypesInvalid'
-}
-
-export const typeName = (located: LocatedType): string =>
-  `${located.path}:${located.type.metadata.name ?? ''}`
-
-/** Depth first, bases before the type itself. */
-function typeChain(start: LocatedType, find: ClusterDirectory['workspaceType']): readonly LocatedType[] {
-  const chain = new Map<string, LocatedType>()
-  const visit = (located: LocatedType, trail: readonly string[]): void => {
-    const id = typeName(located)
-    if (trail.includes(id)) {
-      const circle = trail.slice(trail.indexOf(id)).join(' -> ')
-      throw new TypesInvalid(`circular dependency detected in workspace type ${id}: ${circle}`)
-    }
-    for (const base of located.type.spec?.extend?.with ?? [])
-      visit(baseOf(base, located, find), [...trail, id])
-    if (!chain.has(id)) chain.set(id, located)
-  }
-  visit(start, [])
-  return [...chain.values()]
-}
-
-function baseOf(base: PathReference, of: LocatedType, find: ClusterDirectory['workspaceType']): LocatedType {
-  const found = find(base, of.cluster)
-  if (found === undefined) throw new TypesInvalid(`unable to find inherited workspace type ${base.name}`)
-  return found
 }

@@ -10,8 +10,8 @@ import {
 import type { LogicalCluster } from '../../../kcp/core.ts'
 import { logicalClusterName } from '../../../kcp/logicalclusters.ts'
 import type { Workspace } from '../../../kcp/tenancy.ts'
-import { type LocatedType, TypesInvalid } from '../../tenancy/directory.ts'
 import { readOwner } from '../../tenancy/owner.ts'
+import { type LocatedType, TypesInvalid } from '../../tenancy/typechain.ts'
 import { homeOf, type WorkspaceStep } from './workspacehome.ts'
 
 /** The initializer that creates default bindings; types with `defaultAPIBindings` have it. */
