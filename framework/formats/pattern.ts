@@ -25,6 +25,8 @@ const smallProgram = 140
 /** A regular expression, which matches nothing if it has errors, as in Kubernetes. */
 export interface Pattern {
   readonly source: string
+  /** Maximum number of steps of compiling it, which is done on first use and when it is not kept any more. */
+  compileSteps(): number
   /** Whether the pattern matches anywhere in the text. */
   test(text: string): boolean
   /** Maximum number of steps of `test`, of 100 nanoseconds or less. */
@@ -56,6 +58,10 @@ export class CompiledPattern implements Pattern {
     const matches = this.#regex.test(text)
     if (this.bytes !== before) keep(this)
     return matches
+  }
+
+  compileSteps(): number {
+    return 0
   }
 
   steps(text: string): number {
@@ -137,6 +143,7 @@ export function lazyPattern(source: string): Pattern {
   }
   return {
     source,
+    compileSteps: () => (kept.has(source) ? 0 : 10 * patternCost(source)),
     test: text => of(false, compiled => compiled.test(text)),
     steps: text => of(0, compiled => compiled.steps(text)),
     time: text => of(0, compiled => compiled.time(text)),

@@ -1,32 +1,33 @@
+import { append } from '../../framework/json/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { invalidValue } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
-import { type CompileBelow, pathOf, type ValueCheck, type Walk } from './validation.ts'
-
-/** The result of one alternative. */
-interface Attempt {
-  readonly errors: readonly FieldError[]
-  readonly visits: number
-}
+import type { Attempt } from './progress.ts'
+import { type CompileBelow, isFull, pathOf, type ValueCheck, type Walk } from './validation.ts'
 
 type Values = readonly [value: unknown, old: unknown]
 
 function attempt(check: ValueCheck, [value, old]: Values, walk: Walk): Attempt {
-  const own: Walk = { steps: walk.steps, errors: [], visits: 0, matching: walk.matching }
-  check(value, old, own)
-  walk.visits += own.visits
-  return own
+  const { steps, progress } = walk
+  const made = progress().attempt(check, steps, () => {
+    const own: Walk = { steps, errors: [], visits: 0, progress }
+    check(value, old, own)
+    return own
+  })
+  walk.visits += made.visits
+  return made
 }
 
 /** Kubernetes reports these errors at the root, with the path in the message. */
 const problem = (walk: Walk, text: string): FieldError => invalidValue('', '', `"${pathOf(walk)}" ${text}`)
 
-/** The first of the attempts with most visits, whose errors Kubernetes reports. */
-const closest = (attempts: readonly Attempt[]): Attempt | undefined =>
-  attempts.reduce<Attempt | undefined>(
-    (best, a) => (best === undefined || a.visits > best.visits ? a : best),
-    undefined,
-  )
+/** The first of the failed attempts with most visits, whose errors Kubernetes reports. Of the others one error is kept. */
+function closer(best: Attempt | undefined, next: Attempt): Attempt {
+  if (best === undefined) return next
+  const [kept, dropped] = next.visits > best.visits ? [next, best] : [best, next]
+  dropped.errors.length = 1
+  return kept
+}
 
 /** Validates `anyOf`, `oneOf`, `allOf` and `not`, in the order of Kubernetes. */
 export function logicCheck(schema: JSONSchemaProps, compile: CompileBelow): ValueCheck | undefined {
@@ -36,46 +37,56 @@ export function logicCheck(schema: JSONSchemaProps, compile: CompileBelow): Valu
     schema.allOf?.length ? allOf(schema.allOf.map(compile)) : undefined,
     schema.not === undefined ? undefined : not(compile(schema.not)),
   ].filter(check => check !== undefined)
-  if (checks.length <= 1) return checks[0]
-  return (value, old, walk) => {
+  if (checks.length === 0) return undefined
+  const all: ValueCheck = (value, old, walk) => {
     for (const check of checks) check(value, old, walk)
   }
+  // Its result is kept, and those of the alternatives are not any more.
+  return (value, old, walk) => append(walk.errors, attempt(all, [value, old], walk).errors)
 }
 
 const anyOf =
   (alternatives: readonly ValueCheck[]): ValueCheck =>
   (value, old, walk) => {
-    const failed: Attempt[] = []
+    let best: Attempt | undefined
     for (const alternative of alternatives) {
       const result = attempt(alternative, [value, old], walk)
       if (result.errors.length === 0) return
-      failed.push(result)
+      best = closer(best, result)
     }
     walk.errors.push(problem(walk, 'must validate at least one schema (anyOf)'))
-    walk.errors.push(...(closest(failed)?.errors ?? []))
+    append(walk.errors, best?.errors ?? [])
   }
 
 const oneOf =
   (alternatives: readonly ValueCheck[]): ValueCheck =>
   (value, old, walk) => {
-    const results = alternatives.map(alternative => attempt(alternative, [value, old], walk))
-    const failed = results.filter(result => result.errors.length > 0)
-    const valid = results.length - failed.length
+    let valid = 0
+    let best: Attempt | undefined
+    for (const alternative of alternatives) {
+      const result = attempt(alternative, [value, old], walk)
+      if (result.errors.length === 0) valid++
+      else best = closer(best, result)
+    }
     if (valid === 1) return
     const found = valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`
     walk.errors.push(problem(walk, `must validate one and only one schema (oneOf). ${found}`))
-    if (valid === 0) walk.errors.push(...(closest(failed)?.errors ?? []))
+    if (valid === 0) append(walk.errors, best?.errors ?? [])
   }
 
 const allOf =
   (parts: readonly ValueCheck[]): ValueCheck =>
   (value, old, walk) => {
-    const failed = parts
-      .map(part => attempt(part, [value, old], walk))
-      .filter(result => result.errors.length > 0)
-    if (failed.length === 0) return
-    walk.errors.push(...failed.flatMap(result => result.errors))
-    const none = failed.length === parts.length ? '. None validated' : ''
+    let failed = 0
+    for (const part of parts) {
+      const { errors } = attempt(part, [value, old], walk)
+      if (errors.length === 0) continue
+      failed++
+      if (isFull(walk)) errors.length = 1
+      else append(walk.errors, errors)
+    }
+    if (failed === 0) return
+    const none = failed === parts.length ? '. None validated' : ''
     walk.errors.push(problem(walk, `must validate all the schemas (allOf)${none}`))
   }
 

@@ -10,11 +10,11 @@ import {
 } from '../../framework/json/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import type { ErrorSteps } from '../../framework/meta/errorsteps.ts'
-import { invalidValue, required, tooMany } from '../../framework/meta/fielderror.ts'
+import { formatPath, invalidValue, required, tooMany } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { CompiledSize, maxSchemaDepth, requireDepth } from '../nodes/nodes.ts'
 import { logicCheck } from './logic.ts'
-import { Matching, MatchingPaused } from './matching.ts'
+import { LimitExceeded, ValidationPaused, ValidationProgress } from './progress.ts'
 import {
   allRules,
   type CompileBelow,
@@ -98,7 +98,7 @@ export interface Validated {
 }
 
 /**
- * What `validate` returns. Begins again after matches of patterns, whose results are kept; long ones of `account` are made in a thread,
+ * What `validate` returns. Begins again after pauses, with the kept results of matches and alternatives; long matches of `account` are made in a thread,
  * whose errors it throws.
  */
 export function* validateSteps(
@@ -106,31 +106,35 @@ export function* validateSteps(
   value: unknown,
   { old, account }: Validated = {},
 ): ErrorSteps {
-  const matching = lazily(() => new Matching(account))
+  const progress = lazily(() => new ValidationProgress(account))
   for (;;) {
-    let paused: MatchingPaused
+    let paused: ValidationPaused
     try {
-      return errorsOf(check, [value, old], matching)
+      return errorsOf(check, [value, old], progress)
     } catch (error) {
-      if (!(error instanceof MatchingPaused)) throw error
+      if (error instanceof LimitExceeded) return [limitError(error)]
+      if (!(error instanceof ValidationPaused)) throw error
       paused = error
     }
     yield paused.until
-    matching().begin()
+    progress().begin()
   }
 }
+
+const limitError = ({ path, message }: LimitExceeded): FieldError =>
+  invalidValue(formatPath(path), '', message)
 
 function errorsOf(
   check: ValueCheck,
   [value, old]: readonly [unknown, unknown],
-  matching: Walk['matching'],
+  progress: Walk['progress'],
 ): readonly FieldError[] {
-  const walk = newWalk(matching)
+  const walk = newWalk(progress)
   check(value, undefined, walk)
   // The old value is compared only if there are errors.
   if (walk.errors.length === 0 || old === undefined) return walk.errors
   if (isDeepStrictEqual(value, old)) return []
-  const compared = newWalk(matching)
+  const compared = newWalk(progress)
   check(value, old, compared)
   return compared.errors
 }

@@ -119,8 +119,7 @@ describe('validation of hostile objects', () => {
   it('limits the work of all regular expressions together', () => {
     const items: JSONSchemaProps = { type: 'string', pattern: 'a[ab]{200}[cd]' }
     const texts = errorsOf({ type: 'array', items }, new Array(220).fill('ab'.repeat(600)))
-    assert.match(texts[0] ?? '', /should match/)
-    assert.match(texts[219] ?? '', /is too long to be matched/)
+    assert.deepEqual(texts, ['spec.a[203]: Invalid value: "": limit of patterns is 50000000 steps together'])
   })
 
   it('matches long texts in steps', () => {
@@ -158,5 +157,86 @@ describe('validation of hostile objects', () => {
     const refused = schema.validate(objectOf(list)).map(({ detail }) => detail)
     for (const detail of refused) assert.match(detail, /is too long to be matched/)
     assert.equal(refused.length, 3)
+  })
+
+  describe('with many alternatives', () => {
+    const alternatives = (count: number, make: (i: number) => JSONSchemaProps) =>
+      Array.from({ length: count }, (_, i) => make(i))
+    const listOf = (more: JSONSchemaProps): JSONSchemaProps => ({
+      type: 'array',
+      items: { type: 'string', ...more },
+    })
+
+    /** The errors of a list of texts, and the number of steps. */
+    function validated(items: JSONSchemaProps, list: readonly string[], old?: readonly string[]) {
+      const schema = compileSchema(schemaOf(items))
+      const steps = schema.validateSteps(objectOf(list), old && objectOf(old))
+      for (let count = 1; ; count++) {
+        const step = steps.next()
+        if (step.done) return { count, errors: step.value.map(({ field, detail }) => `${field}: ${detail}`) }
+      }
+    }
+
+    it('are validated in steps, with the errors of one step', () => {
+      const one = listOf({ oneOf: alternatives(400, i => ({ enum: [`v${i}`] })) })
+      const valid = Array.from({ length: 1_000 }, (_, i) => `v${i % 400}`)
+      const { count, errors } = validated(one, [...valid, 'w'])
+      assert.ok(count > 5, `${count} steps`)
+      assert.deepEqual(errors.slice(0, 1), [
+        ': "spec.a[1000]" must validate one and only one schema (oneOf). Found none valid',
+      ])
+      assert.equal(errors.length, 2)
+      assert.deepEqual(validated(one, [...valid, 'w'], ['x', 'w']).errors, errors)
+    })
+
+    it('are validated in steps in each other', () => {
+      const inner = { anyOf: alternatives(200, i => ({ minLength: 200 - i })) }
+      const nested = listOf({ allOf: alternatives(20, () => ({ ...inner, not: { minLength: 2 } })) })
+      const { count, errors } = validated(nested, new Array(100).fill('a'))
+      assert.ok(count > 5, `${count} steps`)
+      assert.deepEqual(errors, [])
+    })
+
+    it('are refused when they have too many values', () => {
+      const many = listOf({ allOf: alternatives(2_000, () => ({ minLength: 1 })) })
+      const { errors } = validated(many, new Array(2_000).fill('a'))
+      assert.equal(errors.length, 1)
+      assert.match(
+        errors[0] ?? '',
+        /^spec\.a\[99\d\]: limit of anyOf, oneOf, allOf and not is 2000000 values together$/,
+      )
+    })
+
+    it('keep the errors of one failed alternative', () => {
+      const lists = alternatives(200, i => ({ items: { minLength: 2 + i } }))
+      const nested: JSONSchemaProps = { type: 'array', items: { type: 'string' }, anyOf: lists }
+      const { errors } = validated(nested, new Array(900).fill('a'))
+      assert.equal(errors.length, 901)
+      assert.match(errors[900] ?? '', /should be at least 2 chars long/)
+    })
+  })
+
+  it('of long enumerations share the text of the allowed values', () => {
+    const values = Array.from({ length: 20_000 }, (_, i) => `v${i}`)
+    const schema = compileSchema(schemaOf({ type: 'array', items: { type: 'string', enum: values } }))
+    const errors = schema.validate(objectOf(new Array(1_000).fill('w')))
+    assert.equal(errors.length, 1_000)
+    assert.ok(errors.every(({ detail }) => detail.startsWith('supported values: "v0", "v1"')))
+  })
+
+  it('of enumerated objects do not depend on the order of keys', () => {
+    const allowed = Array.from({ length: 2_000 }, (_, i) => ({ a: i, b: [i] }))
+    const item = {
+      type: 'object',
+      'x-kubernetes-preserve-unknown-fields': true,
+      enum: allowed,
+    } as JSONSchemaProps
+    const list = [...allowed.map(({ a, b }) => ({ b, a })), { a: 1, b: [2] }]
+    assert.deepEqual(
+      compileSchema(schemaOf({ type: 'array', items: item }))
+        .validate(objectOf(list))
+        .map(({ field }) => field),
+      ['spec.a[2000]'],
+    )
   })
 })

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { formatCheck } from '../../framework/formats/formats.ts'
 import { lazyPattern } from '../../framework/formats/pattern.ts'
-import { formatJson } from '../../framework/json/json.ts'
-import { codePoints, formatNumber, type JsonType, typeOf } from '../../framework/json/values.ts'
+import { canonicalJson, formatJson } from '../../framework/json/json.ts'
+import { codePoints, formatNumber, type JsonType, lazily, typeOf } from '../../framework/json/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import {
   formatPath,
@@ -13,7 +13,7 @@ import {
   unsupported,
 } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
-import type { Matching } from './matching.ts'
+import type { ValidationProgress } from './progress.ts'
 
 /** The state of a validation. Paths are formatted only for errors. */
 export interface Walk {
@@ -21,8 +21,8 @@ export interface Walk {
   readonly errors: FieldError[]
   /** The number of visited values, by which the closest of several failing alternatives is chosen. */
   visits: number
-  /** Made when the first pattern needs it. */
-  readonly matching: () => Matching
+  /** Made when the first pattern or alternative needs it. */
+  readonly progress: () => ValidationProgress
 }
 
 /** Validation stops at this number of errors. */
@@ -42,7 +42,7 @@ export type ValueRule<T = unknown> = (value: T, walk: Walk) => void
 /** Compiles a nested schema. */
 export type CompileBelow = (schema: JSONSchemaProps) => ValueCheck
 
-export const newWalk = (matching: Walk['matching']): Walk => ({ steps: [], errors: [], visits: 0, matching })
+export const newWalk = (progress: Walk['progress']): Walk => ({ steps: [], errors: [], visits: 0, progress })
 
 export const pathOf = (walk: Walk): string => formatPath(walk.steps)
 
@@ -115,7 +115,7 @@ const minLength = (min: number): ValueRule<string> =>
 function pattern(source: string): ValueRule<string> {
   const regex = lazyPattern(source)
   return (value, walk) => {
-    const result = walk.matching().match(regex, value)
+    const result = walk.progress().match(regex, value, walk.steps)
     if (result === 'matches') return
     const path = pathOf(walk)
     const isTooLong = result === 'too long'
@@ -202,14 +202,18 @@ function maximum({ maximum: max, exclusiveMaximum }: JSONSchemaProps): ValueRule
 const printed = (value: unknown): string => (typeof value === 'string' ? value : formatJson(value))
 
 /** Also validates null, which must be listed in the enumeration. */
+const isCompound = (value: unknown): value is object => typeof value === 'object' && value !== null
+
 export function enumRule(schema: JSONSchemaProps): ValueRule | undefined {
   const values = schema.enum ?? []
   if (values.length === 0) return undefined
   const scalars = new Set(values)
-  const compound = values.filter(value => typeof value === 'object' && value !== null)
+  const compounds = lazily(() => new Set(values.filter(isCompound).map(canonicalJson)))
+  // A thousand errors share the text of a long list.
+  const texts = lazily(() => unsupported('', '', values.map(printed)).detail)
   return rule(
-    value => scalars.has(value) || compound.some(allowed => isDeepStrictEqual(allowed, value)),
-    (path, value) => unsupported(path, value, values.map(printed)),
+    value => scalars.has(value) || (isCompound(value) && compounds().has(canonicalJson(value))),
+    (path, value) => ({ ...unsupported(path, value, []), detail: texts() }),
   )
 }
 

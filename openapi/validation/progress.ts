@@ -1,0 +1,158 @@
+import type { Pattern } from '../../framework/formats/pattern.ts'
+import type { FieldError } from '../../framework/meta/errors.ts'
+import type { PathStep } from '../../framework/meta/fielderror.ts'
+import { testInThread } from '../../framework/threads/patternthread.ts'
+
+/** Steps of all matches of one validation: seconds of processor time at most. */
+const mostSteps = 50_000_000
+
+/** Values that one validation visits in alternatives: seconds of processor time at most. */
+const mostVisits = 2_000_000
+
+const tooManyVisits = `limit of anyOf, oneOf, allOf and not is ${mostVisits} values together`
+
+/** Milliseconds after which a validation pauses, and of a match that is made at once. */
+const slice = 10
+
+/** Milliseconds of the longest match at once, without an account. */
+const longestAtOnce = 25
+
+/** Milliseconds of the longest match in the thread. */
+const longestInThread = 1_000
+
+/** Steps of matches between two looks at the clock; a visit counts like so many of them. */
+const [stepsOfLook, stepsOfVisit] = [10_000, 10]
+
+/** Thrown when the work of this turn has taken long, and before a long match. */
+export class ValidationPaused extends Error {
+  override readonly name = 'ValidationPaused'
+  /** Resolves when the long match has a result. */
+  readonly until: Promise<void> | undefined
+  constructor(until?: Promise<void>) {
+    super('validation paused')
+    this.until = until
+  }
+}
+
+/** Thrown when an object needs more work than one validation may have. */
+export class LimitExceeded extends Error {
+  override readonly name = 'LimitExceeded'
+  /** Where the validation is in the object. */
+  readonly path: Path
+  constructor(path: Path, message: string) {
+    super(message)
+    this.path = [...path]
+  }
+}
+
+export type MatchResult = 'matches' | 'differs' | 'too long'
+
+const resultOf = (matches: boolean): MatchResult => (matches ? 'matches' : 'differs')
+
+/** The result of one alternative for a value. */
+export interface Attempt {
+  readonly errors: FieldError[]
+  /** The number of visited values. */
+  readonly visits: number
+}
+
+interface KeptAttempt extends Attempt {
+  /** What was attempted. */
+  readonly check: object
+  /** The visits that it counted for. */
+  readonly counted: number
+}
+
+type Path = readonly PathStep[]
+
+/**
+ * How far a validation is, which is deterministic: when it begins again after a pause, the matches and alternatives of before have their
+ * kept results, in the same order. What an alternative needed is dropped when it has its result.
+ */
+export class ValidationProgress {
+  /** Whose long matches are made in the thread; undefined: they are refused. */
+  readonly #account: string | undefined
+  readonly #results: (MatchResult | KeptAttempt)[] = []
+  #position = 0
+  #steps = 0
+  /** Since the beginning, with those whose results were kept. */
+  #visits = 0
+  #nextLook = stepsOfLook
+  /** When the first new work of this turn began. */
+  #since: number | undefined
+  #failure: unknown
+
+  constructor(account?: string) {
+    this.#account = account
+  }
+
+  /** Begins the validation again. Throws the failure of the thread. */
+  begin(): void {
+    if (this.#failure !== undefined) throw this.#failure
+    this.#position = 0
+    this.#visits = 0
+    this.#since = undefined
+  }
+
+  /** The kept result, or that of the match. Throws `ValidationPaused` and `LimitExceeded`. */
+  match(pattern: Pattern, text: string, path: Path): MatchResult {
+    const known = this.#results[this.#position]
+    const result = typeof known === 'string' ? known : this.#matched(pattern, text, path)
+    this.#results[this.#position++] = result
+    return result
+  }
+
+  /** The kept result, or that of `run`, which attempts `check`. Throws `ValidationPaused` and `LimitExceeded`. */
+  attempt(check: object, path: Path, run: () => Attempt): Attempt {
+    const [at, before] = [this.#position, this.#visits]
+    const known = this.#results[at]
+    if (typeof known === 'object' && known.check === check) {
+      this.#position++
+      this.#visits += known.counted
+      return known
+    }
+    // An alternative that has kept results in it is not new.
+    if (at === this.#results.length) this.#since ??= performance.now()
+    const { errors, visits } = run()
+    // Those of alternatives in it are counted already.
+    this.#visits += Math.max(1, visits - (this.#visits - before))
+    const made = { check, errors, visits, counted: this.#visits - before }
+    this.#results.length = at
+    this.#results.push(made)
+    this.#position = at + 1
+    if (this.#visits > mostVisits) throw new LimitExceeded(path, tooManyVisits)
+    this.#pauseWhenDue()
+    return made
+  }
+
+  #matched(pattern: Pattern, text: string, path: Path): MatchResult {
+    this.#pauseWhenDue()
+    this.#since ??= performance.now()
+    this.#steps += pattern.compileSteps()
+    const time = pattern.time(text)
+    if (time > (this.#account === undefined ? longestAtOnce : longestInThread)) return 'too long'
+    this.#steps += pattern.steps(text)
+    if (this.#steps > mostSteps)
+      throw new LimitExceeded(path, `limit of patterns is ${mostSteps} steps together`)
+    if (time > slice && this.#account !== undefined) this.#matchInThread(pattern, text, this.#account)
+    return resultOf(pattern.test(text))
+  }
+
+  #matchInThread({ source }: Pattern, text: string, account: string): never {
+    const at = this.#position
+    const keep = (matches: boolean): void => {
+      this.#results[at] = resultOf(matches)
+    }
+    const fail = (error: unknown): void => {
+      this.#failure = error
+    }
+    throw new ValidationPaused(testInThread({ source, text }, account).then(keep, fail))
+  }
+
+  #pauseWhenDue(): void {
+    const work = this.#steps + this.#visits * stepsOfVisit
+    if (work < this.#nextLook) return
+    this.#nextLook = work + stepsOfLook
+    if (this.#since !== undefined && performance.now() - this.#since >= slice) throw new ValidationPaused()
+  }
+}
