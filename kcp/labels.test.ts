@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import {
+  base62,
   base62Hash,
   claimLabelKey,
   claimLabelValue,
@@ -47,6 +48,16 @@ describe('label encodings', () => {
     assert.equal(base62Hash('hello'), 'bPWFAjMdldrWYheSsV0t7VkdTNtgGHBplr6qLF')
     assert.equal(base62Hash('input50'), 'WF7EK9IErgKvTHdcQRzkjJDEJDBOwfQSmzEQ')
     assert.equal(base62Hash(''), 'aAkHCkvjglfF66mdhRcVKb0I3FT1lepYlWZNwj')
+    const digits = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
+    const numberOf = (text: string): bigint =>
+      [...text].reduce((sum, digit) => sum * 62n + BigInt(digits.indexOf(digit)), 0n)
+    for (const number of [0n, 61n, 62n, 62n ** 8n - 1n, 62n ** 8n, 62n ** 17n + 5n, 2n ** 224n - 1n]) {
+      const hex = number.toString(16)
+      const text = base62(Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex'))
+      assert.equal(numberOf(text), number)
+      assert.ok(text === '0' || !text.startsWith('0'), text)
+    }
+    assert.equal(base62(Buffer.alloc(0)), '0')
   })
 
   it('names exports', () => {

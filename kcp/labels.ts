@@ -4,11 +4,23 @@ import type { ExportReference } from './references.ts'
 
 const digits = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
 
+/** As many digits as a number without rounding can have. */
+const digitsOfChunk = 8
+const chunk = 62n ** BigInt(digitsOfChunk)
+
 /** Bytes as one big-endian number in base 62, without padding (Go's `big.Int.Text(62)`). */
 export function base62(bytes: Buffer): string {
   let rest = bytes.length === 0 ? 0n : BigInt(`0x${bytes.toString('hex')}`)
   let text = ''
-  for (; rest > 0n; rest /= 62n) text = (digits[Number(rest % 62n)] ?? '') + text
+  for (; rest >= chunk; rest /= chunk)
+    text = inBase62(Number(rest % chunk)).padStart(digitsOfChunk, '0') + text
+  return inBase62(Number(rest)) + text
+}
+
+function inBase62(number: number): string {
+  let rest = number
+  let text = ''
+  for (; rest > 0; rest = Math.floor(rest / 62)) text = (digits[rest % 62] ?? '') + text
   return text === '' ? '0' : text
 }
 

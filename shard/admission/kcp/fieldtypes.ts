@@ -1,3 +1,4 @@
+import { inTurns, Pace } from '../../../framework/async/awaitable.ts'
 import type { AdmissionAttributes } from '../../../framework/contract/admission.ts'
 import { invalid } from '../../../framework/meta/errors.ts'
 import { groupResource, type KubeObject, versionOf } from '../../../framework/meta/object.ts'
@@ -14,23 +15,24 @@ const kinds = new Map(kcpKinds.map(kind => [groupResource(kind.group, kind.names
 export const fieldTypes: RegistryPlugin = {
   name: 'kcp.io/FieldTypes',
   handles: { operations: ['CREATE', 'UPDATE'], resources: [...kinds.keys()] },
-  mutate(_ctx, request) {
-    checkTypes(request, request.object)
+  async mutate(_ctx, request) {
+    await checkTypes(request, request.object)
     return request.object
   },
   /** After webhooks and policies, before `complete`. */
   async permit(_ctx, request) {
-    if (request.object !== undefined) checkTypes(request, request.object)
+    if (request.object !== undefined) await checkTypes(request, request.object)
   },
 }
 
-function checkTypes(request: AdmissionAttributes, object: KubeObject): void {
+async function checkTypes(request: AdmissionAttributes, object: KubeObject): Promise<void> {
   const kind = kinds.get(groupResource(request.group, request.resource))
   const version = kind?.versions.find(({ name }) => name === versionOf(object.apiVersion))
   if (kind === undefined || version === undefined) return
   const schema = compileCached(version.schema)
   const decoded = schema.decode(written(request, version.status, object)).object
-  const errors = schema.validate(decoded, request.old, { mayRepeat: true, withoutRules: true })
+  const steps = schema.validateSteps(decoded, request.old, { mayRepeat: true, withoutRules: true })
+  const errors = await inTurns(steps, new Pace())
   if (!errors.some(({ type }) => type === 'FieldValueTypeInvalid')) return
   const { name = '' } = object.metadata
   throw invalid(kind.names.kind, kind.group, name, schema.validate(decoded, request.old))
