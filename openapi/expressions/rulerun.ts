@@ -166,8 +166,15 @@ function* fail(run: RuleRun, place: Place, budget: RuleBudget): Steps {
   budget.errors.push(errorOf(rule.rule, path, message?.text ?? plainMessage(rule.rule), shown))
 }
 
-const isUnchanged = (correlation: Correlation | undefined): boolean =>
-  correlation !== undefined && isDeepStrictEqual(correlation.value, correlation.old)
+/** The results of comparisons, which all failed rules about a value need. */
+const compared = new WeakMap<Correlation, boolean>()
+
+function isUnchanged(correlation: Correlation | undefined): boolean {
+  if (correlation === undefined) return false
+  const known = compared.get(correlation) ?? isDeepStrictEqual(correlation.value, correlation.old)
+  compared.set(correlation, known)
+  return known
+}
 
 interface Message {
   readonly text?: string

@@ -10,7 +10,7 @@ type Values = readonly [value: unknown, old: unknown]
 function attempt(check: ValueCheck, [value, old]: Values, walk: Walk): Attempt {
   const { steps, progress } = walk
   const made = progress().attempt(check, steps, () => {
-    const own: Walk = { steps, errors: [], visits: 0, progress }
+    const own: Walk = { steps, errors: [], visits: 0, differs: false, progress }
     check(value, old, own)
     return own
   })

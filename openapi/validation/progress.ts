@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Pattern } from '../../framework/formats/pattern.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import type { PathStep } from '../../framework/meta/fielderror.ts'
@@ -73,6 +74,7 @@ export class ValidationProgress {
   /** Whose long matches are made in the thread; undefined: they are refused. */
   readonly #account: string | undefined
   readonly #results: (MatchResult | KeptAttempt)[] = []
+  readonly #compared = new Map<object, { readonly old: unknown; readonly areSame: boolean }>()
   #position = 0
   #steps = 0
   /** Since the beginning, with those whose results were kept. */
@@ -92,6 +94,16 @@ export class ValidationProgress {
     this.#position = 0
     this.#visits = 0
     this.#since = undefined
+  }
+
+  /** Whether a value is equal to its old one. Objects are compared once, whatever number of alternatives asks. */
+  areSame(value: unknown, old: unknown): boolean {
+    if (typeof value !== 'object' || value === null) return isDeepStrictEqual(value, old)
+    const known = this.#compared.get(value)
+    if (known !== undefined && known.old === old) return known.areSame
+    const areSame = isDeepStrictEqual(value, old)
+    this.#compared.set(value, { old, areSame })
+    return areSame
   }
 
   /** The kept result, or that of the match. Throws `ValidationPaused` and `LimitExceeded`. */

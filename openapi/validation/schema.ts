@@ -145,30 +145,37 @@ export function listCheck(schema: JSONSchemaProps, compile: CompileBelow): Value
   const size = sizeRule(schema)
   if (items === undefined && size === undefined) return undefined
   const kind = listKind(schema)
-  const correlate = kind.type === 'map' ? byKeys(kind.keyOf) : uncorrelated
+  const correlate = kind.type === 'map' ? byKeys(kind.keyOf) : () => uncorrelated
   return (value, old, walk) => {
     const list = value as readonly unknown[]
     if (items !== undefined) {
-      const oldOf = correlate(old)
+      const { differs } = walk
+      const { oldOf, isUnique } = correlate(old)
       for (let i = 0; i < list.length && !isFull(walk); i++)
         checkBelow(i, items, [list[i], oldOf(list[i])], walk)
+      // An item may be compared with another one of the same key in an equal list.
+      if (!isUnique) walk.differs = differs
     }
     size?.(list, walk)
   }
 }
 
-type OldItem = (item: unknown) => unknown
+interface Correlated {
+  readonly oldOf: (item: unknown) => unknown
+  /** Whether each old item has another key. */
+  readonly isUnique: boolean
+}
 
 /** Only items of lists of type map are correlated with old items (rules.md 7.27). */
-const uncorrelated = (): OldItem => () => undefined
+const uncorrelated: Correlated = { oldOf: () => undefined, isUnique: true }
 
-function byKeys(keyOf: (item: unknown) => string): (old: unknown) => OldItem {
-  return old => {
-    if (!Array.isArray(old)) return () => undefined
+const byKeys =
+  (keyOf: (item: unknown) => string) =>
+  (old: unknown): Correlated => {
+    if (!Array.isArray(old)) return uncorrelated
     const items = new Map(old.map(item => [keyOf(item), item]))
-    return item => items.get(keyOf(item))
+    return { oldOf: item => items.get(keyOf(item)), isUnique: items.size === old.length }
   }
-}
 
 const sizeRule = ({ minItems, maxItems }: JSONSchemaProps): ValueRule<readonly unknown[]> | undefined =>
   allRules<readonly unknown[]>([

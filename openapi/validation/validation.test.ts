@@ -86,6 +86,16 @@ function mixed(length: number, seed: number): string {
   return Array.from({ length }, next).join('')
 }
 
+const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as JSONSchemaProps
+
+/** An object that counts how often its member is read. */
+const watched = (counted: { reads: number }): object => ({
+  get a() {
+    counted.reads++
+    return 1
+  },
+})
+
 describe('validation of hostile objects', () => {
   it('stops at a thousand errors', () => {
     const many = Array.from({ length: 300_000 }, (_, i) => i >> 1)
@@ -214,6 +224,45 @@ describe('validation of hostile objects', () => {
       assert.equal(errors.length, 901)
       assert.match(errors[900] ?? '', /should be at least 2 chars long/)
     })
+  })
+
+  it('compares a value with its old one once, whatever is below it', () => {
+    const depth = 60
+    let schema: JSONSchemaProps = { type: 'string', maxLength: 2 }
+    for (let i = 0; i < depth; i++) schema = { type: 'object', properties: { big: anything, n: schema } }
+    const counted = { reads: 0 }
+    const nested = (leaf: string): unknown => {
+      let value: unknown = leaf
+      for (let i = 0; i < depth; i++) value = { big: watched(counted), n: value }
+      return value
+    }
+    const [next, old] = [nested('long'), nested('other')]
+    const errors = compileSchema(schemaOf(schema)).validate(objectOf(next), objectOf(old))
+    assert.deepEqual(
+      errors.map(({ detail }) => detail),
+      ['may not be more than 2 bytes'],
+    )
+    assert.ok(counted.reads < 3 * depth, `${counted.reads} reads`)
+  })
+
+  it('forgives an error in an equal list, although its keys are repeated', () => {
+    const keyed = {
+      type: 'array',
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['k'],
+      items: { type: 'object', properties: { k: { type: 'string' }, v: { type: 'string', maxLength: 2 } } },
+    } as JSONSchemaProps
+    const schema = compileSchema(
+      schemaOf({ type: 'object', properties: { l: keyed, other: { type: 'string' } } }),
+    )
+    const list = [
+      { k: 'a', v: 'long' },
+      { k: 'a', v: 'x' },
+    ]
+    const errors = schema.validate(objectOf({ l: list, other: 'a' }), objectOf({ l: list, other: 'b' }), {
+      mayRepeat: true,
+    })
+    assert.deepEqual(errors, [])
   })
 
   it('of long enumerations share the text of the allowed values', () => {

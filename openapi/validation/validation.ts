@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import { formatCheck } from '../../framework/formats/formats.ts'
 import { lazyPattern } from '../../framework/formats/pattern.ts'
 import { canonicalJson, formatJson } from '../../framework/json/json.ts'
@@ -21,6 +20,8 @@ export interface Walk {
   readonly errors: FieldError[]
   /** The number of visited values, by which the closest of several failing alternatives is chosen. */
   visits: number
+  /** Whether a value with an error differs from its old one, so that the values around both differ, too. */
+  differs: boolean
   /** Made when the first pattern or alternative needs it. */
   readonly progress: () => ValidationProgress
 }
@@ -42,7 +43,10 @@ export type ValueRule<T = unknown> = (value: T, walk: Walk) => void
 /** Compiles a nested schema. */
 export type CompileBelow = (schema: JSONSchemaProps) => ValueCheck
 
-export const newWalk = (progress: Walk['progress']): Walk => ({ steps: [], errors: [], visits: 0, progress })
+export const newWalk = (progress: Walk['progress']): Walk => ({
+  ...{ steps: [], errors: [], visits: 0, differs: false },
+  progress,
+})
 
 export const pathOf = (walk: Walk): string => formatPath(walk.steps)
 
@@ -54,12 +58,17 @@ export function checkBelow(
   walk: Walk,
 ): void {
   const [value, old] = values
+  const { differs } = walk
   const before = walk.errors.length
+  walk.differs = false
   walk.steps.push(step)
   check(value, old, walk)
   walk.steps.pop()
-  if (walk.errors.length > before && old !== undefined && isDeepStrictEqual(value, old))
-    walk.errors.length = before
+  if (walk.errors.length > before && old !== undefined && !walk.differs) {
+    if (walk.progress().areSame(value, old)) walk.errors.length = before
+    else walk.differs = true
+  }
+  walk.differs ||= differs
 }
 
 /** Runs all rules; undefined if there are none. */
