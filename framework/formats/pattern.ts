@@ -41,6 +41,8 @@ export class CompiledPattern implements Pattern {
   readonly #regex: RE2JS
   readonly #size: number
   readonly #bytesOfProgram: number
+  /** Whether it is among those that are kept. */
+  isKept = false
 
   /** Throws the errors of re2js. */
   constructor(source: string) {
@@ -99,6 +101,9 @@ const mostBytes = 128 * 1024 * 1024
 const kept = new LRUCache<string, CompiledPattern | string>({
   maxSize: mostBytes,
   sizeCalculation: (made, source) => source.length + (typeof made === 'string' ? made.length : made.bytes),
+  dispose: made => {
+    if (typeof made !== 'string') made.isKept = false
+  },
 })
 
 /** Keeps the expression, by its present size. */
@@ -106,6 +111,7 @@ function keep(made: CompiledPattern): void {
   // An entry that is set again with the same value keeps its size.
   kept.delete(made.source)
   kept.set(made.source, made)
+  made.isKept = kept.has(made.source)
 }
 
 /** The compiled expression, or the error of Go. */
@@ -113,7 +119,8 @@ export function compilePattern(source: string): CompiledPattern | string {
   const known = kept.get(source)
   if (known !== undefined) return known
   const made = compile(source)
-  kept.set(source, made)
+  if (typeof made === 'string') kept.set(source, made)
+  else keep(made)
   return made
 }
 
@@ -137,15 +144,18 @@ export function patternError(source: string): string | undefined {
 
 /** A pattern that is compiled when it is used. */
 export function lazyPattern(source: string): Pattern {
-  const of = <T>(otherwise: T, use: (compiled: CompiledPattern) => T): T => {
-    const compiled = compilePattern(source)
-    return typeof compiled === 'string' ? otherwise : use(compiled)
+  let last: CompiledPattern | undefined
+  const compiled = (): CompiledPattern | undefined => {
+    if (last?.isKept) return last
+    const made = compilePattern(source)
+    last = typeof made === 'string' ? undefined : made
+    return last
   }
   return {
     source,
-    compileSteps: () => (kept.has(source) ? 0 : 10 * patternCost(source)),
-    test: text => of(false, compiled => compiled.test(text)),
-    steps: text => of(0, compiled => compiled.steps(text)),
-    time: text => of(0, compiled => compiled.time(text)),
+    compileSteps: () => (last?.isKept || kept.has(source) ? 0 : 10 * patternCost(source)),
+    test: text => compiled()?.test(text) ?? false,
+    steps: text => compiled()?.steps(text) ?? 0,
+    time: text => compiled()?.time(text) ?? 0,
   }
 }

@@ -2,20 +2,29 @@ import { append } from '../../framework/json/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { invalidValue } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
-import type { Attempt } from './progress.ts'
-import { type CompileBelow, isFull, pathOf, type ValueCheck, type Walk } from './validation.ts'
+import type { Attempt, ValidationProgress } from './progress.ts'
+import { type CompileBelow, isFull, newWalk, pathOf, type ValueCheck, type Walk } from './validation.ts'
 
 type Values = readonly [value: unknown, old: unknown]
 
 function attempt(check: ValueCheck, [value, old]: Values, walk: Walk): Attempt {
-  const { steps, progress } = walk
-  const made = progress().attempt(check, steps, () => {
-    const own: Walk = { steps, errors: [], visits: 0, differs: false, progress }
-    check(value, old, own)
-    return own
-  })
+  const progress = walk.progress()
+  const made = progress.known(check) ?? attempted(check, [value, old], walk, progress)
   walk.visits += made.visits
   return made
+}
+
+function attempted(
+  check: ValueCheck,
+  [value, old]: Values,
+  { steps, progress }: Walk,
+  kept: ValidationProgress,
+): Attempt {
+  const begun = kept.begins()
+  const own = newWalk(progress, steps)
+  check(value, old, own)
+  kept.ends(check, begun, own, steps)
+  return own
 }
 
 /** Kubernetes reports these errors at the root, with the path in the message. */

@@ -64,17 +64,25 @@ interface KeptAttempt extends Attempt {
   readonly counted: number
 }
 
+/** Where an alternative was begun. */
+interface Begun {
+  readonly position: number
+  readonly visits: number
+}
+
 type Path = readonly PathStep[]
 
 /**
  * How far a validation is, which is deterministic: when it begins again after a pause, the matches and alternatives of before have their
- * kept results, in the same order. What an alternative needed is dropped when it has its result.
+ * kept results, in the same order. What an alternative needed is dropped when it has its result. Most validations end without a pause:
+ * nothing is kept until the first one.
  */
 export class ValidationProgress {
   /** Whose long matches are made in the thread; undefined: they are refused. */
   readonly #account: string | undefined
   readonly #results: (MatchResult | KeptAttempt)[] = []
   readonly #compared = new Map<object, { readonly old: unknown; readonly areSame: boolean }>()
+  #keeps = false
   #position = 0
   #steps = 0
   /** Since the beginning, with those whose results were kept. */
@@ -108,33 +116,40 @@ export class ValidationProgress {
 
   /** The kept result, or that of the match. Throws `ValidationPaused` and `LimitExceeded`. */
   match(pattern: Pattern, text: string, path: Path): MatchResult {
+    if (!this.#keeps) return this.#matched(pattern, text, path)
     const known = this.#results[this.#position]
     const result = typeof known === 'string' ? known : this.#matched(pattern, text, path)
     this.#results[this.#position++] = result
     return result
   }
 
-  /** The kept result, or that of `run`, which attempts `check`. Throws `ValidationPaused` and `LimitExceeded`. */
-  attempt(check: object, path: Path, run: () => Attempt): Attempt {
-    const [at, before] = [this.#position, this.#visits]
-    const known = this.#results[at]
-    if (typeof known === 'object' && known.check === check) {
-      this.#position++
-      this.#visits += known.counted
-      return known
-    }
+  /** The kept result of an alternative, which is not attempted again. */
+  known(check: object): Attempt | undefined {
+    const known = this.#keeps ? this.#results[this.#position] : undefined
+    if (typeof known !== 'object' || known.check !== check) return undefined
+    this.#position++
+    this.#visits += known.counted
+    return known
+  }
+
+  /** Begins to attempt an alternative that is not known. */
+  begins(): Begun {
     // An alternative that has kept results in it is not new.
-    if (at === this.#results.length) this.#since ??= performance.now()
-    const { errors, visits } = run()
+    if (this.#position === this.#results.length) this.#since ??= performance.now()
+    return { position: this.#position, visits: this.#visits }
+  }
+
+  /** Keeps the result of an alternative. Throws `ValidationPaused` and `LimitExceeded`. */
+  ends(check: object, begun: Begun, { errors, visits }: Attempt, path: Path): void {
     // Those of alternatives in it are counted already.
-    this.#visits += Math.max(1, visits - (this.#visits - before))
-    const made = { check, errors, visits, counted: this.#visits - before }
-    this.#results.length = at
-    this.#results.push(made)
-    this.#position = at + 1
+    this.#visits += Math.max(1, visits - (this.#visits - begun.visits))
+    if (this.#keeps) {
+      this.#results.length = begun.position
+      this.#results.push({ check, errors, visits, counted: this.#visits - begun.visits })
+      this.#position = begun.position + 1
+    }
     if (this.#visits > mostVisits) throw new LimitExceeded(path, tooManyVisits)
     this.#pauseWhenDue()
-    return made
   }
 
   #matched(pattern: Pattern, text: string, path: Path): MatchResult {
@@ -143,14 +158,17 @@ export class ValidationProgress {
     this.#steps += pattern.compileSteps()
     const time = pattern.time(text)
     if (time > (this.#account === undefined ? longestAtOnce : longestInThread)) return 'too long'
-    this.#steps += pattern.steps(text)
-    if (this.#steps > mostSteps)
+    const steps = pattern.steps(text)
+    if (this.#steps + steps > mostSteps)
       throw new LimitExceeded(path, `limit of patterns is ${mostSteps} steps together`)
     if (time > slice && this.#account !== undefined) this.#matchInThread(pattern, text, this.#account)
+    this.#steps += steps
     return resultOf(pattern.test(text))
   }
 
-  #matchInThread({ source }: Pattern, text: string, account: string): never {
+  #matchInThread(pattern: Pattern, text: string, account: string): never {
+    if (!this.#keeps) this.#pause()
+    this.#steps += pattern.steps(text)
     const at = this.#position
     const keep = (matches: boolean): void => {
       this.#results[at] = resultOf(matches)
@@ -158,13 +176,20 @@ export class ValidationProgress {
     const fail = (error: unknown): void => {
       this.#failure = error
     }
-    throw new ValidationPaused(testInThread({ source, text }, account).then(keep, fail))
+    throw new ValidationPaused(testInThread({ source: pattern.source, text }, account).then(keep, fail))
   }
 
   #pauseWhenDue(): void {
     const work = this.#steps + this.#visits * stepsOfVisit
     if (work < this.#nextLook) return
     this.#nextLook = work + stepsOfLook
-    if (this.#since !== undefined && performance.now() - this.#since >= slice) throw new ValidationPaused()
+    if (this.#since !== undefined && performance.now() - this.#since >= slice) this.#pause()
+  }
+
+  /** The first pause begins everything again, because nothing was kept. */
+  #pause(): never {
+    if (!this.#keeps) [this.#steps, this.#nextLook] = [0, stepsOfLook]
+    this.#keeps = true
+    throw new ValidationPaused()
   }
 }
