@@ -110,6 +110,25 @@ describe('a match of a pattern that takes long', () => {
     assert.deepEqual({ value, waits }, { value: true, waits: 6 })
   })
 
+  it('is made once, also where one iteration of a loop needs several', async () => {
+    const several = planned("self.map(x, x.matches('a[ab]{100}[cd]') || x.matches('b[ab]{90}d')).size() == 3")
+    const replay = new Replay('alice')
+    let waits = 0
+    const settled = async (): Promise<unknown> => {
+      for (; waits < 20; )
+        try {
+          return several.go([texts], limits(), replay).value
+        } catch (error) {
+          if (!(error instanceof Paused)) throw error
+          if (error.until !== undefined) waits++
+          await error.until
+        }
+      return assert.fail('it does not end')
+    }
+    assert.equal(await settled(), true)
+    assert.equal(waits, 5)
+  })
+
   it('exceeds the cost without a thread', () => {
     assert.throws(() => program.run([texts], 50_000_000, newEffort()), CostExceeded)
   })

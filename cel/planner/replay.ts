@@ -136,21 +136,18 @@ export class Replay {
   }
 }
 
-/** Throws `Paused` until the thread has the result of the last match that was asked for, or its error. */
+/** Throws `Paused` until the thread has the result, or its error. All are kept: an iteration of a loop may need several. */
 function matchInThread(account: string): LongMatch {
-  let last: { readonly source: string; readonly text: string; result: () => boolean } | undefined
+  const results = new Map<string, () => boolean>()
   return (source, text) => {
-    if (last?.source === source && last.text === text) return last.result()
-    const asked = { source, text, result: (): boolean => false }
-    last = asked
-    const keep = (matches: boolean): void => {
-      asked.result = () => matches
-    }
-    const fail = (error: unknown): void => {
-      asked.result = () => {
+    const key = JSON.stringify([source, text])
+    const known = results.get(key)
+    if (known !== undefined) return known()
+    const keep = (matches: boolean): void => void results.set(key, () => matches)
+    const fail = (error: unknown): void =>
+      void results.set(key, () => {
         throw error
-      }
-    }
+      })
     throw new Paused(testInThread({ source, text }, account).then(keep, fail))
   }
 }

@@ -4,13 +4,16 @@ import { RE2JS } from 're2js'
 /** The maximum of `patternCost`: the cost of compiling is proportional to it. */
 const maxCost = 200_000
 
+/** Classes of Unicode (`\pL`), each of which has an array of ranges: some kilobytes. */
+const unicodeClasses = (pattern: string): number => pattern.match(/\\[pP]/g)?.length ?? 0
+
 /** The maximum number of instructions of a pattern: its length times its repetitions, which RE2 limits to 1,000. */
 export function patternCost(pattern: string): number {
   const repeats = [...pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g)].map(([, min, max]) =>
     Math.max(1, Number(min), Number(max ?? 0)),
   )
   const total = repeats.reduce((product, count) => Math.min(1000, product * count), 1)
-  return pattern.length * total
+  return (pattern.length + 40 * unicodeClasses(pattern)) * total
 }
 
 /**
@@ -49,7 +52,7 @@ export class CompiledPattern implements Pattern {
     this.source = source
     this.#regex = RE2JS.compile(source)
     this.#size = this.#regex.programSize()
-    this.#bytesOfProgram = 4_000 + 300 * this.#size
+    this.#bytesOfProgram = 4_000 + 300 * this.#size + 6_000 * unicodeClasses(source)
     const { dfa } = this.#regex.re2Input
     dfa.stateBudget = bytesOfStates
     dfa.memBudget = bytesOfStates

@@ -90,7 +90,15 @@ export class FairThread<Question, Answer> {
   #next(): void {
     if (this.#current !== undefined) return
     this.#current = this.#waiting.next()
-    this.#worker ??= this.#start()
+    try {
+      this.#worker ??= this.#start()
+    } catch (error) {
+      const current = this.#current
+      this.#current = undefined
+      current?.reject(error instanceof Error ? error : new Error(String(error)))
+      if (this.#waiting.size > 0) this.#next()
+      return
+    }
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.#end(this.#limit(`${patience / 1000} seconds`)), patience)
     this.#timer.unref()

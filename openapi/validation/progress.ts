@@ -24,6 +24,9 @@ const longestInThread = 1_000
 /** Steps of matches between two looks at the clock; a visit counts like so many of them. */
 const [stepsOfLook, stepsOfVisit] = [10_000, 10]
 
+/** What beginning again after a match in the thread counts for. */
+const stepsOfRestart = 500_000
+
 /** Thrown when the work of this turn has taken long, and before a long match. */
 export class ValidationPaused extends Error {
   override readonly name = 'ValidationPaused'
@@ -168,7 +171,7 @@ export class ValidationProgress {
 
   #matchInThread(pattern: Pattern, text: string, account: string): never {
     if (!this.#keeps) this.#pause()
-    this.#steps += pattern.steps(text)
+    this.#steps += pattern.steps(text) + stepsOfRestart
     const at = this.#position
     const keep = (matches: boolean): void => {
       this.#results[at] = resultOf(matches)

@@ -108,7 +108,7 @@ export class EtcdConnection {
       } catch (error) {
         if (error instanceof StoreError) throw error
         const failure = failureOf(error)
-        reason = isTimeout(failure) ? (reason ?? failure) : failure
+        reason = isTimeout(failure) && reason !== undefined && isTransient(reason) ? reason : failure
         if (!this.#isWorthRepeating(failure) || performance.now() + pause >= end) throw reason
         this.leave(member)
         await new Promise(resolve => setTimeout(resolve, pause))
