@@ -1,3 +1,4 @@
+import { mixedText } from '../../framework/testing/mixedtext.ts'
 import type { Request } from '../tools/connection.ts'
 
 /** A request that asks for much work, sent again and again on some connections. */
@@ -158,16 +159,6 @@ const properties: Heavy = {
   connections: 4,
 }
 
-/** Characters a and b without an order: each text needs other states of the automaton of a pattern. */
-function mixed(length: number, seed: number): string {
-  let state = seed + 1
-  const next = (): string => {
-    state = (state * 1_103_515_245 + 12_345) % 2 ** 31
-    return state > 2 ** 30 ? 'a' : 'b'
-  }
-  return Array.from({ length }, next).join('')
-}
-
 const pattern: Heavy = {
   id: 'pattern',
   what: 'creates objects with 24 texts of 10 kB for a pattern of 100 repetitions',
@@ -180,7 +171,7 @@ const pattern: Heavy = {
       }),
     ),
   ],
-  request: dryRun(collection('patterns'), custom('patterns', { l: times(24, i => mixed(10_000, i)) })),
+  request: dryRun(collection('patterns'), custom('patterns', { l: times(24, i => mixedText(10_000, i)) })),
   connections: 4,
 }
 

@@ -1,4 +1,4 @@
-import { type CompiledPattern, compilePattern } from '../../framework/formats/pattern.ts'
+import { type CompiledPattern, compilePattern, matchTimes } from '../../framework/formats/pattern.ts'
 import { goEscapes } from '../../framework/json/gotext.ts'
 import { CostExceeded, type CostTracker, spend, textOf, willMake } from '../values/costtracker.ts'
 import { declare, type FunctionDecl, type FunctionOp, member, overload } from '../values/declaration.ts'
@@ -194,16 +194,13 @@ function compiled(pattern: CelValue | undefined, tracker: CostTracker): Compiled
   return typeof expression === 'string' ? new CelError(expression) : expression
 }
 
-/** Milliseconds of a match that is made at once, and of one without a thread for long ones. */
-const [short, longest] = [10, 25]
-
 const matches: FunctionOp = ([text, pattern], tracker) => {
   const expression = compiled(pattern, tracker)
   if (expression instanceof CelError) return expression
   spend(tracker, expression.steps(String(text)))
   const time = expression.time(String(text))
-  if (time > short && tracker.longMatch) return tracker.longMatch(String(pattern), String(text))
-  if (time > longest) throw new CostExceeded()
+  if (time > matchTimes.atOnce && tracker.longMatch) return tracker.longMatch(String(pattern), String(text))
+  if (time > matchTimes.withoutThread) throw new CostExceeded()
   return expression.test(String(text))
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { mixedText } from '../../framework/testing/mixedtext.ts'
 import { check } from '../checker/check.ts'
 import { environment } from '../checker/environment.ts'
 import { CostExceeded, newEffort } from '../values/costtracker.ts'
@@ -78,20 +79,11 @@ describe('a search for a pattern', () => {
   })
 })
 
-/** A text in which each position makes another state of an automaton. */
-function bits(length: number, seed: number): string {
-  let state = seed + 1
-  return Array.from({ length }, () => {
-    state = (state * 48_271) % 2_147_483_647
-    return state % 2 === 0 ? 'a' : 'b'
-  }).join('')
-}
-
 describe('a match of a pattern that takes long', () => {
   const program = planned(
     "self.filter(x, x.matches('a[ab]{100}[cd]')).size() == 1 && !self.exists(x, x.matches('b[ab]{90}d'))",
   )
-  const texts = ['c', 'a', 'b'].map((end, i) => `${bits(25_000, i)}a${bits(100, i)}${end}`)
+  const texts = ['c', 'a', 'b'].map((end, i) => `${mixedText(25_000, i)}a${mixedText(100, i)}${end}`)
   const limits = () => ({ cost: 50_000_000, effort: newEffort() })
 
   it('is made in a thread, and the evaluation goes on with its result', async () => {

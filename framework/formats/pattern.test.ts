@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { mixedText } from '../testing/mixedtext.ts'
 import { CompiledPattern, compilePattern, lazyPattern, patternError } from './pattern.ts'
 
 const patternTest = (source: string) => lazyPattern(source).test
@@ -26,15 +27,6 @@ describe('pattern', () => {
     assert.equal(patternTest('^(a+)+$')(`${'a'.repeat(100_000)}b`), false))
 })
 
-/** Bits in an order without repetition: each position makes another state of the automaton. */
-const bits = (length: number): string => {
-  let state = 1
-  return Array.from({ length }, () => {
-    state = (state * 48_271) % 2_147_483_647
-    return state % 2 === 0 ? 'a' : 'b'
-  }).join('')
-}
-
 /** Bytes, after a collection of the garbage. */
 function usedHeap(): number {
   setFlagsFromString('--expose-gc')
@@ -45,7 +37,7 @@ function usedHeap(): number {
 const mega = 1024 * 1024
 
 describe('the memory of compiled patterns', () => {
-  const text = bits(2_000)
+  const text = mixedText(2_000, 0)
 
   function compiled(source: string): CompiledPattern {
     const made = compilePattern(source)

@@ -93,10 +93,7 @@ export class FairThread<Question, Answer> {
     try {
       this.#worker ??= this.#start()
     } catch (error) {
-      const current = this.#current
-      this.#current = undefined
-      current?.reject(error instanceof Error ? error : new Error(String(error)))
-      if (this.#waiting.size > 0) this.#next()
+      this.#end(error instanceof Error ? error : new Error(String(error)))
       return
     }
     clearTimeout(this.#timer)

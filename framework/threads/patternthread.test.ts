@@ -3,15 +3,11 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { skip } from '../../test/support/notrun.ts'
 import { turnsDuring } from '../../test/support/time/during.ts'
+import { mixedText } from '../testing/mixedtext.ts'
 import { testInThread } from './patternthread.ts'
 
 const hostile = 'a[ab]{100}[cd]'
-let state = 1
-// Without repetition: each position makes another state of the automaton.
-const text = Array.from({ length: 40_000 }, () => {
-  state = (state * 48_271) % 2_147_483_647
-  return state % 2 === 0 ? 'a' : 'b'
-}).join('')
+const text = mixedText(40_000, 0)
 
 describe('the thread for patterns', function () {
   this.timeout(20_000)

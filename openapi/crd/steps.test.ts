@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
+import { mixedText } from '../../framework/testing/mixedtext.ts'
 import { validateAPIResourceSchema } from '../apiresourceschema.ts'
 import { validateCustomResourceDefinition } from './crd.ts'
 import { crdOf } from './testing/definition.ts'
@@ -66,14 +67,12 @@ describe('a large definition is checked in steps', () => {
   })
 
   it('of some milliseconds of matching the text of a default', () => {
-    let seed = 1
-    const bit = () => {
-      seed = (seed * 48_271) % 2_147_483_647
-      return seed % 2 === 0 ? 'a' : 'b'
-    }
-    const bits = (count: number) => times(count, bit).join('')
     const items = { type: 'string' as const, pattern: 'a[ab]{100}[cd]' }
-    const list = { type: 'array' as const, items, default: times(6, () => `${bits(5_000)}a${bits(100)}c`) }
+    const list = {
+      type: 'array' as const,
+      items,
+      default: times(6, i => `${mixedText(5_000, i)}a${mixedText(100, i)}c`),
+    }
     assert.ok(checking(versionOf({ list })) >= checking(versionOf({ list: { ...list, default: [] } })) + 5)
   })
 

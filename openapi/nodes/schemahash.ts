@@ -41,5 +41,5 @@ export function* hashSteps(schema: JSONSchemaProps): Generator<void, string> {
   return hashed(schema, (yield* canonicalText(schema, Number.POSITIVE_INFINITY)) ?? '')
 }
 
-/** The characters of a schema in JSON, at least 1; 1 if it has no hash yet. */
-export const lengthOf = (schema: JSONSchemaProps): number => Math.max(1, digests.get(schema)?.length ?? 1)
+/** The characters of a schema in JSON; 1 if it has no hash yet. */
+export const lengthOf = (schema: JSONSchemaProps): number => digests.get(schema)?.length ?? 1

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Pattern } from '../../framework/formats/pattern.ts'
+import { matchTimes, type Pattern } from '../../framework/formats/pattern.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import type { PathStep } from '../../framework/meta/fielderror.ts'
 import { testInThread } from '../../framework/threads/patternthread.ts'
@@ -12,11 +12,8 @@ const mostVisits = 2_000_000
 
 const tooManyVisits = `limit of anyOf, oneOf, allOf and not is ${mostVisits} values together`
 
-/** Milliseconds after which a validation pauses, and of a match that is made at once. */
+/** Milliseconds after which a validation pauses. */
 const slice = 10
-
-/** Milliseconds of the longest match at once, without an account. */
-const longestAtOnce = 25
 
 /** Milliseconds of the longest match in the thread. */
 const longestInThread = 1_000
@@ -160,11 +157,12 @@ export class ValidationProgress {
     this.#since ??= performance.now()
     this.#steps += pattern.compileSteps()
     const time = pattern.time(text)
-    if (time > (this.#account === undefined ? longestAtOnce : longestInThread)) return 'too long'
+    if (time > (this.#account === undefined ? matchTimes.withoutThread : longestInThread)) return 'too long'
     const steps = pattern.steps(text)
     if (this.#steps + steps > mostSteps)
       throw new LimitExceeded(path, `limit of patterns is ${mostSteps} steps together`)
-    if (time > slice && this.#account !== undefined) this.#matchInThread(pattern, text, this.#account)
+    if (time > matchTimes.atOnce && this.#account !== undefined)
+      this.#matchInThread(pattern, text, this.#account)
     this.#steps += steps
     return resultOf(pattern.test(text))
   }

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import { listKind } from '../../cel/schema/adapt.ts'
 import {
   isObject,
@@ -98,8 +97,8 @@ export interface Validated {
 }
 
 /**
- * What `validate` returns. Begins again after pauses, with the kept results of matches and alternatives; long matches of `account` are made in a thread,
- * whose errors it throws.
+ * Validates a value. Begins again after pauses, with the kept results of matches and alternatives; long matches of `account` are made in
+ * a thread, whose errors it throws.
  */
 export function* validateSteps(
   check: ValueCheck,
@@ -133,7 +132,7 @@ function errorsOf(
   check(value, undefined, walk)
   // The old value is compared only if there are errors.
   if (walk.errors.length === 0 || old === undefined) return walk.errors
-  if (isDeepStrictEqual(value, old)) return []
+  if (progress().areSame(value, old)) return []
   const compared = newWalk(progress)
   check(value, old, compared)
   return compared.errors

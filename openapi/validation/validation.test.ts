@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { inTurns, Pace } from '../../framework/async/awaitable.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
+import { mixedText } from '../../framework/testing/mixedtext.ts'
 import { turnsDuring } from '../../test/support/time/during.ts'
 import { compileSchema } from '../compile.ts'
 import { errorsOf, objectOf, schemaOf, string } from './testing/errors.ts'
@@ -76,16 +77,6 @@ describe('validation', () => {
   })
 })
 
-/** Characters a and b without an order. */
-function mixed(length: number, seed: number): string {
-  let state = seed + 1
-  const next = (): string => {
-    state = (state * 1_103_515_245 + 12_345) % 2 ** 31
-    return state > 2 ** 30 ? 'a' : 'b'
-  }
-  return Array.from({ length }, next).join('')
-}
-
 const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as JSONSchemaProps
 
 /** An object that counts how often its member is read. */
@@ -139,7 +130,7 @@ describe('validation of hostile objects', () => {
     // Each of them needs other states of the automaton.
     const list = Array.from(
       { length: 6 },
-      (_, i) => `${mixed(4_000, i)}a${mixed(100, i)}${i % 2 === 0 ? 'c' : 'a'}`,
+      (_, i) => `${mixedText(4_000, i)}a${mixedText(100, i)}${i % 2 === 0 ? 'c' : 'a'}`,
     )
     const steps = schema.validateSteps(objectOf(list), undefined)
     let count = 0
@@ -155,7 +146,7 @@ describe('validation of hostile objects', () => {
   it('matches longer texts beside the event loop', async () => {
     const items: JSONSchemaProps = { type: 'string', pattern: 'a[ab]{100}[cd]' }
     const schema = compileSchema(schemaOf({ type: 'array', items }))
-    const list = ['c', 'a', 'd'].map((end, i) => `${mixed(100_000, i)}a${mixed(100, i)}${end}`)
+    const list = ['c', 'a', 'd'].map((end, i) => `${mixedText(100_000, i)}a${mixedText(100, i)}${end}`)
     const matching = inTurns(
       schema.validateSteps(objectOf(list), undefined, { account: 'alice' }),
       new Pace(),

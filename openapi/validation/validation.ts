@@ -214,9 +214,9 @@ function maximum({ maximum: max, exclusiveMaximum }: JSONSchemaProps): ValueRule
 
 const printed = (value: unknown): string => (typeof value === 'string' ? value : formatJson(value))
 
-/** Also validates null, which must be listed in the enumeration. */
 const isCompound = (value: unknown): value is object => typeof value === 'object' && value !== null
 
+/** Also validates null, which must be listed in the enumeration. */
 export function enumRule(schema: JSONSchemaProps): ValueRule | undefined {
   const values = schema.enum ?? []
   if (values.length === 0) return undefined

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { mixedText } from '../../framework/testing/mixedtext.ts'
 import { discard, eventually } from '../support/oriel.ts'
 import { masters, type People, startWithPeople } from '../support/people.ts'
 import { repeatDuring } from '../support/time/during.ts'
@@ -6,16 +7,6 @@ import { repeatDuring } from '../support/time/during.ts'
 const base = '/clusters/root'
 const group = 'attacks.example.com'
 const path = `${base}/apis/${group}/v1/texts`
-
-/** Characters a and b without an order: each text needs other states of the automaton of a pattern. */
-function mixed(length: number, seed: number): string {
-  let state = seed + 1
-  const next = (): string => {
-    state = (state * 48_271) % 2_147_483_647
-    return state % 2 === 0 ? 'a' : 'b'
-  }
-  return Array.from({ length }, next).join('')
-}
 
 const text = { type: 'string', pattern: 'a[ab]{100}[cd]' }
 const list = { type: 'array', items: text }
@@ -45,7 +36,7 @@ const definition = (fallback?: readonly string[]): object => ({
 })
 
 const texts = (count: number, length: number): string[] =>
-  Array.from({ length: count }, (_, i) => mixed(length, i))
+  Array.from({ length: count }, (_, i) => mixedText(length, i))
 
 describe('texts for a costly pattern', function () {
   this.timeout(60_000)
@@ -85,12 +76,12 @@ describe('texts for a costly pattern', function () {
     assert.equal(status, 422)
     assert.match(body, /list\[23\]: .*should match/)
     assert.ok(answered >= 48, `${answered} other requests`)
-    const good = texts(4, 10_000).map(text => `${text}a${mixed(100, 1)}c`)
+    const good = texts(4, 10_000).map(text => `${text}a${mixedText(100, 1)}c`)
     assert.equal((await create('good', { list: good })).status, 201)
   })
 
   it('are evaluated by rules while others are answered', async () => {
-    const [{ status }, answered] = await beside(create('ruled', { ruled: mixed(25_000, 1) }))
+    const [{ status }, answered] = await beside(create('ruled', { ruled: mixedText(25_000, 1) }))
     assert.equal(status, 201)
     assert.ok(answered >= 4, `${answered} other requests`)
   })
