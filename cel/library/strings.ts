@@ -1,4 +1,9 @@
-import { type CompiledPattern, compilePattern, matchTimes } from '../../framework/formats/pattern.ts'
+import {
+  type CompiledPattern,
+  compilePattern,
+  compileSteps,
+  matchTimes,
+} from '../../framework/formats/pattern.ts'
 import { goEscapes } from '../../framework/json/gotext.ts'
 import { CostExceeded, type CostTracker, spend, textOf, willMake } from '../values/costtracker.ts'
 import { declare, type FunctionDecl, type FunctionOp, member, overload } from '../values/declaration.ts'
@@ -189,7 +194,7 @@ export const strings: readonly FunctionDecl[] = [
 
 /** The compiled pattern, or its error. Counts the work of compiling it. */
 function compiled(pattern: CelValue | undefined, tracker: CostTracker): CompiledPattern | CelError {
-  spend(tracker, String(pattern).length * 10)
+  spend(tracker, compileSteps(String(pattern)))
   const expression = compilePattern(String(pattern))
   return typeof expression === 'string' ? new CelError(expression) : expression
 }

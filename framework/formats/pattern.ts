@@ -1,20 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { RE2JS } from 're2js'
-
-/** The maximum of `patternCost`: the cost of compiling is proportional to it. */
-const maxCost = 200_000
-
-/** Classes of Unicode (`\pL`), each of which has an array of ranges: some kilobytes. */
-const unicodeClasses = (pattern: string): number => pattern.match(/\\[pP]/g)?.length ?? 0
-
-/** The maximum number of instructions of a pattern: its length times its repetitions, which RE2 limits to 1,000. */
-export function patternCost(pattern: string): number {
-  const repeats = [...pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g)].map(([, min, max]) =>
-    Math.max(1, Number(min), Number(max ?? 0)),
-  )
-  const total = repeats.reduce((product, count) => Math.min(1000, product * count), 1)
-  return (pattern.length + 40 * unicodeClasses(pattern)) * total
-}
+import { maxPatternCost, patternCost, unicodeClasses } from './patterncost.ts'
 
 /**
  * Bytes of the states of an automaton (`DFA` of re2js), which is built while it searches: where they are not enough, the search goes on
@@ -101,6 +87,9 @@ export class CompiledPattern {
   }
 }
 
+/** A unit of `patternCost` takes one or two microseconds. */
+const stepsOfCost = 20
+
 /** Bytes of all compiled expressions that are kept: those used last. */
 const mostBytes = 128 * 1024 * 1024
 
@@ -123,6 +112,7 @@ function keep(made: CompiledPattern): void {
 
 /** The compiled expression, or the error of Go. */
 export function compilePattern(source: string): CompiledPattern | string {
+  if (source.length > maxPatternCost) return tooLarge
   const known = kept.get(source)
   if (known !== undefined) return known
   const made = compile(source)
@@ -131,14 +121,23 @@ export function compilePattern(source: string): CompiledPattern | string {
   return made
 }
 
+/** The text of Go for a program that is too large. */
+const tooLarge = 'error parsing regexp: expression too large'
+
 function compile(source: string): CompiledPattern | string {
-  if (patternCost(source) > maxCost) return 'error parsing regexp: expression too large'
+  if (patternCost(source) > maxPatternCost) return tooLarge
   try {
     return new CompiledPattern(source)
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
 }
+
+/** Maximum number of steps of `compilePattern`, of 100 nanoseconds or less: 0 when its result is kept, or known from the length. */
+export const compileSteps = (source: string): number =>
+  source.length > maxPatternCost || kept.has(source)
+    ? 0
+    : stepsOfCost * Math.min(maxPatternCost, patternCost(source))
 
 /**
  * The error of a regular expression; undefined for a valid one. Patterns are RE2: no lookaround, no back references,
@@ -160,7 +159,7 @@ export function lazyPattern(source: string): Pattern {
   }
   return {
     source,
-    compileSteps: () => (last?.isKept || kept.has(source) ? 0 : 10 * patternCost(source)),
+    compileSteps: () => (last?.isKept ? 0 : compileSteps(source)),
     test: text => compiled()?.test(text) ?? false,
     steps: text => compiled()?.steps(text) ?? 0,
     time: text => compiled()?.time(text) ?? 0,

@@ -71,7 +71,7 @@ describe('a large definition is checked in steps', () => {
     const list = {
       type: 'array' as const,
       items,
-      default: times(6, i => `${mixedText(5_000, i)}a${mixedText(100, i)}c`),
+      default: times(24, i => `${mixedText(5_000, i)}a${mixedText(100, i)}c`),
     }
     assert.ok(checking(versionOf({ list })) >= checking(versionOf({ list: { ...list, default: [] } })) + 5)
   })

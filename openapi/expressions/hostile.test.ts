@@ -33,6 +33,12 @@ const attacks: readonly Attack[] = [
     value: texts(1000),
   },
   { name: 'patterns', spec: text, rule: "self.matches('[ab]*a[ab]{900}[cd]')", value: 'ab'.repeat(200_000) },
+  {
+    name: 'patterns that are values',
+    spec: list,
+    rule: "self.all(x, !''.matches(x))",
+    value: texts(20_000).map(each => `(?:\\pL\\pN){900}${each}`),
+  },
   { name: 'texts that grow', spec: text, rule: "self.replace('', self).size() > 0", value: long },
   { name: 'texts that are counted', spec: text, rule: "self.split('').all(x, self.size() > 0)", value: long },
   {

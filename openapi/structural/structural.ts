@@ -1,4 +1,4 @@
-import { patternCost } from '../../framework/formats/pattern.ts'
+import { patternCost } from '../../framework/formats/patterncost.ts'
 import { type Steps, sortedSteps, Work } from '../../framework/json/json.ts'
 import { type JsonObject, keysOf } from '../../framework/json/values.ts'
 import { type FieldError, fieldErrorBody } from '../../framework/meta/errors.ts'
@@ -44,7 +44,7 @@ export function* checkStructural(schema: unknown, path: string): ErrorSteps {
 }
 
 /** The maximum cost of all patterns of one object, far above real CRDs. */
-const maxTotal = 2_000_000
+const maxTotal = 500_000
 
 /** Walks any JSON value, and counts each `pattern`, even one that is not a keyword. */
 function* totalCost(value: unknown, depth: number, work: Work): Generator<void, number> {

@@ -3,6 +3,7 @@ import { type Item, itemOf } from '../../framework/contract/item.ts'
 import {
   compileQueryExpression,
   compileViewExpression,
+  type ExpressionKind,
   type ExpressionResult,
   type ExpressionUse,
   prepareExpressions,
@@ -196,14 +197,32 @@ describe('expressions of Views', () => {
 })
 
 describe('the expressions about a large schema', () => {
-  it('are prepared in steps, once', () => {
-    const names = Array.from({ length: 20_000 }, (_, i) => [`p${i}`, { type: 'string' }])
-    const spec = { type: 'object', properties: Object.fromEntries(names) }
-    const large = { ...kind, openapi: { type: 'object', properties: { spec } } }
-    const steps = (): number => [...prepareExpressions(large)].length
-    assert.ok(steps() > 100)
-    assert.equal(steps(), 0)
+  const names = Array.from({ length: 20_000 }, (_, i) => [`p${i}`, { type: 'string' }])
+  const largeKind = (name: string) => ({
+    ...kind,
+    kind: name,
+    openapi: {
+      type: 'object',
+      properties: { spec: { type: 'object', properties: Object.fromEntries(names) } },
+    },
+  })
+  const steps = (about: ExpressionKind): number => [...prepareExpressions(about)].length
+
+  it('are prepared in steps, once for each kind and content', () => {
+    const large = largeKind('Large')
+    const first = steps(large)
+    assert.ok(first > 100)
+    assert.equal(steps(large), 0)
+    // The hash of an equal schema is computed.
+    assert.ok(steps(largeKind('Large')) < first - 50)
     const expression = compileQueryExpression("object.spec.p7 == ''", large, 'bool', requestAllowance())
     assert.ok(!('problem' in expression))
+  })
+
+  it('keep the types of the schemas that were used last', () => {
+    const [first, ...others] = Array.from({ length: 20 }, (_, i) => largeKind(`Large${i}`))
+    assert.ok(first !== undefined)
+    for (const large of [first, ...others]) steps(large)
+    assert.ok(steps(first) > 50)
   })
 })

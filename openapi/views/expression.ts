@@ -11,7 +11,6 @@ import type { Steps } from '../../framework/json/json.ts'
 import { type KeptResult, KeptResults } from '../../framework/lens/keptresults.ts'
 import { apiVersionOf, type KubeObject } from '../../framework/meta/object.ts'
 import type { LabelRequirement } from '../../framework/selectors/selectors.ts'
-import { hashSteps } from '../nodes/schemahash.ts'
 import { ExpressionCache } from './expressioncache.ts'
 import { labelsOf } from './labels.ts'
 import type { ExpressionParams } from './params.ts'
@@ -123,7 +122,6 @@ export const compileQueryExpression = expressionCache(200, false)
 
 /** Prepares the expressions about a kind in steps, before the first is compiled: the schemas of tenants are large. */
 export function* prepareExpressions(kind: ExpressionKind): Steps {
-  yield* hashSteps(kind.openapi)
   yield* objectSteps(kind)
 }
 

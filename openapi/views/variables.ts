@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { type Environment, environment } from '../../cel/checker/environment.ts'
 import { adaptDynamic } from '../../cel/schema/adapt.ts'
 import { declarationSteps, type RootDeclaration, requiredDeclaration } from '../../cel/schema/schematype.ts'
@@ -7,6 +8,7 @@ import { atOnce } from '../../framework/json/json.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { wholeSchema } from '../../framework/meta/objectmeta.ts'
+import { hashSteps, lengthOf } from '../nodes/schemahash.ts'
 import { type ExpressionParams, paramsSchema } from './params.ts'
 
 type Texts = Readonly<Record<string, string>>
@@ -71,16 +73,25 @@ interface DeclaredFor {
   readonly params?: ExpressionParams
 }
 
-/** The declarations of kinds by their schemas, which all expressions about them share. */
-const declared = new WeakMap<object, Map<string, RootDeclaration | undefined>>()
+/** Characters of the schemas whose declarations are kept: some 64 MiB of types. */
+const mostCharacters = 8 * 1024 * 1024
 
-/** Declares the objects of a kind in steps, once. undefined: the type is dynamic. */
+interface Declared {
+  /** undefined: the type is dynamic. */
+  readonly object: RootDeclaration | undefined
+}
+
+/** The declarations that were used last, by kind and content of the schema. All expressions about a kind share one. */
+const declared = new LRUCache<string, Declared>({ maxSize: mostCharacters })
+
+/** Declares the objects of a kind in steps. undefined: the type is dynamic. */
 export function* objectSteps({ openapi, kind }: DeclaredFor): Generator<void, RootDeclaration | undefined> {
-  const kinds = declared.get(openapi) ?? new Map<string, RootDeclaration | undefined>()
-  declared.set(openapi, kinds)
-  if (!kinds.has(kind))
-    kinds.set(kind, yield* declarationSteps(wholeSchema(openapi) as JSONSchemaProps, false, kind))
-  return kinds.get(kind)
+  const key = kind + (yield* hashSteps(openapi))
+  const known = declared.get(key)
+  if (known !== undefined) return known.object
+  const object = yield* declarationSteps(wholeSchema(openapi) as JSONSchemaProps, false, kind)
+  declared.set(key, { object }, { size: lengthOf(openapi) })
+  return object
 }
 
 /** The variables for objects of a kind. */
