@@ -24,6 +24,13 @@ const resourceNames = ({ plural, singular, shortNames = [] }: Names): readonly s
 const kindNames = ({ kind, listKind }: Names): readonly string[] =>
   [kind, listKind ?? ''].filter(name => name !== '')
 
+/** The names that no other resource of the group may have; those of kinds begin with `kind/`. */
+export const namesOf = (names: Names): readonly string[] => [
+  ...new Set([...resourceNames(names), ...kindNames(names).map(kindName)]),
+]
+
+export const kindName = (kind: string): string => `kind/${kind}`
+
 /**
  * The message for the first name of the schema that is already used in its group (kcp
  * `pkg/reconciler/apis/conflict_checker.go`).

@@ -1,12 +1,13 @@
 import type { Informer, Informers } from '../../framework/contract/informer.ts'
-import type { Item } from '../../framework/contract/item.ts'
 import { type ClusterName, groupResource } from '../../framework/meta/object.ts'
 import type { APIBinding, APIExport, APIResourceSchema } from '../../kcp/apis.ts'
 import { needsNoIdentity, type PermissionClaim } from '../../kcp/claims.ts'
 import { resources } from '../../kcp/resources.ts'
 import { type BoundSchema, boundSchemas } from '../bindings/boundschemas.ts'
+import { type NamesInUse, namesInUse } from '../bindings/namesinuse.ts'
 import {
   bindingHolder,
+  namesOf,
   type ResourceOwner,
   resourceName,
   type TakenNames,
@@ -21,8 +22,8 @@ export interface BindingDependencies {
   schema(cluster: ClusterName, name: string): APIResourceSchema | undefined
   /** Locks a resource for this binding; otherwise returns its owner. */
   take(resource: string): ResourceOwner | undefined
-  /** Names of other resources in this logical cluster. */
-  readonly taken: readonly TakenNames[]
+  /** The names of other resources in this logical cluster that have a name of the schema. */
+  taken(schema: APIResourceSchema): readonly TakenNames[]
   isServed(claim: PermissionClaim): boolean
 }
 
@@ -32,23 +33,30 @@ interface BindingSources {
   readonly schemas: Informer
   readonly crds: Informer
   readonly schemaOf: (uid: string) => BoundSchema | undefined
-  readonly byIdentity: (identity: string) => readonly Item[]
+  readonly names: NamesInUse
+  /** Whether an export with this identity has the resource. */
+  readonly isExported: (identity: string, resource: string) => boolean
 }
 
 export function bindingSources(informers: Informers): BindingSources {
-  const schemas = informers.for(resources.apiResourceSchemas)
-  const exports = informers.for(resources.apiExports)
+  const exported = informers.for(resources.apiExports).index(({ object }) => {
+    const { spec, status } = object as APIExport
+    if (status?.identityHash === undefined) return []
+    return (spec?.resources ?? []).map(({ group, name }) =>
+      exportedKey(status.identityHash ?? '', groupResource(group, name)),
+    )
+  })
   return {
     bindings: informers.for(resources.apiBindings),
-    schemas,
+    schemas: informers.for(resources.apiResourceSchemas),
     crds: informers.for(resources.crds),
     schemaOf: boundSchemas(informers),
-    byIdentity: exports.index(({ object }) => {
-      const identity = (object as APIExport).status?.identityHash
-      return identity === undefined ? [] : [identity]
-    }),
+    names: namesInUse(informers),
+    isExported: (identity, resource) => exported(exportedKey(identity, resource)).length > 0,
   }
 }
+
+const exportedKey = (identity: string, resource: string): string => `${identity}|${resource}`
 
 /** The export that a binding refers to. */
 export function exportOf(
@@ -81,71 +89,71 @@ export function dependenciesOf(
   { cluster, exported, siblings = [] }: BindingPlace,
 ): BindingDependencies {
   const name = binding.metadata.name ?? ''
-  const stored = sources.bindings
-    .list(cluster)
-    .filter(item => item.key.name !== name)
-    .map(item => item.object as APIBinding)
-  const others = [...stored, ...siblings]
-  const definitions = sources.crds.list(cluster).map(item => item.object as APIResourceSchema)
-  const held = heldResources(others, definitions)
   const own = new Set((binding.status?.boundResources ?? []).map(resourceName))
+  const neighbours = { sources, cluster, name, siblings }
   return {
     cluster,
     exported,
     schema: (from, schema) => sources.schemas.get(from, '', schema)?.object as APIResourceSchema,
     take(resource) {
-      const holder = own.has(resource) ? undefined : held.get(resource)
+      const holder = own.has(resource) ? undefined : holderOf(neighbours, resource)
       if (holder !== undefined) return holder
       const first = locks.take(cluster, resource, name)
       return first === name ? undefined : { binding: first, crd: false }
     },
-    taken: namesIn(sources, others, definitions),
-    isServed: claim =>
-      needsNoIdentity(claim.group ?? '', claim.resource) ||
-      sources.byIdentity(claim.identityHash ?? '').some(item => exportsResource(item, claim)),
+    taken: schema => takenFrom(neighbours, schema),
+    isServed: ({ group = '', resource, identityHash = '' }) =>
+      needsNoIdentity(group, resource) || sources.isExported(identityHash, groupResource(group, resource)),
   }
 }
 
-const exportsResource = (
-  { object }: Item,
-  { group = '', resource }: { readonly group?: string; readonly resource: string },
-): boolean =>
-  (object as APIExport).spec?.resources?.some(each => each.name === resource && each.group === group) ?? false
-
-/** The owners of the resources in a logical cluster. */
-function heldResources(
-  bindings: readonly APIBinding[],
-  definitions: readonly APIResourceSchema[],
-): ReadonlyMap<string, ResourceOwner> {
-  const held = new Map<string, ResourceOwner>()
-  for (const { spec } of definitions)
-    held.set(groupResource(spec.group, spec.names.plural), { binding: '', crd: true })
-  for (const { metadata, status } of bindings)
-    for (const bound of status?.boundResources ?? [])
-      held.set(resourceName(bound), { binding: metadata.name ?? '', crd: false })
-  return held
+/** What else a logical cluster binds and defines, besides the binding of this name. */
+interface Neighbours {
+  readonly sources: BindingSources
+  readonly cluster: ClusterName
+  readonly name: string
+  readonly siblings: readonly APIBinding[]
 }
 
-/** The names of the resources that bindings and definitions have. */
-function namesIn(
-  { schemaOf }: BindingSources,
-  bindings: readonly APIBinding[],
-  definitions: readonly APIResourceSchema[],
+/** The owner of a resource (`<plural>.<group>`). */
+function holderOf(
+  { sources, cluster, name, siblings }: Neighbours,
+  resource: string,
+): ResourceOwner | undefined {
+  const bound = siblings.findLast(each => boundBy(each).some(bound => resourceName(bound) === resource))
+  const stored = sources.names.holdersOf(cluster, resource).findLast(({ key }) => key.name !== name)
+  const binding = bound?.metadata.name ?? stored?.key.name
+  if (binding !== undefined) return { binding, crd: false }
+  return sources.crds.get(cluster, '', resource) && { binding: '', crd: true }
+}
+
+/** The names of bindings and definitions that have a name of the schema. */
+function takenFrom(
+  { sources, cluster, name, siblings }: Neighbours,
+  { spec: { group, names } }: APIResourceSchema,
 ): readonly TakenNames[] {
-  const bound = bindings.flatMap(({ metadata, spec, status }) =>
-    (status?.boundResources ?? []).flatMap(({ schema }) => {
-      const known = schemaOf(schema.UID)
-      const by = bindingHolder(metadata.name ?? '', spec?.reference?.export)
-      return known === undefined ? [] : [{ group: known.spec.group, names: known.spec.names, by }]
-    }),
-  )
-  const defined = definitions.map(({ metadata, spec }) => ({
-    group: spec.group,
-    names: spec.names,
-    by: `CustomResourceDefinition "${metadata.name ?? ''}"`,
-  }))
-  return [...bound, ...defined]
+  const wanted = namesOf(names)
+  const stored = sources.names.bindingsWith(cluster, group, wanted).filter(({ key }) => key.name !== name)
+  const bindings = [...stored.map(({ object }) => object as APIBinding), ...siblings]
+  const definitions = sources.names.definitionsWith(cluster, group, wanted)
+  return [
+    ...bindings.flatMap(binding => namesBoundBy(sources, binding)),
+    ...definitions.map(({ key, object }) => ({
+      ...{ group, names: (object as APIResourceSchema).spec.names },
+      by: `CustomResourceDefinition "${key.name}"`,
+    })),
+  ]
 }
+
+const boundBy = ({ status }: APIBinding) => status?.boundResources ?? []
+
+/** The names of the resources that a binding has. */
+const namesBoundBy = ({ schemaOf }: BindingSources, binding: APIBinding): readonly TakenNames[] =>
+  boundBy(binding).flatMap(({ schema }) => {
+    const known = schemaOf(schema.UID)
+    const by = bindingHolder(binding.metadata.name ?? '', binding.spec?.reference?.export)
+    return known === undefined ? [] : [{ group: known.spec.group, names: known.spec.names, by }]
+  })
 
 /**
  * Locks on resources that are being bound, until `status.boundResources` is written: of two concurrent bindings of

@@ -53,15 +53,19 @@ export async function giveIdentity(
   )
 }
 
-/** The keys of the objects that use this secret. */
-export const usersOfSecret = (objects: Informer, { key }: Item): readonly string[] =>
-  objects
-    .list(key.cluster)
-    .filter(item => {
-      const { name, namespace } = (item.object as Identified).spec?.identity?.secretRef ?? {}
-      return name === key.name && namespace === key.namespace
-    })
-    .map(keyOf)
+/** Finds the keys of the objects that use a secret. */
+export function usersOfSecrets(objects: Informer): (secret: Item) => readonly string[] {
+  const bySecret = objects.index(secretsOf)
+  return ({ key: { cluster, namespace, name } }) => bySecret(secretKey(cluster, namespace, name)).map(keyOf)
+}
+
+function secretsOf({ key, object }: Item): readonly string[] {
+  const { name, namespace } = (object as Identified).spec?.identity?.secretRef ?? {}
+  return name === undefined || namespace === undefined ? [] : [secretKey(key.cluster, namespace, name)]
+}
+
+const secretKey = (cluster: ClusterName, namespace: string, name: string): string =>
+  `${cluster}|${namespace}|${name}`
 
 /** The identity hash of a secret and its condition. An identity never changes once it is set. */
 export function identityState(

@@ -60,6 +60,33 @@ describe('work queue', () => {
     assert.equal(most, 3)
   })
 
+  it('has a turn for each logical cluster, whatever the number of its keys', async () => {
+    const runs: string[] = []
+    const reconcile = async (key: string) => void runs.push(key)
+    const queue = createQueue({ name: 't', log: silent, concurrency: 1, reconcile })
+    for (let i = 0; i < 100; i++) queue.add(`many|${i}`)
+    for (const key of ['few|a', 'few|b', 'one']) queue.add(key)
+    void queue.run(stop.signal)
+    await queue.idle()
+    assert.equal(runs.length, 103)
+    assert.deepEqual(runs.slice(0, 5), ['many|0', 'few|a', 'one', 'many|1', 'few|b'])
+  })
+
+  it('leaves turns to requests between reconciles that take long', async () => {
+    let turns = 0
+    const counting = setInterval(() => turns++, 0)
+    const reconcile = async () => {
+      const end = performance.now() + 5
+      while (performance.now() < end);
+    }
+    const queue = createQueue({ name: 't', log: silent, reconcile })
+    for (let i = 0; i < 20; i++) queue.add(`many|${i}`)
+    void queue.run(stop.signal)
+    await queue.idle()
+    clearInterval(counting)
+    assert.ok(turns > 10, String(turns))
+  })
+
   it('stops cleanly: run resolves when running keys have ended', async () => {
     const mine = new AbortController()
     let finished = false

@@ -1,9 +1,11 @@
+import { Pace } from '../../framework/async/awaitable.ts'
 import { pauseAfter } from '../../framework/async/backoff.ts'
 import type { Logger } from '../../framework/contract/log.ts'
+import { KeysInTurn } from './keysinturn.ts'
 
 /**
  * A work queue of keys: a key is processed by one worker at a time; adding it meanwhile processes it once more
- * (client-go `util/workqueue`).
+ * (client-go `util/workqueue`). Logical clusters have their turns.
  */
 export interface Queue {
   add(key: string): void
@@ -31,7 +33,7 @@ const longestTimer = 2 ** 31 - 1
 const pauses = { first: 5, longest: 60_000 }
 
 interface State {
-  readonly ready: Set<string>
+  readonly ready: KeysInTurn
   readonly running: Set<string>
   /** Keys added while they ran. */
   readonly again: Set<string>
@@ -44,7 +46,7 @@ interface State {
 /** A work queue with unique keys, exponential retries, and one timer for all delays. */
 export function createQueue(options: QueueOptions): Queue {
   const state: State = {
-    ready: new Set(),
+    ready: new KeysInTurn(),
     running: new Set(),
     again: new Set(),
     failures: new Map(),
@@ -85,23 +87,33 @@ async function runQueue(
   const limit = options.concurrency ?? defaultConcurrency
   const jobs = new Set<Promise<void>>()
   signal.addEventListener('abort', () => state.wake(), { once: true })
+  const start = (key: string): void => {
+    state.running.add(key)
+    const job = work(state, options, queue, { key, signal }).finally(() => jobs.delete(job))
+    jobs.add(job)
+  }
   while (!signal.aborted) {
     for (const key of state.delays.take(performance.now())) queue.add(key)
-    while (state.ready.size > 0 && state.running.size < limit) {
-      const key = take(state)
-      const job = work(state, options, queue, { key, signal }).finally(() => jobs.delete(job))
-      jobs.add(job)
-    }
+    await startAll(state, limit, { start, signal })
     await nextWake(state, limit, signal)
   }
   await Promise.all(jobs)
 }
 
-function take(state: State): string {
-  const [key = ''] = state.ready
-  state.ready.delete(key)
-  state.running.add(key)
-  return key
+/** Starts what may run; requests have their turns in between. */
+async function startAll(
+  state: State,
+  limit: number,
+  { start, signal }: { readonly start: (key: string) => void; readonly signal: AbortSignal },
+): Promise<void> {
+  const pace = new Pace()
+  while (state.running.size < limit && !signal.aborted) {
+    const key = state.ready.take()
+    if (key === undefined) return
+    start(key)
+    const wait = pace.due()
+    if (wait !== undefined) await wait
+  }
 }
 
 async function work(

@@ -1,21 +1,24 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Item, ItemEvent } from '../../../framework/contract/item.ts'
+import type { Item } from '../../../framework/contract/item.ts'
 import type { ClusterName } from '../../../framework/meta/object.ts'
 import { extraAnnotationPrefix } from '../../../kcp/annotations.ts'
-import type { APIBinding, APIExport } from '../../../kcp/apis.ts'
+import type { APIBinding, APIExport, APIResourceSchema } from '../../../kcp/apis.ts'
+import { findCondition } from '../../../kcp/conditions.ts'
 import { exportHash, exportLabel } from '../../../kcp/labels.ts'
 import { resources } from '../../../kcp/resources.ts'
+import { namesOf } from '../../bindings/namingconflicts.ts'
 import { dependenciesOf, exportOf } from '../bindingdependencies.ts'
 import { clusterScoped, updateObject, updateStatus } from '../client.ts'
 import {
   type Controller,
   type ControllerDefinition,
   createController,
+  keyFor,
   keyOf,
   parseKey,
 } from '../controller.ts'
 import type { KcpControllerDeps } from '../host.ts'
-import { bindingStatus } from './bindingstatus.ts'
+import { bindingStatus, namingConflicts } from './bindingstatus.ts'
 import { keepSchemas } from './boundschemas.ts'
 
 /** Binds exports, and updates bindings when their exports change (kcp `pkg/reconciler/apis/apibinding`). */
@@ -54,37 +57,42 @@ async function bind(deps: KcpControllerDeps, key: string): Promise<undefined> {
 }
 
 /**
- * Changes that enqueue a binding: itself, its export, the schemas of the export, and objects that use the same
- * names.
+ * Changes that enqueue a binding: itself, its export, the schemas of the export, and bindings and definitions that use the same
+ * names, or release those that it waits for.
  */
 function changesOf({ informers, sources }: KcpControllerDeps): ControllerDefinition['sources'] {
-  const { bindings, schemas, crds } = sources
+  const { bindings, schemas, crds, names } = sources
   const exports = informers.for(resources.apiExports)
   const byExport = bindings.index(({ meta }) => {
     const label = meta.labels[exportLabel]
     return label === undefined ? [] : [label]
   })
-  const ofExport = (cluster: ClusterName, name: string): readonly string[] =>
-    byExport(exportHash({ cluster, name })).map(keyOf)
-  const neighbours = ({ item }: ItemEvent): readonly string[] => bindings.list(item.key.cluster).map(keyOf)
-  const ofSchema = ({ item: { key } }: ItemEvent): readonly string[] =>
-    exports
-      .list(key.cluster)
-      .filter(item => exportsSchema(item, key.name))
-      .flatMap(item => ofExport(key.cluster, item.key.name))
+  const bySchema = exports.index(({ key, object }) =>
+    ((object as APIExport).spec?.resources ?? []).map(({ schema }) => keyFor(key.cluster, schema)),
+  )
+  const waiting = bindings.index(({ key, object }) =>
+    hasConflict(object as APIBinding) ? [key.cluster] : [],
+  )
+  const ofExport = ({ key }: Item): readonly string[] => byExport(exportHash(key)).map(keyOf)
+  const withNamesOf = ({ key: { cluster }, object }: Item): readonly string[] => {
+    const { group, names: own } = (object as APIResourceSchema).spec
+    return names.bindingsWith(cluster, group, namesOf(own)).map(keyOf)
+  }
+  const waitingIn = (cluster: ClusterName): readonly string[] => waiting(cluster).map(keyOf)
   return [
     {
       informer: bindings,
-      keys: event => (event.type === 'DELETED' ? neighbours(event) : [keyOf(event.item)]),
+      keys: ({ type, item }) => (type === 'DELETED' ? waitingIn(item.key.cluster) : [keyOf(item)]),
     },
-    { informer: exports, keys: ({ item: { key } }) => ofExport(key.cluster, key.name) },
-    { informer: schemas, keys: ofSchema },
-    { informer: crds, keys: neighbours },
+    { informer: exports, keys: ({ item }) => ofExport(item) },
+    { informer: schemas, keys: ({ item }) => bySchema(keyOf(item)).flatMap(ofExport) },
+    { informer: crds, keys: ({ item }) => [...waitingIn(item.key.cluster), ...withNamesOf(item)] },
   ]
 }
 
-const exportsSchema = ({ object }: Item, schema: string): boolean =>
-  (object as APIExport).spec?.resources?.some(resource => resource.schema === schema) ?? false
+/** Whether a binding waits for names that others have. */
+const hasConflict = ({ status }: APIBinding): boolean =>
+  findCondition(status?.conditions, 'BindingUpToDate')?.reason === namingConflicts
 
 /** Annotations of an export with the prefix `extra.apis.kcp.io/` are copied to its bindings. */
 async function copyAnnotations(

@@ -44,8 +44,9 @@ export function apiBindingDeletionController(deps: KcpControllerDeps): Controlle
     await report(deps, cluster, name, remainingCondition(remaining))
     return recheck
   }
+  const deleting = bindings.index(item => (isBeingDeleted(item) ? [item.key.cluster] : []))
   const boundBy = ({ resource, item: { cluster } }: Stored): readonly string[] =>
-    isIdentity(resource.segment) ? bindings.list(cluster).filter(isBeingDeleted).map(keyOf) : []
+    isIdentity(resource.segment) ? deleting(cluster).map(keyOf) : []
   return createController(
     {
       name: 'apibinding-deletion',

@@ -5,13 +5,14 @@ import { resources } from '../../../kcp/resources.ts'
 import { clusterScoped, createIfMissing, updateStatus } from '../client.ts'
 import { type Controller, createController, keyOf, parseKey } from '../controller.ts'
 import type { KcpControllerDeps } from '../host.ts'
-import { giveIdentity, identityState, namesIdentity, usersOfSecret } from '../identity.ts'
+import { giveIdentity, identityState, namesIdentity, usersOfSecrets } from '../identity.ts'
 
 /** Gives every APIExport an identity and a default endpoint slice (kcp `pkg/reconciler/apis/apiexport`). */
 export function apiExportController(deps: KcpControllerDeps): Controller {
   const exports = deps.informers.for(resources.apiExports)
   const secrets = deps.informers.for(resources.secrets)
   const slices = deps.informers.for(resources.endpointSlices)
+  const usersOf = usersOfSecrets(exports)
   const reconcile = async (key: string): Promise<undefined> => {
     const { cluster, name } = parseKey(key)
     const current = exports.get(cluster, '', name)?.object as APIExport | undefined
@@ -26,7 +27,7 @@ export function apiExportController(deps: KcpControllerDeps): Controller {
       reconcile,
       sources: [
         { informer: exports, keys: ({ item }) => [keyOf(item)] },
-        { informer: secrets, keys: ({ item }) => usersOfSecret(exports, item) },
+        { informer: secrets, keys: ({ item }) => usersOf(item) },
         { informer: slices, keys: ({ type, item }) => (type === 'DELETED' ? [keyOf(item)] : []) },
       ],
     },

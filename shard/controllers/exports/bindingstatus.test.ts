@@ -40,7 +40,7 @@ const dependencies = (more: Partial<BindingDependencies> = {}): BindingDependenc
   exported: { cluster: 'p1', object: exported },
   schema: () => schema,
   take: () => undefined,
-  taken: [],
+  taken: () => [],
   isServed: () => true,
   ...more,
 })
@@ -93,7 +93,7 @@ describe('status of a binding', () => {
     ],
     'when another binding has a short name': [
       {
-        taken: [
+        taken: () => [
           {
             group: 'example.io',
             names: { plural: 'wheels', kind: 'Wheel', shortNames: ['wd'] },

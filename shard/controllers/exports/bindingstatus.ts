@@ -30,6 +30,9 @@ const initial = 'InitialBindingCompleted'
 const upToDate = 'BindingUpToDate'
 const exportValid = 'APIExportValid'
 
+/** The reason of the conditions of a binding whose names others have. */
+export const namingConflicts = 'NamingConflicts'
+
 const contactOwner = 'Invalid APIExport. Please contact the APIExport owner to resolve'
 
 /**
@@ -125,7 +128,7 @@ function bindResources(old: Status, dependencies: BindingDependencies, exported:
     const holder = dependencies.take(name)
     if (holder !== undefined) held.set(name, holder)
     if (holder !== undefined || schema === undefined) continue
-    const conflict = namingConflict(schema, dependencies.taken)
+    const conflict = namingConflict(schema, dependencies.taken(schema))
     if (conflict !== undefined) return refused(withBound(status, bound), `Unable to bind APIs: ${conflict}`)
     bound.set(name, boundResource(resource, schema, exported.identityHash, bound.get(name)))
   }
@@ -143,8 +146,8 @@ const refused = (status: Status, message: string): Step => ({
   status,
   states: [
     isTrue(exportValid),
-    isFalse(initial, 'Error', 'NamingConflicts', message),
-    isFalse(upToDate, 'Error', 'NamingConflicts', message),
+    isFalse(initial, 'Error', namingConflicts, message),
+    isFalse(upToDate, 'Error', namingConflicts, message),
   ],
 })
 

@@ -24,7 +24,7 @@ import {
   parseKey,
 } from '../controller.ts'
 import type { KcpControllerDeps } from '../host.ts'
-import { giveIdentity, identityState, namesIdentity, usersOfSecret } from '../identity.ts'
+import { giveIdentity, identityState, namesIdentity, usersOfSecrets } from '../identity.ts'
 
 /** The copies of published objects in a cache server. */
 export interface CountedCopies extends Pick<Informer, 'onEvent'> {
@@ -70,11 +70,12 @@ function changesOf(
   followed: FollowedResources,
 ): ControllerDefinition['sources'] {
   const cached = informers.for(resources.clusterCachedResources)
+  const usersOf = usersOfSecrets(cached)
   const inCluster: ControllerDefinition['sources'][number]['keys'] = ({ item }) =>
     cached.list(item.key.cluster).map(keyOf)
   return [
     { informer: cached, keys: ({ item }) => [keyOf(item)] },
-    { informer: informers.for(resources.secrets), keys: ({ item }) => usersOfSecret(cached, item) },
+    { informer: informers.for(resources.secrets), keys: ({ item }) => usersOf(item) },
     { informer: informers.for(resources.crds), keys: inCluster },
     { informer: informers.for(resources.apiBindings), keys: inCluster },
     { informer: followed, keys: inCluster },

@@ -8,7 +8,7 @@ import { resources } from '../../../kcp/resources.ts'
 import { type MetaV1LabelSelector, requirementsOf } from '../../../kcp/selector.ts'
 
 import { clusterScoped, updateStatus } from '../client.ts'
-import { type Controller, createController, keyOf, parseKey } from '../controller.ts'
+import { type Controller, createController, keyFor, keyOf, parseKey } from '../controller.ts'
 import type { KcpControllerDeps } from '../host.ts'
 
 interface Finding {
@@ -41,11 +41,11 @@ export function endpointSliceController(deps: KcpControllerDeps): Controller {
       : byExportName(key.name)
           .filter(slice => mayLead(directory.clusterOf(exportOf(slice.object) ?? {}, slice.key.cluster), key))
           .map(keyOf)
-  const ofPartition = ({ item }: ItemEvent): readonly string[] =>
-    slices
-      .list(item.key.cluster)
-      .filter(({ object }) => (object as APIExportEndpointSlice).spec?.partition === item.key.name)
-      .map(keyOf)
+  const byPartition = slices.index(({ key, object }) => {
+    const { partition } = (object as APIExportEndpointSlice).spec ?? {}
+    return partition === undefined ? [] : [keyFor(key.cluster, partition)]
+  })
+  const ofPartition = ({ item }: ItemEvent): readonly string[] => byPartition(keyOf(item)).map(keyOf)
   return createController(
     {
       name: 'apiexportendpointslice',

@@ -1,10 +1,8 @@
-import type { ResourceNames } from '../../../framework/contract/apis.ts'
 import type { Informer, Informers } from '../../../framework/contract/informer.ts'
 import type { ClusterName } from '../../../framework/meta/object.ts'
-import type { APIBinding } from '../../../kcp/apis.ts'
-import { resources } from '../../../kcp/resources.ts'
-import { type DefinedNames, definitionOf } from '../../../openapi/resource.ts'
-import { boundSchemas } from '../../bindings/boundschemas.ts'
+import type { DefinedNames } from '../../../openapi/resource.ts'
+import { namesInUse } from '../../bindings/namesinuse.ts'
+import { kindName } from '../../bindings/namingconflicts.ts'
 import {
   asCrd,
   type CrdCondition,
@@ -31,15 +29,12 @@ const resourceNames = (names: Partial<DefinedNames>): readonly string[] =>
   present([names.plural, names.singular, ...(names.shortNames ?? [])])
 const kindNames = (names: Partial<DefinedNames>): readonly string[] => present([names.kind, names.listKind])
 
-/**
- * The names that a definition cannot have: those that other definitions of its group have, by an index, since a group may have
- * thousands, and those of bound resources.
- */
+/** The names that a definition cannot have: those that other definitions of its group have, and those of bound resources. */
 export function takenNames(
   definitions: Informer,
   informers: Informers,
 ): (cluster: ClusterName, crd: CustomResourceDefinition) => Taken {
-  const bound = boundNames(informers)
+  const { bindingsWith } = namesInUse(informers)
   const indexOf = (namesOf: typeof resourceNames) =>
     definitions.index(({ key, object }) => {
       const { spec, status } = asCrd(object)
@@ -47,19 +42,23 @@ export function takenNames(
     })
   const [byResource, byKind] = [indexOf(resourceNames), indexOf(kindNames)]
   return (cluster, { metadata, spec: { group } }) => {
-    const others = bound(cluster, group)
-    const namesIn = (index: typeof byResource, taken: ReadonlySet<string>): Names => ({
-      has: name =>
-        taken.has(name) || index(nameKey(cluster, group, name)).some(({ key }) => key.name !== metadata.name),
-    })
+    const isDefined = (index: typeof byResource, name: string): boolean =>
+      index(nameKey(cluster, group, name)).some(({ key }) => key.name !== metadata.name)
+    const isBound = (name: string): boolean => bindingsWith(cluster, group, [name]).length > 0
     return {
-      resources: namesIn(byResource, new Set(others.flatMap(resourceNames))),
-      kinds: namesIn(byKind, new Set(others.flatMap(kindNames))),
+      resources: { has: name => isDefined(byResource, name) || isBound(name) },
+      kinds: { has: name => isDefined(byKind, name) || isBound(kindName(name)) },
     }
   }
 }
 
 const nameKey = (cluster: ClusterName, group: string, name: string): string => `${cluster}|${group}|${name}`
+
+/** The names that a definition has. */
+export const acceptedNames = ({ status }: CustomResourceDefinition): readonly string[] => {
+  const names = status?.acceptedNames ?? {}
+  return [...resourceNames(names), ...kindNames(names).map(kindName)]
+}
 
 /** Whether names of the definition were refused, which others may release. */
 export const isWaitingForNames = (crd: CustomResourceDefinition): boolean =>
@@ -140,18 +139,4 @@ function establishedState(status: CrdStatus | undefined, accepted: boolean): Sta
         message: 'the initial names have been accepted',
       }
     : { type, status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' }
-}
-
-/** The names of bound resources in a group of a logical cluster: definitions cannot have the same names. */
-function boundNames(informers: Informers): (cluster: ClusterName, group: string) => readonly ResourceNames[] {
-  const bindings = informers.for(resources.apiBindings)
-  const schemaOf = boundSchemas(informers)
-  return (cluster, group) =>
-    bindings
-      .list(cluster)
-      .flatMap(({ object }) => (object as APIBinding).status?.boundResources ?? [])
-      .filter(bound => bound.group === group)
-      .map(({ schema }) => schemaOf(schema.UID))
-      .filter(schema => schema !== undefined)
-      .map(schema => definitionOf(schema).names)
 }

@@ -1,7 +1,9 @@
 import type { Informer, Informers } from '../../../framework/contract/informer.ts'
+import type { ItemEvent } from '../../../framework/contract/item.ts'
 import type { Logger } from '../../../framework/contract/log.ts'
 import type { ResourceStorage } from '../../../framework/contract/storage.ts'
 import { type ClusterName, groupResource, type KubeObject } from '../../../framework/meta/object.ts'
+import type { APIBinding } from '../../../kcp/apis.ts'
 import { boundCRDsCluster } from '../../../kcp/logicalclusters.ts'
 import { resources } from '../../../kcp/resources.ts'
 import { crdServed, type ResourcesOf } from '../../apis/served.ts'
@@ -22,7 +24,7 @@ import {
   withoutFinalizer,
 } from '../client.ts'
 import { type Controller, createController, keyFor, keyOf, parseKey } from '../controller.ts'
-import { isWaitingForNames, namingStatus, takenNames } from '../exports/naming.ts'
+import { acceptedNames, isWaitingForNames, namingStatus, takenNames } from '../exports/naming.ts'
 import { deleteContent, recheck } from '../remaining.ts'
 
 export interface DefinitionControllerDeps {
@@ -56,8 +58,8 @@ export function definitionController(deps: DefinitionControllerDeps): Controller
     await inTurn(group, () => writeStatus(deps, cluster, name, now => namingStatus(now, taken(cluster, now))))
     return undefined
   }
-  const neighbours = (cluster: ClusterName, object: KubeObject): readonly string[] =>
-    waiting(groupKey(cluster, object)).map(keyOf)
+  const waitingIn = (cluster: ClusterName, group: string): readonly string[] =>
+    waiting(keyFor(cluster, group)).map(keyOf)
   return createController(
     {
       name: 'customresourcedefinition',
@@ -66,17 +68,35 @@ export function definitionController(deps: DefinitionControllerDeps): Controller
       sources: [
         {
           informer: definitions,
-          keys: ({ type, item }) =>
-            type === 'ADDED' ? [keyOf(item)] : [keyOf(item), ...neighbours(item.key.cluster, item.object)],
+          keys: event => {
+            const { item } = event
+            const others = releasesNames(event)
+              ? waitingIn(item.key.cluster, asCrd(item.object).spec.group)
+              : []
+            return [keyOf(item), ...others]
+          },
         },
         {
           informer: deps.informers.for(resources.apiBindings),
-          keys: ({ item }) => definitions.list(item.key.cluster).map(keyOf),
+          keys: event => boundGroups(event).flatMap(group => waitingIn(event.item.key.cluster, group)),
         },
       ],
     },
     deps.log,
   )
+}
+
+/** Whether others may have names after this change of a definition. */
+function releasesNames({ type, item, previous }: ItemEvent): boolean {
+  if (type === 'DELETED' || previous === undefined) return type === 'DELETED'
+  const kept = new Set(acceptedNames(asCrd(item.object)))
+  return acceptedNames(asCrd(previous.object)).some(name => !kept.has(name))
+}
+
+/** The groups that a binding has resources of, or had. */
+const boundGroups = ({ item, previous = item }: ItemEvent): readonly string[] => {
+  const bound = [item, previous].flatMap(({ object }) => (object as APIBinding).status?.boundResources ?? [])
+  return [...new Set(bound.map(({ group }) => group))]
 }
 
 /** The terminating definition of a removed object. */

@@ -21,10 +21,10 @@ export interface ObjectPlace extends StoredResource {
 
 /** The key of an object: only names may contain `|`, and the name is last. */
 export const placeKey = ({ group, resource, segment, cluster, namespace, name }: ObjectPlace): string =>
-  [group, resource, segment, cluster, namespace, name].join('|')
+  [cluster, group, resource, segment, namespace, name].join('|')
 
 export function parsePlace(key: string): ObjectPlace {
-  const [group = '', resource = '', segment = '', cluster = '', namespace = '', ...name] = key.split('|')
+  const [cluster = '', group = '', resource = '', segment = '', namespace = '', ...name] = key.split('|')
   return { group, resource, segment, cluster, namespace, name: name.join('|') }
 }
 
