@@ -10,6 +10,7 @@ import type { Backend, ResourceRef } from './backend.ts'
 import type { RequestContext } from './context.ts'
 import { checkDefinition } from './definition.ts'
 import type { Informers } from './informer.ts'
+import type { Item } from './item.ts'
 import type { Logger } from './log.ts'
 import type { PluginSupervisor } from './pluginsupervisor.ts'
 import type { SharedCache } from './sharedcache.ts'
@@ -21,6 +22,8 @@ export interface UrlPublisher<P extends Params = Params> {
   readonly objects: ResourceRef
   /** Other resources whose changes may change the published URLs. */
   readonly dependsOn: readonly ResourceRef[]
+  /** The objects whose URLs may change with an object of `dependsOn`, from memory. Absent: all of them are looked at after each change. */
+  dependents?(changed: KubeObject): readonly Item[]
   /** True: the URLs lead to this server, also where other views have another base URL, because no other process serves the view. */
   readonly isOnlyHere?: boolean
   /** The path parameters of the views to publish in one object; undefined: do not change its status. Must return from memory. */

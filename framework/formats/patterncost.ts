@@ -65,7 +65,8 @@ function addCopies(group: Group, times: number): void {
 }
 
 /** Adds the cost of a token that opens and closes no group. */
-function add(group: Group, { quoted, letters, flags, least, most, operator, ...operands }: Groups): void {
+function add(group: Group, token: Groups): void {
+  const { quoted, letters, flags, least, most, operator } = token
   if (least !== undefined) addCopies(group, Math.max(1, Number(least), Number(most ?? 0)))
   else if (operator !== undefined) {
     group.sum++
@@ -73,7 +74,7 @@ function add(group: Group, { quoted, letters, flags, least, most, operator, ...o
     group.last++
   } else if (letters !== undefined || quoted !== undefined) addLetters(group, letters ?? quoted ?? '')
   else if (flags === undefined) {
-    const cost = costOf(operands['escape'] ?? operands['characters'] ?? '')
+    const cost = costOf(token.escape ?? token.characters ?? '')
     addOperand(group, cost, Math.min(cost, costOfCopy))
   }
 }
@@ -91,12 +92,14 @@ export function patternCost(pattern: string): number {
     group = open.pop() ?? emptyGroup()
     addOperand(group, sum + 2, copy + 2)
   }
-  for (const { groups = {} } of pattern.matchAll(tokens))
-    if (groups['begin'] !== undefined) {
+  for (const { groups = {} } of pattern.matchAll(tokens)) {
+    const { begin, end } = groups
+    if (begin !== undefined) {
       open.push(group)
       group = emptyGroup()
-    } else if (groups['end'] !== undefined) close()
+    } else if (end !== undefined) close()
     else add(group, groups)
+  }
   while (open.length > 0) close()
   return Math.max(pattern.length, group.sum)
 }

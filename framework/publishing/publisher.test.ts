@@ -37,6 +37,23 @@ const alone = defineVirtualWorkspace('alone', '/services/alone/:alone', () => ({
     shardSelector: object => object.metadata.labels?.selector ?? '',
   },
 }))
+/** Looks only at the object that a changed one names. */
+const looked: string[] = []
+const linked = defineVirtualWorkspace('linked', '/services/linked/:linked', ({ informers }) => ({
+  apis: () => undefined,
+  publisher: {
+    ...publisherBy('linked'),
+    dependsOn: [widgets],
+    dependents: ({ metadata }) =>
+      [informers.for(widgets).get('root', 'ns', metadata.labels?.for ?? '')].filter(
+        found => found !== undefined,
+      ),
+    views: object => {
+      looked.push(object.metadata.name ?? '')
+      return undefined
+    },
+  },
+}))
 const crew = defineVirtualWorkspace('crew', '/services/crew/:crew', () => ({
   apis: () => undefined,
   publisher: publisherBy('crew'),
@@ -68,7 +85,7 @@ describe('publishing URLs', () => {
     const informers = createInformers(shard, silent, stop.signal)
     const host = { backend: shard, informers, log: silent }
     const viewUrls = { ...onlyUrl('https://views.example/base/'), own: 'https://shard.example', isSelected }
-    const workspaces = [team(host), crew(host), alone(host)]
+    const workspaces = [team(host), crew(host), alone(host), linked(host)]
     publishing = publishUrls({ workspaces, ...host, viewUrls, signal: stop.signal })
   })
   afterEach(async () => {
@@ -99,6 +116,16 @@ describe('publishing URLs', () => {
     await create('here', { alone: 'blue' })
     assert.deepEqual(await published('here'), ['https://views.example/base/services/alone/blue'])
     assert.deepEqual(urlsOf((await shard.storage(widgets).get(ctx(), key('elsewhere'))).object), [])
+  })
+
+  it('looks only at the objects that depend on a changed one', async () => {
+    for (const name of ['a', 'b', 'c']) await create(name, {})
+    await create('last', { team: 'blue' })
+    await published('last')
+    looked.length = 0
+    await create('changed', { for: 'b' })
+    while (!looked.includes('changed') || !looked.includes('b')) await new Promise(setImmediate)
+    assert.deepEqual([looked.includes('a'), looked.includes('c')], [false, false])
   })
 
   it('does not change other objects', async () => {

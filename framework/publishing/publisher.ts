@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Pace } from '../async/awaitable.ts'
 import { Backoff } from '../async/backoff.ts'
 import type { Backend, ResourceRef } from '../contract/backend.ts'
 import type { Informer, Informers } from '../contract/informer.ts'
-import { type Item, isCopied } from '../contract/item.ts'
+import { type Item, type ItemEvent, isCopied } from '../contract/item.ts'
 import type { Logger } from '../contract/log.ts'
 import { loopbackContext } from '../contract/loopback.ts'
 import type { UrlPublisher, VirtualWorkspace } from '../contract/workspace.ts'
@@ -69,7 +70,10 @@ async function keepPublished(publishing: Publishing, of: Publisher): Promise<voi
   const others = of.publisher.dependsOn.map(ref => informers.for(ref))
   await unlessAborted(signal, Promise.all([objects, ...others].map(informer => informer.synced)))
   const work: Work = { items: new Set(), all: true, wake: () => undefined }
-  const stops = [...subscribe(work, objects, others), publishing.viewUrls.onChange(() => republishAll(work))]
+  const stops = [
+    ...subscribe(work, of.publisher, objects, others),
+    publishing.viewUrls.onChange(() => republishAll(work)),
+  ]
   const backoff = new Backoff(pauses)
   while (!signal.aborted) {
     const failed = await publishWork(publishing, of, objects, work)
@@ -81,13 +85,23 @@ async function keepPublished(publishing: Publishing, of: Publisher): Promise<voi
   for (const stop of stops) stop()
 }
 
-function subscribe(work: Work, objects: Informer, others: readonly Informer[]): readonly (() => void)[] {
+function subscribe(
+  work: Work,
+  publisher: UrlPublisher,
+  objects: Informer,
+  others: readonly Informer[],
+): readonly (() => void)[] {
   const stopObjects = objects.onEvent(({ type, item }) => {
     if (type !== 'DELETED') work.items.add(item)
     work.wake()
   })
-  const stopOthers = others.map(informer => informer.onEvent(() => republishAll(work)))
-  return [stopObjects, ...stopOthers]
+  const changed = ({ item }: ItemEvent): void => {
+    const dependents = publisher.dependents?.(item.object)
+    if (dependents === undefined) work.all = true
+    for (const dependent of dependents ?? []) work.items.add(dependent)
+    if (dependents?.length !== 0) work.wake()
+  }
+  return [stopObjects, ...others.map(informer => informer.onEvent(changed))]
 }
 
 function republishAll(work: Work): void {
@@ -106,7 +120,10 @@ async function publishWork(
   work.all = false
   work.items.clear()
   const failed: Item[] = []
+  const pace = new Pace()
   for (const { key } of items) {
+    const wait = pace.due()
+    if (wait !== undefined) await wait
     const item = objects.get(key.cluster, key.namespace, key.name)
     if (item === undefined || isCopied(item.meta) || publishing.signal.aborted) continue
     try {

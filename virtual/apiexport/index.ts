@@ -16,7 +16,7 @@ export const apiexport = defineVirtualWorkspace('apiexport', '/services/apiexpor
     apis: exportApis(host, exports).of,
     ...exportAuthorizer(host, exports),
     admission: [selectorAdmission(exports)],
-    publisher: slicePublisher(exports),
+    publisher: slicePublisher(exports, host),
     run: async (ready, signal) => {
       await exports.synced
       ready()

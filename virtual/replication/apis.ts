@@ -4,15 +4,20 @@ import { crossClusterRead } from '../../framework/informers/crossclusterread.ts'
 import type { ClusterCachedResource } from '../../kcp/index.ts'
 import { definitionOf, readOnlyResourcesOf } from '../../openapi/index.ts'
 import { KeptApis } from '../shared/exports/exports.ts'
-import type { Publication, SliceParams, Slices } from './slices.ts'
+import { dependenciesOf, type Publication, type SliceParams, type Slices } from './slices.ts'
 
 /** The ApiSets of all slices. */
 export function sliceApis(shared: SharedCache, slices: Slices): KeptApis<SliceParams> {
   const apis = new KeptApis<SliceParams>(params => {
     const found = slices.find(params)
-    return found && { version: versionOf(found), resources: () => resourcesOf(shared, found) }
+    if (found === undefined) return undefined
+    return {
+      version: versionOf(found),
+      dependsOn: dependenciesOf(params, found),
+      resources: () => resourcesOf(shared, found),
+    }
   })
-  slices.onChange(() => apis.refresh())
+  slices.onChange(changed => apis.refresh(changed))
   return apis
 }
 

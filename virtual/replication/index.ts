@@ -20,7 +20,7 @@ export const replication = defineVirtualWorkspace(
       ...sliceAuthorizer(host, slices),
       // The view reads published objects as the server itself.
       actAs: () => loopback,
-      publisher: slicePublisher(slices),
+      publisher: slicePublisher(slices, host),
       run: async (ready, signal) => {
         await slices.synced
         ready()

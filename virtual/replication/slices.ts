@@ -9,8 +9,14 @@ import {
   pathAnnotation,
   resources,
 } from '../../kcp/index.ts'
-
-import { clusterOf, type ExportParams, type Exports, watchExports } from '../shared/exports/exports.ts'
+import {
+  clusterOf,
+  dependencyOn,
+  type ExportParams,
+  type Exports,
+  exportOf,
+  watchExports,
+} from '../shared/exports/exports.ts'
 
 /** The params of the view's path: the slice's logical cluster, and its name. */
 export type SliceParams = { readonly provider: string; readonly slice: string }
@@ -28,8 +34,8 @@ export interface Slices {
   readonly exports: Exports
   /** undefined unless slice, export and ClusterCachedResource exist, are valid and refer to each other. */
   find(params: SliceParams): Publication | undefined
-  /** Calls `changed` when a publication may have changed. */
-  onChange(changed: () => void): void
+  /** Calls `changed` with what publications depend on when it has changed (`dependenciesOf`). */
+  onChange(changed: (dependencies: readonly string[]) => void): void
   readonly synced: Promise<unknown>
 }
 
@@ -41,7 +47,12 @@ export function watchSlices(host: Host, { informers }: SharedCache): Slices {
     const path = meta.annotations[pathAnnotation] ?? key.cluster
     return [...new Set([key.cluster, path])].map(place => `${place}|${key.name}`)
   })
-  const sources: readonly Informer[] = [slices, published, exports.exports, exports.schemas]
+  const sources: Readonly<Record<string, Informer>> = {
+    slice: slices,
+    published,
+    export: exports.exports,
+    schema: exports.schemas,
+  }
   return {
     exports,
     find({ provider, slice: name }) {
@@ -51,10 +62,24 @@ export function watchSlices(host: Host, { informers }: SharedCache): Slices {
       const found = byReference(`${reference.path || provider}|${reference.name}`)[0]
       return found && publicationOf(exports, slice, found)
     },
-    onChange: changed => sources.forEach(source => void source.onEvent(changed)),
+    onChange(changed) {
+      for (const [kind, source] of Object.entries(sources))
+        source.onEvent(({ item }) => changed([dependencyOn(kind, item.key)]))
+    },
     synced: Promise.all([exports.synced, slices.synced, published.synced]),
   }
 }
+
+/** What the publication of a slice depends on. */
+export const dependenciesOf = (
+  { provider, slice }: SliceParams,
+  { export: exported, schema, published }: Publication,
+): readonly string[] => [
+  dependencyOn('slice', { cluster: provider, name: slice }),
+  dependencyOn('published', published.key),
+  dependencyOn('export', exportOf(exported)),
+  dependencyOn('schema', schema.key),
+]
 
 const isValid = ({ status }: ClusterCachedResourceEndpointSlice): boolean =>
   ['ResourceValid', 'APIExportValid'].every(type =>

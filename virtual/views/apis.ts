@@ -91,10 +91,12 @@ export class ViewApis {
     return made
   }
 
-  /** Drops the Views whose source has changed, all or those of one logical cluster: their watches expire. */
-  refresh(cluster?: string): void {
-    for (const { params } of this.#kept.values())
-      if (cluster === undefined || cluster === params.owner) this.of(params)
+  /** Drops the Views of a logical cluster whose source has changed: their watches expire. */
+  refresh(owner: string): void {
+    for (const { key } of this.#options.host.informers.for(resources.views).list(owner)) {
+      const params = { owner, view: key.name }
+      if (this.#kept.has(idOf(params))) this.of(params)
+    }
   }
 
   #drop(id: string): void {

@@ -19,13 +19,11 @@ export const views = defineVirtualWorkspace('views', '/services/views/:owner/:vi
   const statuses = new ViewStatuses(host, () => apis)
   const apis = new ViewApis({
     host,
-    exportApis: exportApis(host, exports),
+    exportApis: exportApis(host, exports, ({ provider }) => apis.refresh(provider)),
     personal: workspaceApis(host),
     clusters,
     failed: statuses.failed,
   })
-  exports.exports.onEvent(() => apis.refresh())
-  exports.schemas.onEvent(() => apis.refresh())
   for (const source of ownSources)
     host.informers.for(source).onEvent(({ item }) => apis.refresh(item.key.cluster))
   return {
@@ -35,7 +33,7 @@ export const views = defineVirtualWorkspace('views', '/services/views/:owner/:vi
     },
     ...viewAuthorizer({ host, exports, apis, clusters }),
     admission: [claimAdmission(apis, selectorAdmission(exports))],
-    publisher: viewPublisher(apis),
+    publisher: viewPublisher(apis, host),
     run: async (ready, signal) => {
       await exports.synced
       ready()

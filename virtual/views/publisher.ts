@@ -1,13 +1,17 @@
-import type { KubeObject, UrlPublisher } from '../../framework/index.ts'
+import type { Host, KubeObject, UrlPublisher } from '../../framework/index.ts'
 import { resources } from '../../kcp/index.ts'
+import { clusterOf } from '../shared/exports/exports.ts'
 import type { ViewApis } from './apis.ts'
-import { ownSources } from './sources.ts'
+import { isOwnSource, ownSources } from './sources.ts'
 import type { ViewObject, ViewParams } from './types.ts'
 
 /** Publishes the URL of every View that serves a resource. */
-export const viewPublisher = (apis: ViewApis): UrlPublisher<ViewParams> => ({
+export const viewPublisher = (apis: ViewApis, { informers }: Host): UrlPublisher<ViewParams> => ({
   objects: resources.views,
   dependsOn: [resources.apiExports, resources.apiResourceSchemas, ...ownSources],
+  // Exports and schemas of other logical clusters are those of claims.
+  dependents: changed =>
+    informers.for(resources.views).list(isOwnSource(changed) ? clusterOf(changed) : undefined),
   // `oriel virtual-workspaces` does not serve Views.
   isOnlyHere: true,
   views(object) {

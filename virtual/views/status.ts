@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Pace } from '../../framework/async/awaitable.ts'
 import { Backoff } from '../../framework/async/backoff.ts'
 import { type Host, type Item, type KubeObject, loopbackContext, StatusError } from '../../framework/index.ts'
 import { withoutVersion } from '../../framework/publishing/publisher.ts'
@@ -80,7 +81,10 @@ export class ViewStatuses {
     const work = [...this.#work]
     this.#work.clear()
     let isDone = true
+    const pace = new Pace()
     for (const [id, params] of work) {
+      const wait = pace.due()
+      if (wait !== undefined) await wait
       if (signal.aborted) return true
       try {
         await this.#write(params, signal)

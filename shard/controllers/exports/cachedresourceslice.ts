@@ -1,4 +1,4 @@
-import type { ItemEvent } from '../../../framework/contract/item.ts'
+import type { Informer } from '../../../framework/contract/informer.ts'
 import type { ClusterName } from '../../../framework/meta/object.ts'
 import { isCopy } from '../../../kcp/annotations.ts'
 import { cacheGroup } from '../../../kcp/apigroups.ts'
@@ -7,7 +7,14 @@ import type { ClusterCachedResourceEndpointSlice } from '../../../kcp/cache.ts'
 import { type ConditionState, isFalse, isTrue, setConditions } from '../../../kcp/conditions.ts'
 import { resources } from '../../../kcp/resources.ts'
 import { clusterScoped, updateStatus } from '../client.ts'
-import { type Controller, createController, keyOf, parseKey } from '../controller.ts'
+import {
+  type Controller,
+  type ControllerDefinition,
+  createController,
+  keyFor,
+  keyOf,
+  parseKey,
+} from '../controller.ts'
 import type { KcpControllerDeps } from '../host.ts'
 import { partitionOf } from './endpointslice.ts'
 
@@ -15,7 +22,7 @@ type Slice = ClusterCachedResourceEndpointSlice
 
 /** Reports whether the objects that a slice refers to exist; the view publishes the URLs itself. */
 export function cachedResourceSliceController(deps: KcpControllerDeps): Controller {
-  const { client, informers, tenancy } = deps
+  const { client, informers } = deps
   const slices = informers.for(resources.cachedResourceSlices)
   const reconcile = async (key: string): Promise<undefined> => {
     const { cluster, name } = parseKey(key)
@@ -31,25 +38,38 @@ export function cachedResourceSliceController(deps: KcpControllerDeps): Controll
       }),
     )
   }
-  // A reference may name any workspace, and slices are few.
-  const all = (): readonly string[] => slices.list().map(keyOf)
-  const inCluster = ({ item }: ItemEvent): readonly string[] => slices.list(item.key.cluster).map(keyOf)
   return createController(
-    {
-      name: 'clustercachedresourceendpointslice',
-      reconcile,
-      sources: [
-        { informer: slices, keys: ({ item }) => [keyOf(item)] },
-        {
-          informer: informers.for(resources.clusterCachedResources),
-          keys: ({ type }) => (type === 'MODIFIED' ? [] : all()),
-        },
-        { informer: informers.for(resources.apiExports), keys: all },
-        { informer: informers.for(tenancy.partitions), keys: inCluster },
-      ],
-    },
+    { name: 'clustercachedresourceendpointslice', reconcile, sources: changesOf(deps, slices) },
     deps.log,
   )
+}
+
+/** Changes of the slice, of its partition, and of objects with the names that it refers to. */
+function changesOf(
+  { informers, tenancy }: KcpControllerDeps,
+  slices: Informer,
+): ControllerDefinition['sources'] {
+  // A reference may name any workspace, and a path leads to another one later.
+  const byResource = slices.index(({ object }) => [(object as Slice).spec.clusterCachedResource.name])
+  const byExport = slices.index(({ object }) => [(object as Slice).spec.export.name])
+  const byPartition = slices.index(({ key, object }) => [
+    keyFor(key.cluster, (object as Slice).spec.partition ?? ''),
+  ])
+  return [
+    { informer: slices, keys: ({ item }) => [keyOf(item)] },
+    {
+      informer: informers.for(resources.clusterCachedResources),
+      keys: ({ type, item }) => (type === 'MODIFIED' ? [] : byResource(item.key.name).map(keyOf)),
+    },
+    {
+      informer: informers.for(resources.apiExports),
+      keys: ({ item }) => byExport(item.key.name).map(keyOf),
+    },
+    {
+      informer: informers.for(tenancy.partitions),
+      keys: ({ item }) => byPartition(keyOf(item)).map(keyOf),
+    },
+  ]
 }
 
 function statusOf(

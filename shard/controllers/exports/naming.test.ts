@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import type { IndexFn, Informer, Informers } from '../../../framework/contract/informer.ts'
-import type { Item } from '../../../framework/contract/item.ts'
+import type { Informers } from '../../../framework/contract/informer.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { asCrd, conditionOf } from '../../registry/crd.ts'
+import { countingInformer } from '../../testing/countinginformer.ts'
 import { namingStatus, takenNames } from './naming.ts'
 
 const definition = (i: number, kind = `K${i}`): KubeObject => {
@@ -16,29 +16,11 @@ const definition = (i: number, kind = `K${i}`): KubeObject => {
   }
 }
 
-/** An informer of definitions in one logical cluster, which counts how often objects are read. */
-function informerOf(objects: readonly KubeObject[]) {
-  const reads = { count: 0 }
-  const items = objects.map(object => ({
-    key: { cluster: 'root', namespace: '', name: object.metadata.name },
-    get object() {
-      reads.count++
-      return object
-    },
-  })) as unknown as readonly Item[]
-  const index = (fn: IndexFn) => {
-    const found = new Map<string, Item[]>()
-    for (const item of items) for (const key of fn(item)) found.set(key, [...(found.get(key) ?? []), item])
-    return (key: string) => found.get(key) ?? []
-  }
-  return { reads, informer: { index, list: () => items } as unknown as Informer }
-}
-
-const none = { for: () => informerOf([]).informer } as unknown as Informers
+const none = { for: () => countingInformer([]).informer } as unknown as Informers
 
 describe('names of definitions', () => {
   const all = Array.from({ length: 500 }, (_, i) => definition(i))
-  const { reads, informer } = informerOf(all)
+  const { reads, informer } = countingInformer(all)
   const taken = takenNames(informer, none)
   const stateOf = (crd: KubeObject): string | undefined =>
     conditionOf(namingStatus(asCrd(crd), taken('root', asCrd(crd))), 'NamesAccepted')?.reason

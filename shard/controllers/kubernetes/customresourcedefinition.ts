@@ -23,7 +23,14 @@ import {
   updateStatus,
   withoutFinalizer,
 } from '../client.ts'
-import { type Controller, createController, keyFor, keyOf, parseKey } from '../controller.ts'
+import {
+  type Controller,
+  type ControllerDefinition,
+  createController,
+  keyFor,
+  keyOf,
+  parseKey,
+} from '../controller.ts'
 import { acceptedNames, isWaitingForNames, namingStatus, takenNames } from '../exports/naming.ts'
 import { deleteContent, recheck } from '../remaining.ts'
 
@@ -58,33 +65,36 @@ export function definitionController(deps: DefinitionControllerDeps): Controller
     await inTurn(group, () => writeStatus(deps, cluster, name, now => namingStatus(now, taken(cluster, now))))
     return undefined
   }
-  const waitingIn = (cluster: ClusterName, group: string): readonly string[] =>
-    waiting(keyFor(cluster, group)).map(keyOf)
+  const waitingIn: WaitingIn = (cluster, group) => waiting(keyFor(cluster, group)).map(keyOf)
   return createController(
     {
       name: 'customresourcedefinition',
       reconcile,
       terminating: { content: deps.content, keys: definedBy(definitions) },
-      sources: [
-        {
-          informer: definitions,
-          keys: event => {
-            const { item } = event
-            const others = releasesNames(event)
-              ? waitingIn(item.key.cluster, asCrd(item.object).spec.group)
-              : []
-            return [keyOf(item), ...others]
-          },
-        },
-        {
-          informer: deps.informers.for(resources.apiBindings),
-          keys: event => boundGroups(event).flatMap(group => waitingIn(event.item.key.cluster, group)),
-        },
-      ],
+      sources: changesOf(deps.informers, waitingIn),
     },
     deps.log,
   )
 }
+
+/** The definitions of a group whose names others have. */
+type WaitingIn = (cluster: ClusterName, group: string) => readonly string[]
+
+/** Changes of the definition, and of definitions and bindings that may release names that it waits for. */
+const changesOf = (informers: Informers, waitingIn: WaitingIn): ControllerDefinition['sources'] => [
+  {
+    informer: informers.for(resources.crds),
+    keys(event) {
+      const { item } = event
+      if (!releasesNames(event)) return [keyOf(item)]
+      return [keyOf(item), ...waitingIn(item.key.cluster, asCrd(item.object).spec.group)]
+    },
+  },
+  {
+    informer: informers.for(resources.apiBindings),
+    keys: event => boundGroups(event).flatMap(group => waitingIn(event.item.key.cluster, group)),
+  },
+]
 
 /** Whether others may have names after this change of a definition. */
 function releasesNames({ type, item, previous }: ItemEvent): boolean {

@@ -1,5 +1,9 @@
-import type { KubeObject } from '../../../framework/index.ts'
-import type { APIExportEndpointSlice, ClusterCachedResourceEndpointSlice } from '../../../kcp/index.ts'
+import type { Informer, Item, KubeObject } from '../../../framework/index.ts'
+import type {
+  APIBinding,
+  APIExportEndpointSlice,
+  ClusterCachedResourceEndpointSlice,
+} from '../../../kcp/index.ts'
 import { clusterOf, type ExportParams, type Exports } from './exports.ts'
 
 /**
@@ -17,6 +21,18 @@ export function consumedExport(
   if (found === undefined) return undefined
   const params = { provider: found.key.cluster, name: found.key.name }
   return { params, isConsumed: exports.bindingsOf(params).length > 0 }
+}
+
+/**
+ * Finds the slices whose export may be that of a binding, or the export itself: by its name, because a path may lead to another logical
+ * cluster later.
+ */
+export function slicesByExport(slices: Informer): (changed: KubeObject) => readonly Item[] {
+  const byName = slices.index(({ object }) => [(object as APIExportEndpointSlice).spec?.export?.name ?? ''])
+  return changed => {
+    const bound = (changed as APIBinding).spec?.reference?.export?.name
+    return byName((changed.kind === 'APIBinding' ? bound : changed.metadata.name) ?? '')
+  }
 }
 
 /** The URLs in the status of a slice. */

@@ -10,7 +10,7 @@ import { type APIExport, apisGroup, type PermissionClaim } from '../../../kcp/in
 
 import { apiResourcesOf, definitionOf } from '../../../openapi/index.ts'
 import { claimedGroup, claimLens, ownBindingsLens } from './claims.ts'
-import { type ExportParams, type Exports, exportOf, KeptApis } from './exports.ts'
+import { dependencyOn, type ExportParams, type Exports, exportOf, KeptApis, type Plan } from './exports.ts'
 
 type Resource = ApiResource<ExportParams>
 const readOnly: readonly Verb[] = ['get', 'list', 'watch']
@@ -67,11 +67,11 @@ function claimSources(
   params: ExportParams,
   claim: PermissionClaim,
 ): readonly Source[] {
-  const lens = claimLens(exportOf(params), claim)
+  const lens = (): Lens => claimLens(exportOf(params), claim)
   if (!claim.identityHash)
-    return claimedGroups(claim).flatMap(group => systemSource(host, group, claim.resource, lens))
+    return claimedGroups(claim).flatMap(group => systemSource(host, group, claim.resource, lens()))
   const schema = schemaOfIdentity(exports, claim)
-  return schema === undefined ? [] : [schemaSource(host, schema, claim.identityHash, lens)]
+  return schema === undefined ? [] : [schemaSource(host, schema, claim.identityHash, lens())]
 }
 
 /** A claim on events serves both groups. */
@@ -80,14 +80,22 @@ const claimedGroups = (claim: PermissionClaim): readonly string[] =>
     ? ['', 'events.k8s.io']
     : [claimedGroup(claim.group, claim.resource)]
 
-/** The first export, by logical cluster and name, that has this identity and exports the resource. */
+/** The exports, by logical cluster and name, that have this identity and export the resource. */
+const offersOf = (
+  exports: Exports,
+  claim: PermissionClaim,
+): readonly { readonly cluster: string; readonly schema: string }[] =>
+  exports.byIdentity(claim.identityHash ?? '').flatMap(({ key: { cluster }, object }) => {
+    const resources = (object as APIExport).spec?.resources ?? []
+    const found = resources.find(each => each.group === claim.group && each.name === claim.resource)
+    return found === undefined ? [] : [{ cluster, schema: found.schema }]
+  })
+
+/** The schema of the first of these exports that has it. */
 function schemaOfIdentity(exports: Exports, claim: PermissionClaim): Item | undefined {
-  for (const { key, object } of exports.byIdentity(claim.identityHash ?? '')) {
-    const resource = (object as APIExport).spec?.resources?.find(
-      r => r.group === claim.group && r.name === claim.resource,
-    )
-    const schema = resource && exports.schemas.get(key.cluster, '', resource.schema)
-    if (schema !== undefined) return schema
+  for (const { cluster, schema } of offersOf(exports, claim)) {
+    const found = exports.schemas.get(cluster, '', schema)
+    if (found !== undefined) return found
   }
   return undefined
 }
@@ -141,16 +149,46 @@ const ownBindingSource = (host: Host, params: ExportParams): readonly Source[] =
     resources: () => source.resources().map(r => ({ ...r, verbs: readOnly, subresources: [] })),
   }))
 
-/** The ApiSets of all exports. */
-export function exportApis(host: Host, exports: Exports): KeptApis<ExportParams> {
-  const apis = new KeptApis<ExportParams>(params => {
+/** The ApiSets of all exports. `replaced` is called when that of an export has changed. */
+export function exportApis(
+  host: Host,
+  exports: Exports,
+  replaced?: (params: ExportParams) => void,
+): KeptApis<ExportParams> {
+  const planOf = (params: ExportParams): Plan<ExportParams> | undefined => {
     const sources = sourcesOf(host, exports, params)
     if (sources.length === 0) return undefined
-    return { version: versionOf(sources), resources: () => sources.flatMap(source => source.resources()) }
-  })
-  exports.exports.onEvent(() => apis.refresh())
-  exports.schemas.onEvent(() => apis.refresh())
+    return {
+      version: versionOf(sources),
+      dependsOn: dependenciesOf(exports, params),
+      resources: () => sources.flatMap(source => source.resources()),
+    }
+  }
+  const apis = new KeptApis<ExportParams>(planOf, replaced)
+  exports.exports.onEvent(({ item, previous = item }) =>
+    apis.refresh([ownKey(item.key), ...[item, previous].flatMap(identityKeys)]),
+  )
+  exports.schemas.onEvent(({ item }) => apis.refresh([schemaKey(item.key.cluster, item.key.name)]))
   return apis
+}
+
+/** The export, its schemas, and those that may be found for its claims. */
+function dependenciesOf(exports: Exports, params: ExportParams): readonly string[] {
+  const { resources = [], permissionClaims = [] } = exports.find(params)?.spec ?? {}
+  const own = resources.map(({ schema }) => schemaKey(params.provider, schema))
+  const claimed = permissionClaims.flatMap(claim => [
+    ...(claim.identityHash ? [identityKey(claim.identityHash)] : []),
+    ...offersOf(exports, claim).map(({ cluster, schema }) => schemaKey(cluster, schema)),
+  ])
+  return [ownKey(exportOf(params)), ...own, ...claimed]
+}
+
+const ownKey = (of: { readonly cluster: string; readonly name: string }): string => dependencyOn('export', of)
+const schemaKey = (cluster: string, name: string): string => dependencyOn('schema', { cluster, name })
+const identityKey = (hash: string): string => `identity|${hash}`
+const identityKeys = ({ object }: Item): readonly string[] => {
+  const hash = (object as APIExport).status?.identityHash
+  return hash ? [identityKey(hash)] : []
 }
 
 const versionOf = (sources: readonly Source[]): string =>

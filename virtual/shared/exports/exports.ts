@@ -64,8 +64,11 @@ export function watchExports({ informers, shared }: Host): Exports {
     resolve: (path, name) => byReference(reference(path, name))[0],
     byIdentity: hash => [...byIdentity(hash)].sort(byClusterAndName),
     bindingsOf,
-    bindingIn: (cluster, params) =>
-      bindingsOf(params).find(item => item.key.cluster === cluster)?.object as APIBinding | undefined,
+    // An export may have bindings in thousands of logical clusters.
+    bindingIn: (cluster, { provider, name }) =>
+      bindings.list(cluster).find(item => exportsBoundBy(item).includes(reference(provider, name)))?.object as
+        | APIBinding
+        | undefined,
     synced: Promise.all([exports.synced, schemas.synced, bindings.synced]),
   }
 }
@@ -109,15 +112,23 @@ export function mayUseContent(
   return decisionBy(backend.authorizer, { user: ctx.user, action }, ctx)
 }
 
-/** The resources for some params, and a text that changes with them. */
+/** The resources for some params, a text that changes with them, and what they are made of: any keys. */
 export interface Plan<P extends Params> {
   readonly version: string
+  readonly dependsOn: readonly string[]
   resources(): readonly ApiResource<P>[]
 }
+
+/** What sets are made of: an object of some kind. */
+export const dependencyOn = (
+  kind: string,
+  { cluster, name }: { readonly cluster: string; readonly name: string },
+): string => `${kind}|${cluster}|${name}`
 
 interface Kept<P extends Params> {
   readonly params: P
   readonly version: string
+  readonly dependsOn: ReadonlySet<string>
   readonly set: ApiSet<P>
   readonly replaced: AbortController
 }
@@ -125,32 +136,65 @@ interface Kept<P extends Params> {
 /** A cache of ApiSets by params: the same object is returned until its resources change. */
 export class KeptApis<P extends Params> {
   readonly #kept = new Map<string, Kept<P>>()
+  /** The keys of the kept sets by what they depend on. */
+  readonly #dependents = new Map<string, Set<string>>()
   readonly #plan: (params: P) => Plan<P> | undefined
+  readonly #replaced: (params: P) => void
 
-  constructor(plan: (params: P) => Plan<P> | undefined) {
+  /** `replaced` is called when a set has been dropped. */
+  constructor(plan: (params: P) => Plan<P> | undefined, replaced: (params: P) => void = () => undefined) {
     this.#plan = plan
+    this.#replaced = replaced
   }
 
   readonly of = (params: P): ApiSet<P> | undefined => {
     const key = Object.values(params).join('/')
-    const kept = this.#kept.get(key) ?? this.#make(params)
-    if (kept !== undefined) this.#kept.set(key, kept)
-    return kept?.set
+    return (this.#kept.get(key) ?? this.#make(key, params))?.set
   }
 
-  #make(params: P): Kept<P> | undefined {
+  #make(key: string, params: P): Kept<P> | undefined {
     const plan = this.#plan(params)
     if (plan === undefined) return undefined
     const replaced = new AbortController()
-    return { params, version: plan.version, set: apiSetOf(plan.resources(), replaced.signal), replaced }
+    const set = apiSetOf(plan.resources(), replaced.signal)
+    return this.#keep(key, { params, ...plan, dependsOn: new Set(plan.dependsOn), set, replaced })
   }
 
-  /** Drops changed sets and ends their watches; the next request creates them again. */
-  refresh(): void {
-    for (const [key, { params, version, replaced }] of this.#kept) {
-      if (this.#plan(params)?.version === version) continue
-      this.#kept.delete(key)
-      replaced.abort()
+  #keep(key: string, kept: Kept<P>): Kept<P> {
+    this.#kept.set(key, kept)
+    for (const dependency of kept.dependsOn) {
+      const dependents = this.#dependents.get(dependency) ?? new Set()
+      this.#dependents.set(dependency, dependents.add(key))
     }
+    return kept
+  }
+
+  #remove(key: string, { dependsOn }: Kept<P>): void {
+    this.#kept.delete(key)
+    for (const dependency of dependsOn) {
+      const dependents = this.#dependents.get(dependency)
+      dependents?.delete(key)
+      if (dependents?.size === 0) this.#dependents.delete(dependency)
+    }
+  }
+
+  /** Drops the sets that depend on one of these and have changed, and ends their watches; the next request makes them again. */
+  refresh(changed: readonly string[]): void {
+    const keys = new Set(changed.flatMap(dependency => [...(this.#dependents.get(dependency) ?? [])]))
+    for (const key of keys) {
+      const kept = this.#kept.get(key)
+      if (kept !== undefined) this.#check(key, kept)
+    }
+  }
+
+  #check(key: string, kept: Kept<P>): void {
+    const plan = this.#plan(kept.params)
+    this.#remove(key, kept)
+    if (plan?.version === kept.version) {
+      this.#keep(key, { ...kept, dependsOn: new Set(plan.dependsOn) })
+      return
+    }
+    kept.replaced.abort()
+    this.#replaced(kept.params)
   }
 }
