@@ -79,7 +79,7 @@ describe('work queue', () => {
       const end = performance.now() + 5
       while (performance.now() < end);
     }
-    const queue = createQueue({ name: 't', log: silent, reconcile })
+    const queue = createQueue({ name: 't', log: silent, concurrency: 2, reconcile })
     for (let i = 0; i < 20; i++) queue.add(`many|${i}`)
     void queue.run(stop.signal)
     await queue.idle()

@@ -92,8 +92,8 @@ const isWorkspace = ({ apiVersion, kind }: MountRef): boolean =>
   kind === 'Workspace' && apiVersion.startsWith('tenancy.kcp.io/')
 
 /**
- * Calls `changed` with the key of every link when a workspace is created, deleted or moved: each link may depend on
- * it.
+ * Calls `changed` with the keys of links when a workspace is created, deleted or moved: of those with its name or its logical cluster in
+ * their path.
  */
 export function followLinks(
   { informers, shard, tenancy }: KcpControllerDeps,
@@ -102,18 +102,23 @@ export function followLinks(
   const workspaces = informers.for(tenancy.workspaces)
   const links = workspaces.index(linksOf(shard.externalURL))
   return workspaces.onEvent(event => {
-    const all = links('')
-    if (all.length > 0 && movesSomething(event)) for (const link of all) changed(keyOf(link))
+    if (!movesSomething(event)) return
+    const segments = new Set([event.item, event.previous ?? event.item].flatMap(segmentsOf))
+    for (const link of new Set([...segments].flatMap(links))) changed(keyOf(link))
   })
 }
+
+const segmentsOf = ({ key, object }: Item): readonly string[] => [
+  key.name,
+  (object as Workspace).spec?.cluster ?? '',
+]
 
 const linksOf =
   (externalURL: string): Parameters<Informer['index']>[0] =>
   ({ object }) => {
     const { spec } = object as Workspace
-    const isLink =
-      mountOf(object as Workspace) !== undefined && pathIn(externalURL, spec?.URL ?? '') !== undefined
-    return isLink ? [''] : []
+    if (mountOf(object as Workspace) === undefined) return []
+    return pathIn(externalURL, spec?.URL ?? '')?.split(':') ?? []
   }
 
 const movesSomething = ({ type, item, previous }: ItemEvent): boolean =>

@@ -28,8 +28,8 @@ import { createLogicalCluster } from './logicalclustercreation.ts'
 import { homeOf, target, type WorkspaceStep } from './workspacehome.ts'
 import { withRemaining, workspaceStatus } from './workspacestatus.ts'
 
-/** Milliseconds until an unschedulable workspace is tried again. */
-const unplacedAgain = 5_000
+/** Milliseconds until an unschedulable workspace is tried again: as long as it has existed, within these. */
+const [soonest, latest] = [5_000, 300_000]
 
 /** Creates the LogicalCluster of every Workspace and copies its phase (kcp `pkg/reconciler/tenancy/workspace`). */
 export function workspaceController(deps: KcpControllerDeps): Controller {
@@ -88,12 +88,12 @@ const logicalClusterOf = (
 async function choose(step: WorkspaceStep, workspace: Workspace): Promise<number | undefined> {
   const { client, directory } = step.deps
   const placement = placementOf(directory, step, workspace)
-  if ('problem' in placement) return unschedulable(step, placement.problem)
+  if ('problem' in placement) return unschedulable(step, workspace, placement.problem)
   await updateObject<Workspace>(client, ...target(step), current => placed(current, placement))
   return undefined
 }
 
-async function unschedulable(step: WorkspaceStep, problem: string): Promise<number> {
+async function unschedulable(step: WorkspaceStep, workspace: Workspace, problem: string): Promise<number> {
   const state = isFalse('WorkspaceScheduled', 'Error', 'Unschedulable', problem)
   await updateStatus<Workspace>(step.deps.client, ...target(step), current => ({
     ...current,
@@ -103,7 +103,8 @@ async function unschedulable(step: WorkspaceStep, problem: string): Promise<numb
       conditions: setConditions(current.status?.conditions, [state]),
     },
   }))
-  return unplacedAgain
+  const { creationTimestamp = '' } = workspace.metadata
+  return Math.min(latest, Math.max(soonest, Date.now() - Date.parse(creationTimestamp)))
 }
 
 /** Creates the LogicalCluster; its first event enqueues the Workspace again. */
@@ -113,8 +114,10 @@ async function place(
   cluster: ClusterName,
 ): Promise<number | undefined> {
   const made = await createLogicalCluster(step, workspace, cluster).catch(asProblem)
-  if (typeof made === 'string') return unschedulable(step, made)
-  return made ? undefined : unschedulable(step, `logical cluster "${cluster}" is another workspace's`)
+  if (typeof made === 'string') return unschedulable(step, workspace, made)
+  return made
+    ? undefined
+    : unschedulable(step, workspace, `logical cluster "${cluster}" is another workspace's`)
 }
 
 /** Missing or circular types become a condition; other errors are retried. */
