@@ -6,23 +6,25 @@ import { watchExports } from '../shared/exports/exports.ts'
 export interface BoundSchemas {
   /** Sorted by name. Of two schemas with one name, that of the first binding by name. */
   of(consumer: ClusterName): readonly Item[]
-  /**
-   * Calls `changed` when the schemas of a consumer, or of any without an argument, may have changed. Returns a
-   * function that removes the handler.
-   */
-  follow(changed: (consumer?: ClusterName) => void): () => void
+  /** Calls `changed` when the schemas of a consumer may have changed. Returns a function that removes the handler. */
+  follow(consumer: ClusterName, changed: () => void): () => void
   readonly synced: Promise<unknown>
 }
 
 export function watchBoundSchemas(host: Host): BoundSchemas {
-  const { exports, schemas, bindings, synced } = watchExports(host)
-  const followers = new Set<(consumer?: ClusterName) => void>()
-  const tell = (consumer?: ClusterName): void => {
-    for (const changed of followers) changed(consumer)
+  const { exports, schemas, bindings, bindingsOf, synced } = watchExports(host)
+  const bySchema = exports.index(schemasOf)
+  const followers = new Map<ClusterName, Set<() => void>>()
+  const tell = (consumers: ReadonlySet<ClusterName>): void => {
+    for (const consumer of consumers) for (const changed of followers.get(consumer) ?? []) changed()
   }
-  bindings.onEvent(({ item }) => tell(item.key.cluster))
-  exports.onEvent(() => tell())
-  schemas.onEvent(() => tell())
+  const consumersOf = ({ key: { cluster, name } }: Item): readonly ClusterName[] =>
+    bindingsOf({ provider: cluster, name }).map(({ key }) => key.cluster)
+  bindings.onEvent(({ item }) => tell(new Set([item.key.cluster])))
+  exports.onEvent(({ item }) => tell(new Set(consumersOf(item))))
+  schemas.onEvent(({ item: { key } }) =>
+    tell(new Set(bySchema(schemaKey(key.cluster, key.name)).flatMap(consumersOf))),
+  )
 
   /** The schemas of a binding in the phase `Bound`. */
   const behind = ({ object }: Item): readonly Item[] => {
@@ -41,12 +43,21 @@ export function watchBoundSchemas(host: Host): BoundSchemas {
           if (!found.has(schema.key.name)) found.set(schema.key.name, schema)
       return [...found.values()].sort(byName)
     },
-    follow(changed) {
-      followers.add(changed)
-      return () => void followers.delete(changed)
+    follow(consumer, changed) {
+      const own = followers.get(consumer) ?? new Set()
+      followers.set(consumer, own.add(changed))
+      return () => {
+        own.delete(changed)
+        if (own.size === 0 && followers.get(consumer) === own) followers.delete(consumer)
+      }
     },
     synced,
   }
 }
+
+const schemaKey = (cluster: ClusterName, name: string): string => `${cluster}|${name}`
+
+const schemasOf = ({ key, object }: Item): readonly string[] =>
+  ((object as APIExport).spec?.resources ?? []).map(({ schema }) => schemaKey(key.cluster, schema))
 
 const byName = (a: Item, b: Item): number => (a.key.name < b.key.name ? -1 : 1)

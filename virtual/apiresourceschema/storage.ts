@@ -1,3 +1,4 @@
+import { turn } from '../../framework/async/turn.ts'
 import {
   bookmark,
   expired,
@@ -47,9 +48,7 @@ async function* watchSchemas(
   let seen = startOf(states.of(cluster), query)
   let wake: () => void = () => undefined
   const ring = (): void => wake()
-  const stop = bound.follow(consumer => {
-    if (consumer === undefined || consumer === cluster) ring()
-  })
+  const stop = bound.follow(cluster, ring)
   signal.addEventListener('abort', ring)
   try {
     for (let initial = query.initialEvents; !signal.aborted; initial = false) {
@@ -62,6 +61,8 @@ async function* watchSchemas(
       if (initial || events.some(({ type }) => type !== 'BOOKMARK')) yield events
       seen = now
       await changed
+      // A change wakes all watches of the consumer.
+      await turn()
     }
   } finally {
     signal.removeEventListener('abort', ring)
