@@ -1,6 +1,7 @@
 import type { ClusterName, Host, Item } from '../../framework/index.ts'
 import type { APIBinding, APIExport } from '../../kcp/index.ts'
 import { watchExports } from '../shared/exports/exports.ts'
+import { Followers } from '../shared/watching/followers.ts'
 
 /** The APIResourceSchemas of the exports that consumers have bound, in memory, kept up to date. */
 export interface BoundSchemas {
@@ -14,16 +15,16 @@ export interface BoundSchemas {
 export function watchBoundSchemas(host: Host): BoundSchemas {
   const { exports, schemas, bindings, bindingsOf, synced } = watchExports(host)
   const bySchema = exports.index(schemasOf)
-  const followers = new Map<ClusterName, Set<() => void>>()
-  const tell = (consumers: ReadonlySet<ClusterName>): void => {
-    for (const consumer of consumers) for (const changed of followers.get(consumer) ?? []) changed()
+  const followers = new Followers<ClusterName, () => void>()
+  const tell = (consumers: readonly ClusterName[]): void => {
+    for (const consumer of new Set(consumers)) for (const changed of followers.of(consumer)) changed()
   }
   const consumersOf = ({ key: { cluster, name } }: Item): readonly ClusterName[] =>
     bindingsOf({ provider: cluster, name }).map(({ key }) => key.cluster)
-  bindings.onEvent(({ item }) => tell(new Set([item.key.cluster])))
-  exports.onEvent(({ item }) => tell(new Set(consumersOf(item))))
+  bindings.onEvent(({ item }) => tell([item.key.cluster]))
+  exports.onEvent(({ item }) => tell(consumersOf(item)))
   schemas.onEvent(({ item: { key } }) =>
-    tell(new Set(bySchema(schemaKey(key.cluster, key.name)).flatMap(consumersOf))),
+    tell(bySchema(schemaKey(key.cluster, key.name)).flatMap(consumersOf)),
   )
 
   /** The schemas of a binding in the phase `Bound`. */
@@ -43,14 +44,7 @@ export function watchBoundSchemas(host: Host): BoundSchemas {
           if (!found.has(schema.key.name)) found.set(schema.key.name, schema)
       return [...found.values()].sort(byName)
     },
-    follow(consumer, changed) {
-      const own = followers.get(consumer) ?? new Set()
-      followers.set(consumer, own.add(changed))
-      return () => {
-        own.delete(changed)
-        if (own.size === 0 && followers.get(consumer) === own) followers.delete(consumer)
-      }
-    },
+    follow: (consumer, changed) => followers.add(consumer, changed),
     synced,
   }
 }

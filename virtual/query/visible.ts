@@ -24,7 +24,7 @@ export class VisibleClusters {
 
   constructor(host: Host, changes: AccessHistory) {
     this.#host = host
-    changes.follow(cluster => this.#changed(cluster))
+    changes.follow('*', cluster => this.#changed(cluster))
   }
 
   /** Sorted by name. */

@@ -63,7 +63,7 @@ export async function* watchQueried(
     wake.ring()
   }
   const stops = [
-    watching.changes.follow(suspect),
+    watching.changes.follow('*', suspect),
     watching.clusters.follow(cluster => suspect(cluster)),
     watching.host.informers.for(resources.apiBindings).onEvent(({ item }) => suspect(item.key.cluster)),
   ]

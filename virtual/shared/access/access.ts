@@ -29,15 +29,17 @@ const lag = 2_000
 
 /** Who may do what in the logical clusters of the shard, and the changes of it. Follows permissions from the first `ready`. */
 export class Access {
-  readonly history = new AccessHistory()
+  readonly history: AccessHistory
   readonly #host: Host
   readonly #again = new Map<ClusterName, NodeJS.Timeout>()
   /** Where another server decides, only what RBAC may allow is asked. */
   readonly #rbac: RbacIndex | undefined
   #synced: Promise<unknown> | undefined
 
-  constructor(host: Host) {
+  /** `dependents`: as for `AccessHistory`. */
+  constructor(host: Host, dependents: (cluster: ClusterName) => readonly ClusterName[] = () => []) {
     this.#host = host
+    this.history = new AccessHistory(dependents)
     if (host.backend.authorizer.forget !== undefined) this.#rbac = createRbacIndex()
   }
 

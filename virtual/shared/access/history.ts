@@ -1,5 +1,6 @@
 import { systemAdmin } from '../../../authz/index.ts'
 import type { ClusterName, ClusterScope, ItemEvent } from '../../../framework/index.ts'
+import { Followers } from '../watching/followers.ts'
 
 /** Called when permissions in a logical cluster change; `revision` is that of the change, 0 when it is unknown. */
 type Follower = (cluster: ClusterName, revision: number) => void
@@ -7,11 +8,17 @@ type Follower = (cluster: ClusterName, revision: number) => void
 /** The newest changes of permissions by logical cluster. */
 export class AccessHistory {
   readonly #last = new Map<ClusterName, number>()
-  readonly #followers = new Set<Follower>()
+  readonly #followers = new Followers<ClusterScope, Follower>()
+  readonly #dependents: (cluster: ClusterName) => readonly ClusterName[]
   #newest = 0
   /** All changes after this revision are known. */
   #start = Number.POSITIVE_INFINITY
   #gaps = 0
+
+  /** `dependents`: the logical clusters with objects whose visibility depends on permissions in another one. */
+  constructor(dependents: (cluster: ClusterName) => readonly ClusterName[]) {
+    this.#dependents = dependents
+  }
 
   /** Calls `newest` for the newest revision unless all changes since an earlier call are known. */
   async startAt(newest: () => Promise<number>): Promise<void> {
@@ -37,7 +44,14 @@ export class AccessHistory {
   }
 
   tell(cluster: ClusterName, revision: number): void {
-    for (const follower of this.#followers) follower(cluster, revision)
+    for (const scope of this.#concerned(cluster))
+      for (const follower of this.#followers.of(scope)) follower(cluster, revision)
+  }
+
+  /** The scopes of watches in which something may be visible or not after a change. */
+  #concerned(cluster: ClusterName): Iterable<ClusterScope> {
+    if (cluster === systemAdmin) return this.#followers.keys
+    return new Set(['*', cluster, ...this.#dependents(cluster)])
   }
 
   /** Whether permissions in one of the logical clusters may have changed after a revision. */
@@ -51,9 +65,8 @@ export class AccessHistory {
     return cluster === '*' ? this.#newest : (this.#last.get(cluster) ?? 0)
   }
 
-  /** Returns a function that removes the follower. */
-  follow(follower: Follower): () => void {
-    this.#followers.add(follower)
-    return () => void this.#followers.delete(follower)
+  /** Follows the changes that concern a logical cluster, or all. Returns a function that removes the follower. */
+  follow(scope: ClusterScope, follower: Follower): () => void {
+    return this.#followers.add(scope, follower)
   }
 }

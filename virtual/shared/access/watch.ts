@@ -1,3 +1,4 @@
+import { turn } from '../../../framework/async/turn.ts'
 import { valuesAndWakes, Wake } from '../../../framework/async/wake.ts'
 import {
   expired,
@@ -64,7 +65,7 @@ class VisibleWatch {
   /** Follows changes of access. Returns a function that ends it. */
   follow(): () => void {
     const { access, elsewhere } = this.#watching.visibility
-    const stop = access.history.follow((cluster, revision) => {
+    const stop = access.history.follow(this.#query.cluster, (cluster, revision) => {
       // A change before the version of the watch that arrives after its begin.
       if (revision > 0 && this.#from !== undefined && revision <= this.#from) this.#isLate = true
       this.#suspect(cluster)
@@ -89,6 +90,8 @@ class VisibleWatch {
     const inner = storage.watch(this.#ctx, this.#query)
     if (!this.#query.initialEvents) yield* nonEmpty(await this.#started())
     for await (const batch of valuesAndWakes(inner, this.#wake)) {
+      // One change of permissions wakes many watches.
+      if (batch === undefined) await turn()
       if (this.#isLate) throw changedSince(this.#query)
       yield* nonEmpty(await this.#sent.reviewed())
       if (batch !== undefined) yield* nonEmpty(await this.#sent.filtered(batch))

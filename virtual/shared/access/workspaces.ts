@@ -12,7 +12,8 @@ import type { Visibility } from './visibility.ts'
  */
 export function workspaceVisibility(host: Host): Visibility {
   const { informers, otherShards } = host
-  const access = new Access(host)
+  const inside = (cluster: ClusterName): readonly Item[] => workspaces()?.index(insideOf)(cluster) ?? []
+  const access = new Access(host, cluster => inside(cluster).map(({ key }) => key.cluster))
   const workspaces = (): Informer | undefined => {
     const ref = workspacesRef(informers.for(resources.apiExports))
     return ref && informers.for(ref)
@@ -29,7 +30,7 @@ export function workspaceVisibility(host: Host): Visibility {
     isVisible: (ctx, item) => isVisible({ access, host }, ctx, item),
     all,
     dependsOn: item => [item.key.cluster, ...insideOf(item)],
-    dependingOn: cluster => [...all(cluster), ...(workspaces()?.index(insideOf)(cluster) ?? [])],
+    dependingOn: cluster => [...all(cluster), ...inside(cluster)],
     elsewhere: scope =>
       otherShards === undefined ? [] : [...new Set(all(scope).flatMap(insideOf).filter(isElsewhere))],
   }
