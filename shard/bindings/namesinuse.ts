@@ -20,24 +20,32 @@ export function namesInUse(informers: Informers): NamesInUse {
   const holders = informers.for(resources.apiBindings).index(resourceKeysOf)
   const definitions = informers.for(resources.crds).index(nameKeysOf)
   const schemas = informers.for(resources.apiResourceSchemas).index(nameKeysIn)
-  const withNames = (find: typeof schemas, place: string, group: string, names: readonly string[]) => [
-    ...new Set(names.flatMap(name => find(nameKey(place, group, name)))),
-  ]
+  const withNames = (find: typeof schemas, place: string, group: string, names: readonly string[]) => {
+    const found = new Set<Item>()
+    for (const name of names) for (const item of find(nameKey(place, group, name))) found.add(item)
+    return found
+  }
   const holdersOf = (cluster: ClusterName, resource: string): readonly Item[] =>
     holders(`${cluster}|${resource}`)
   return {
     holdersOf,
-    definitionsWith: (cluster, group, names) => withNames(definitions, cluster, group, names),
+    definitionsWith: (cluster, group, names) => [...withNames(definitions, cluster, group, names)],
     bindingsWith(cluster, group, names) {
-      const originals = withNames(schemas, '', group, names)
-      const copies = withNames(definitions, boundCRDsCluster, group, names)
-      const uids = new Set([...originals.map(({ meta }) => meta.uid), ...copies.map(({ key }) => key.name)])
-      const plurals = new Set([...originals, ...copies].map(pluralOf))
-      const found = [...plurals].flatMap(plural => holdersOf(cluster, groupResource(group, plural)))
-      return [...new Set(found)].filter(item => boundBy(item).some(({ schema }) => uids.has(schema.UID)))
+      const found = new Set<Item>()
+      const add = (schema: Item, uid: string): void => {
+        const resource = groupResource(group, pluralOf(schema))
+        for (const item of holdersOf(cluster, resource)) if (hasSchema(item, resource, uid)) found.add(item)
+      }
+      for (const schema of withNames(schemas, '', group, names)) add(schema, schema.meta.uid)
+      for (const copy of withNames(definitions, boundCRDsCluster, group, names)) add(copy, copy.key.name)
+      return [...found]
     },
   }
 }
+
+/** Whether a binding has the resource with this schema. */
+const hasSchema = (item: Item, resource: string, uid: string): boolean =>
+  boundBy(item).some(bound => bound.schema.UID === uid && resourceName(bound) === resource)
 
 const boundBy = ({ object }: Item) => (object as APIBinding).status?.boundResources ?? []
 

@@ -128,7 +128,9 @@ function bindResources(old: Status, dependencies: BindingDependencies, exported:
     const holder = dependencies.take(name)
     if (holder !== undefined) held.set(name, holder)
     if (holder !== undefined || schema === undefined) continue
-    const conflict = namingConflict(schema, dependencies.taken(schema))
+    // What is bound already has its names.
+    const isNew = bound.get(name)?.schema.UID !== schema.metadata.uid
+    const conflict = isNew ? namingConflict(schema, dependencies.taken(schema)) : undefined
     if (conflict !== undefined) return refused(withBound(status, bound), `Unable to bind APIs: ${conflict}`)
     bound.set(name, boundResource(resource, schema, exported.identityHash, bound.get(name)))
   }
