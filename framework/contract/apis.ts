@@ -145,6 +145,7 @@ const stages = { alpha: 1, beta: 2, '': 3 } as const
 
 /** Compares versions, the preferred one first: GA, beta, alpha; higher numbers first; others by name (rules.md 8.5). */
 export function compareVersions(a: string, b: string): number {
+  if (a === b) return 0
   const [x, y] = [rankOf(a), rankOf(b)]
   if (x === undefined || y === undefined)
     return Number(x === undefined) - Number(y === undefined) || compare(a, b)

@@ -202,12 +202,16 @@ function setDefinition(
   changed(index, cluster, isGoing ? [] : [name])
 }
 
+/** Resources of an ApiSet that logical clusters share: others do not have as many of the same. */
+const mostShared = 500
+
 function apisOf(index: Index, cluster: ClusterName): ClusterApiSet | undefined {
   const state = index.states.get(cluster)
   if (state?.exists !== true && !isSystem(cluster)) return undefined
   if (state?.apis !== undefined) return state.apis
   const own = state === undefined ? [] : ownOf(state, index.schemas.served)
-  const apis = index.sets.get(own.map(served => served.id).join('\n'), () => compose(index.options, own))
+  const make = (): ClusterApiSet => compose(index.options, own)
+  const apis = own.length > mostShared ? make() : index.sets.get(own.map(({ id }) => id).join('\n'), make)
   if (state !== undefined) state.apis = apis
   return apis
 }
