@@ -255,8 +255,28 @@ const large: Heavy = {
   connections: 2,
 }
 
+const apis = 'apis.kcp.io/v1alpha2'
+
+const bindings: Heavy = {
+  id: 'bindings',
+  what: 'creates bindings in a workspace with 200 definitions',
+  before: [
+    post(`${lair}/apis/${apis}/apiexports`, {
+      apiVersion: apis,
+      kind: 'APIExport',
+      metadata: { name: 'export' },
+    }),
+    ...times(200, i => post(definitions, definition(`beside${i}s`, any))),
+  ],
+  request: post(`${lair}/apis/${apis}/apibindings`, {
+    ...{ apiVersion: apis, kind: 'APIBinding', metadata: { generateName: 'binding-' } },
+    spec: { reference: { export: { name: 'export' } } },
+  }),
+  connections: 4,
+}
+
 /** In the order in which they are sent: `watches` shows what `selector` has stored. */
 export const heavyRequests: readonly Heavy[] = [
   ...[plain, defaults, yaml, values, selector, watches, map, apply, patch],
-  ...[properties, pattern, rules, policy, table, expression, large],
+  ...[properties, pattern, rules, policy, table, expression, bindings, large],
 ]
