@@ -1,4 +1,5 @@
 import { Pace } from '../../framework/async/awaitable.ts'
+import { turn } from '../../framework/async/turn.ts'
 import { valuesAndWakes, Wake } from '../../framework/async/wake.ts'
 import {
   bookmark,
@@ -129,6 +130,8 @@ class QueryWatch {
     const inner = this.#watching.anywhere.watch(this.#ctx, from)
     const pace = new Pace()
     for await (const batch of valuesAndWakes(inner, wake)) {
+      // One change of permissions wakes all watches.
+      if (batch === undefined) await turn()
       await this.#watching.costs.renew(this.#watching.question.allowance, this.#ctx)
       const reviewed = await this.#reviewed()
       if (reviewed.length > 0) yield reviewed
