@@ -68,6 +68,22 @@ describe('the admission of Views', () => {
     await assert.rejects(admission(['list']).write(view(own, ['get', 'delete']), before), /forbidden/)
   })
 
+  it('limits the characters of all expressions, those of columns for each resource', async () => {
+    const { write } = admission(['list'])
+    const spec = (length: number, count: number) => ({
+      resources: Array.from({ length: count }, (_, i) => ({ group: '', resource: `r${i}`, verbs: ['list'] })),
+      columns: [{ name: 'c', expression: `'${'x'.repeat(length)}'` }],
+      ...{ source: { cluster: '.' } },
+    })
+    const withSpec = (length: number, count: number) => ({
+      ...view(own, ['list']),
+      spec: spec(length, count),
+    })
+    await write(withSpec(400, 32))
+    await assert.rejects(write(withSpec(420, 32)), /have 16704 characters .*, at most 16384 are allowed/)
+    await assert.rejects(write(withSpec(2, 1_000)), /at most 16384/)
+  })
+
   it('limits the number of Views of a workspace', async () => {
     await admission(['list'], 99).write(view(own, ['list']))
     await assert.rejects(admission(['list'], 100).write(view(own, ['list'])), /at most 100 Views/)

@@ -7,6 +7,7 @@ import { apisGroup, viewsGroup } from '../../../kcp/apigroups.ts'
 import { customSegment } from '../../cache/segments.ts'
 import type { WatchCache } from '../../cache/watchcache.ts'
 import { concerns, refused } from '../refusal.ts'
+import { checkExpressions } from './viewexpressions.ts'
 
 const views = `views.${viewsGroup}`
 
@@ -39,8 +40,10 @@ export const viewAdmission = (rules: ViewRules): AdmissionPlugin => {
     handles: { operations: ['CREATE', 'UPDATE'], resources: [views] },
     async validate(ctx, request) {
       if (!concerns(request, views, ['CREATE', 'UPDATE'])) return
-      if (!isDeepStrictEqual(request.object?.spec, request.old?.spec))
+      if (!isDeepStrictEqual(request.object?.spec, request.old?.spec)) {
+        checkExpressions(request)
         await checkPermissions(rules, ctx, request)
+      }
       if (request.operation === 'CREATE') checkCount(rules, admitted, request)
     },
   }

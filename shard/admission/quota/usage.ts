@@ -49,7 +49,8 @@ export const decodedKinds: ReadonlyMap<string, DecodedCost> = new Map([
   ...costing(1, 0, rbacGroup, 'clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'),
   ...costing(1, 0, admissionGroup, 'mutatingwebhookconfigurations', 'validatingwebhookconfigurations'),
   ...costing(10, 0, admissionGroup, 'mutatingadmissionpolicies', 'validatingadmissionpolicies'),
-  ...costing(10, 0, viewsGroup, 'views'),
+  // Columns are compiled for each resource.
+  ...costing(60, 0, viewsGroup, 'views'),
 ])
 
 const free: DecodedCost = { perByte: 0, perObject: 0 }
