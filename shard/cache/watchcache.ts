@@ -8,7 +8,8 @@ import type { ClusterScope } from '../../framework/meta/object.ts'
 import { Compacted, type Store, type StoredValue, type StoreEvent } from '../store/store.ts'
 import { KeyParser, type ParsedKey, parseStorageKey, registryEnd, registryPrefix } from './codec.ts'
 import { Builder, type Decorator, type WatchCacheEvent } from './item.ts'
-import { type AppliedRevision, type CacheContext, type CacheHandler, ResourceCache } from './resource.ts'
+import { type CacheContext, type CacheHandler, ResourceCache } from './resource.ts'
+import { RevisionProgress } from './revisionprogress.ts'
 
 export interface WatchCacheOptions {
   readonly log: Logger
@@ -38,6 +39,8 @@ export interface WatchCache {
   readonly historyBytes: number
   /** The same cache for the same resource, whether it has objects or not. `group` is '' for core. */
   resource(group: string, resource: string, segment: string): ResourceCache
+  /** The same; undefined where nothing has used it, so that it has no objects: for names that tenants write. */
+  existing(group: string, resource: string, segment: string): ResourceCache | undefined
   resources(): Iterable<ResourceCache>
   /**
    * Resolves when `revision` is applied, so that a writer reads its write. Rejects when the cache is closed before.
@@ -124,6 +127,10 @@ class LiveCache implements WatchCache, CacheContext {
 
   get closed(): AbortSignal {
     return this.#closing.signal
+  }
+
+  existing(group: string, resource: string, segment: string): ResourceCache | undefined {
+    return this.#resources.get(`${group}/${resource}/${segment}`)
   }
 
   resource(group: string, resource: string, segment: string): ResourceCache {
@@ -237,63 +244,3 @@ class LiveCache implements WatchCache, CacheContext {
 }
 
 type StoreLog = ReturnType<Store['watch']>
-
-interface Waiter {
-  readonly revision: number
-  readonly resolve: () => void
-  readonly reject: (error: Error) => void
-}
-
-/** A revision that only increases, and the callers that wait for one. */
-class RevisionProgress implements AppliedRevision {
-  /** The newest revision; `advance` sets it. */
-  revision: number
-  #closed = false
-  readonly #waiters = new Set<Waiter>()
-
-  constructor(revision: number) {
-    this.revision = revision
-  }
-
-  advance(revision: number): void {
-    this.revision = revision
-    for (const waiter of this.#waiters) {
-      if (waiter.revision > revision) continue
-      this.#waiters.delete(waiter)
-      waiter.resolve()
-    }
-  }
-
-  /** Resolves at `revision`; rejects if the cache is closed before. */
-  at(revision: number): Promise<void> {
-    if (revision <= this.revision) return Promise.resolve()
-    if (this.#closed) return Promise.reject(closedError(revision))
-    return new Promise((resolve, reject) => this.#waiters.add({ revision, resolve, reject }))
-  }
-
-  /** Resolves at `revision`, when `signal` aborts, after `milliseconds` if given, or when the cache is closed. */
-  reached(revision: number, signal: AbortSignal, milliseconds?: number): Promise<void> {
-    if (revision <= this.revision || this.#closed || signal.aborted) return Promise.resolve()
-    return new Promise(resolve => {
-      const done = (): void => {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', done)
-        this.#waiters.delete(waiter)
-        resolve()
-      }
-      const waiter: Waiter = { revision, resolve: done, reject: done }
-      const timer = milliseconds === undefined ? undefined : setTimeout(done, milliseconds)
-      signal.addEventListener('abort', done)
-      this.#waiters.add(waiter)
-    })
-  }
-
-  close(): void {
-    this.#closed = true
-    for (const waiter of this.#waiters) waiter.reject(closedError(waiter.revision))
-    this.#waiters.clear()
-  }
-}
-
-const closedError = (revision: number): Error =>
-  new Error(`the watch cache was closed before revision ${revision} was applied`)

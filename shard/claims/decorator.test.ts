@@ -3,6 +3,7 @@ import type { KubeObject } from '../../framework/meta/object.ts'
 import { labelEquals, matchesLabels } from '../../framework/selectors/selectors.ts'
 import { claimLabelKey, claimLabelValue, exportHash, exportLabel } from '../../kcp/labels.ts'
 import { resources } from '../../kcp/resources.ts'
+import type { WatchCache } from '../cache/watchcache.ts'
 import { type TestShard, testShard } from '../testing/shard.ts'
 import { claimsDecorator } from './index.ts'
 
@@ -35,9 +36,14 @@ const configMap = (name: string, labels: Record<string, string>): KubeObject => 
 
 describe('claims in the cache', () => {
   let shard: TestShard
+  let cache: WatchCache
   const at = (name: string, namespace = '') => ({ cluster: 'c1', namespace, name })
   beforeEach(async () => {
-    shard = await testShard({ decorate: claimsDecorator })
+    const decorate = (of: WatchCache) => {
+      cache = of
+      return claimsDecorator(of)
+    }
+    shard = await testShard({ decorate })
     await shard.addCluster('c1')
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } }
     await shard.client.create(resources.namespaces, at('default'), namespace)
@@ -102,6 +108,18 @@ describe('claims in the cache', () => {
     }))
     assert.equal(labelled('back'), true)
   })
+  it('keep nothing of resources that nobody has used, whatever tenants claim', async () => {
+    const claims = Array.from({ length: 100 }, (_, i) => ({
+      ...{ group: 'any.example.com', resource: `unknown${i}`, identityHash: 'hash' },
+      ...{ verbs: ['*'], selector: { matchAll: true }, state: 'Accepted' },
+    }))
+    const known = [...cache.resources()].length
+    const made = binding('Accepted')
+    const spec = { ...(made.spec as object), permissionClaims: claims }
+    await shard.client.create(resources.apiBindings, at('b'), { ...made, spec })
+    assert.equal([...cache.resources()].length, known)
+  })
+
   it('stores neither its labels nor those that clients send', async () => {
     await shard.client.create(resources.apiBindings, at('b'), binding('Accepted'))
     await shard.client.update(resources.configMaps, at('back', 'default'), current => ({

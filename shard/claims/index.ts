@@ -22,8 +22,26 @@ interface ClaimsIndex extends Decorator {
   apply(event: ItemEvent): readonly StoredResource[]
 }
 
-type Claims = readonly Claim[]
-const none: Claims = []
+/** The accepted claims of a binding, by their content and by the resource that they claim. */
+interface Claims {
+  readonly byText: ReadonlyMap<string, Claim>
+  readonly byResource: ReadonlyMap<string, readonly Claim[]>
+}
+
+const none: Claims = { byText: new Map(), byResource: new Map() }
+
+const keyOf = ({ group, resource, segment }: StoredResource): string => `${group}/${resource}/${segment}`
+
+function claimsOf(claims: readonly Claim[]): Claims {
+  const byText = new Map(claims.map(claim => [JSON.stringify(claim), claim]))
+  const byResource = new Map<string, Claim[]>()
+  for (const claim of byText.values()) {
+    const own = byResource.get(keyOf(claim))
+    if (own === undefined) byResource.set(keyOf(claim), [claim])
+    else own.push(claim)
+  }
+  return { byText, byResource }
+}
 
 export function createClaimsIndex(): ClaimsIndex {
   const clusters = new Map<ClusterName, ReadonlyMap<string, Claims>>()
@@ -38,7 +56,7 @@ export function createClaimsIndex(): ClaimsIndex {
       const after = type === 'DELETED' ? none : sharedClaims(shared, item)
       if (before === after) return []
       const next = new Map(bindings)
-      if (after.length === 0) next.delete(name)
+      if (after === none) next.delete(name)
       else next.set(name, after)
       if (next.size === 0) clusters.delete(cluster)
       else clusters.set(cluster, next)
@@ -50,11 +68,8 @@ export function createClaimsIndex(): ClaimsIndex {
 /** Equal lists of claims are shared between logical clusters. */
 function sharedClaims(shared: SharedValues<Claims>, { object }: Item): Claims {
   const claims = acceptedClaims(object as APIBinding)
-  return claims.length === 0 ? none : shared.get(JSON.stringify(claims), () => claims)
+  return claims.length === 0 ? none : shared.get(JSON.stringify(claims), () => claimsOf(claims))
 }
-
-const isOf = (claim: StoredResource, { group, resource, segment }: StoredResource): boolean =>
-  claim.resource === resource && claim.group === group && claim.segment === segment
 
 function labelsOf(
   bindings: ReadonlyMap<string, Claims> | undefined,
@@ -64,11 +79,9 @@ function labelsOf(
   const labels: Record<string, string> = {}
   const exported = isBinding(resource) ? meta.labels[exportLabel] : undefined
   if (exported !== undefined) labels[claimLabelPrefix + exported] = reflexiveClaimValue
-  for (const claims of bindings?.values() ?? []) {
-    for (const claim of claims) {
-      if (isOf(claim, resource) && matchesLabels(claim.selector, meta.labels)) labels[claim.key] = claim.value
-    }
-  }
+  for (const { byResource } of bindings?.values() ?? [])
+    for (const claim of byResource.get(keyOf(resource)) ?? [])
+      if (matchesLabels(claim.selector, meta.labels)) labels[claim.key] = claim.value
   return Object.keys(labels).length === 0 ? undefined : labels
 }
 
@@ -77,16 +90,17 @@ const isBinding = ({ group, resource }: StoredResource): boolean =>
 
 /** The resources of claims that are only in one of the lists. */
 function changedResources(before: Claims, after: Claims): readonly StoredResource[] {
-  const [old, next] = [new Set(before.map(written)), new Set(after.map(written))]
-  const changed = [
-    ...before.filter(claim => !next.has(written(claim))),
-    ...after.filter(claim => !old.has(written(claim))),
-  ]
-  const resources = changed.map(({ group, resource, segment }) => ({ group, resource, segment }))
-  return [...new Map(resources.map(each => [JSON.stringify(each), each])).values()]
+  const changed = new Map<string, StoredResource>()
+  const addMissing = (from: Claims, to: Claims): void => {
+    for (const [text, { group, resource, segment }] of from.byText) {
+      const claimed = { group, resource, segment }
+      if (!to.byText.has(text)) changed.set(keyOf(claimed), claimed)
+    }
+  }
+  addMissing(before, after)
+  addMissing(after, before)
+  return [...changed.values()]
 }
-
-const written = (claim: Claim): string => JSON.stringify(claim)
 
 /**
  * Adds claim labels to all objects in the cache. A change of a binding is visible at the binding's own revision:
@@ -97,7 +111,7 @@ export function claimsDecorator(cache: WatchCache): Decorator {
   cache.resource(apisGroup, 'apibindings', 'customresources').subscribe(
     event => {
       for (const { group, resource, segment } of index.apply(event))
-        cache.resource(group, resource, segment).redecorate(event.item.cluster, event.revision)
+        cache.existing(group, resource, segment)?.redecorate(event.item.cluster, event.revision)
     },
     { replay: true },
   )
