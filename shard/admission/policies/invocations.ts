@@ -5,7 +5,7 @@ import type { Backend } from '../../../framework/contract/backend.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
 import type { Item } from '../../../framework/contract/item.ts'
 import { loopbackContext } from '../../../framework/contract/loopback.ts'
-import { StatusError } from '../../../framework/meta/errors.ts'
+import { StatusError, tooLarge } from '../../../framework/meta/errors.ts'
 import type { ClusterName, KubeObject } from '../../../framework/meta/object.ts'
 import { loopback } from '../../../framework/request/user.ts'
 import { requirementsOf } from '../../../kcp/selector.ts'
@@ -59,8 +59,7 @@ export function invocationFinder(deps: PolicyDeps): InvocationFinder {
     const cluster = deps.clusterOf(request)
     const policies = await ofAll(deps.policies.get(cluster) ?? [], compiled)
     const bound = boundTo(policies, deps.bindings.get(cluster) ?? [], subject)
-    const found = await Promise.all(bound.map(each => withParams(deps, each, cluster, subject)))
-    return found.flat()
+    return allWithParams({ ...deps, findParams: onceEach(deps.findParams) }, bound, cluster, subject)
   }
   return async (ctx, request) => {
     const subject: Subject = { ctx, request, namespaceOf: deps.namespaceOf }
@@ -70,16 +69,61 @@ export function invocationFinder(deps: PolicyDeps): InvocationFinder {
 }
 
 function boundTo(policies: readonly Policy[], bindings: readonly Item[], subject: Subject): readonly Bound[] {
-  return policies.flatMap(policy => {
+  const matching = policies.flatMap(policy => {
     const version = matchesResources(policy.spec.matchConstraints, subject)
-    if (version === undefined) return []
-    return bindings.flatMap(({ object: { metadata, spec: given } }) => {
-      const spec = (given ?? {}) as BindingSpec
-      if (spec.policyName !== policy.name) return []
-      const isBound = matchesResources(spec.matchResources, subject) !== undefined
-      return isBound ? [{ policy, name: metadata.name ?? '', spec, version }] : []
-    })
+    return version === undefined ? [] : [{ policy, version }]
   })
+  if (matching.length === 0) return []
+  const byPolicy = bindingsByPolicy(bindings)
+  return matching.flatMap(({ policy, version }) =>
+    (byPolicy.get(policy.name) ?? []).flatMap(({ name, spec }) => {
+      const isBound = matchesResources(spec.matchResources, subject) !== undefined
+      return isBound ? [{ policy, name, spec, version }] : []
+    }),
+  )
+}
+
+type NamedSpec = Pick<Bound, 'name' | 'spec'>
+
+function bindingsByPolicy(bindings: readonly Item[]): ReadonlyMap<string, readonly NamedSpec[]> {
+  const found = new Map<string, NamedSpec[]>()
+  for (const { object } of bindings) {
+    const spec = (object.spec ?? {}) as BindingSpec
+    const binding = { name: object.metadata.name ?? '', spec }
+    const own = found.get(spec.policyName ?? '')
+    if (own === undefined) found.set(spec.policyName ?? '', [binding])
+    else own.push(binding)
+  }
+  return found
+}
+
+/** Bindings with parameters, for one write: each is evaluated. */
+const mostInvocations = 1_000
+
+async function allWithParams(
+  deps: PolicyDeps,
+  bound: readonly Bound[],
+  cluster: ClusterName,
+  subject: Subject,
+): Promise<readonly Invocation[]> {
+  const all: Invocation[] = []
+  for (const each of bound) {
+    for (const invocation of await withParams(deps, each, cluster, subject)) all.push(invocation)
+    if (all.length > mostInvocations)
+      throw tooLarge(`limit of policy bindings is ${mostInvocations} with their parameters, for one write`)
+  }
+  return all
+}
+
+/** Finds equal parameters once. */
+function onceEach(findParams: FindParams): FindParams {
+  const known = new Map<string, ReturnType<FindParams>>()
+  return (spec, binding, place) => {
+    const key = JSON.stringify([spec.paramKind, binding.paramRef])
+    const found = known.get(key) ?? findParams(spec, binding, place)
+    known.set(key, found)
+    return found
+  }
 }
 
 async function withParams(

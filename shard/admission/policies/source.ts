@@ -21,20 +21,52 @@ export const policyClusters =
   }
 
 /** Policies or webhooks by logical cluster, in the order of their names; nothing for one without any. */
-export type Configurations = ReadonlyMap<ClusterName, readonly Item[]>
+export type Configurations = Pick<ReadonlyMap<ClusterName, readonly Item[]>, 'get' | 'has' | 'size'>
 
 /** Follows the objects of one resource of admissionregistration.k8s.io. */
 export function configurationsOf(informers: Informers, resource: string): Configurations {
-  const found = new Map<ClusterName, readonly Item[]>()
+  const found = new SortedItems()
   informers.for(ref(resource)).onEvent(({ type, item }) => {
-    if (type === 'BOOKMARK') return
-    const { cluster, name } = item.key
-    const others = (found.get(cluster) ?? []).filter(({ key }) => key.name !== name)
-    const items = type === 'DELETED' ? others : [...others, item].sort(byName)
-    if (items.length === 0) found.delete(cluster)
-    else found.set(cluster, items)
+    if (type === 'DELETED') found.remove(item)
+    else if (type !== 'BOOKMARK') found.put(item)
   })
   return found
+}
+
+/** Items by logical cluster, sorted by name when they are read after a change. */
+class SortedItems implements Configurations {
+  readonly #byCluster = new Map<ClusterName, Map<string, Item>>()
+  readonly #sorted = new Map<ClusterName, readonly Item[]>()
+
+  get size(): number {
+    return this.#byCluster.size
+  }
+
+  has(cluster: ClusterName): boolean {
+    return this.#byCluster.has(cluster)
+  }
+
+  get(cluster: ClusterName): readonly Item[] | undefined {
+    const items = this.#byCluster.get(cluster)
+    if (items === undefined) return undefined
+    const sorted = this.#sorted.get(cluster) ?? [...items.values()].sort(byName)
+    this.#sorted.set(cluster, sorted)
+    return sorted
+  }
+
+  put(item: Item): void {
+    const { cluster, name } = item.key
+    const items = this.#byCluster.get(cluster) ?? new Map<string, Item>()
+    this.#byCluster.set(cluster, items.set(name, item))
+    this.#sorted.delete(cluster)
+  }
+
+  remove({ key: { cluster, name } }: Item): void {
+    const items = this.#byCluster.get(cluster)
+    items?.delete(name)
+    if (items?.size === 0) this.#byCluster.delete(cluster)
+    this.#sorted.delete(cluster)
+  }
 }
 
 const byName = (a: Item, b: Item): number => (a.key.name < b.key.name ? -1 : 1)
