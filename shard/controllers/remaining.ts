@@ -1,3 +1,4 @@
+import { pacedMap } from '../../framework/async/awaitable.ts'
 import type { ResourceRef } from '../../framework/contract/backend.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
@@ -32,16 +33,16 @@ export async function deleteContent(
     await deleteAll(client, ref, await client.list(ref, cluster))
     const left = await client.list(ref, cluster)
     if (left.length > 0) instances.set(`${ref.resource}.${ref.group}`, left.length)
-    for (const { object } of left)
-      for (const finalizer of object.metadata.finalizers ?? [])
-        finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1)
+    // Each is decoded, and may be large.
+    for (const own of await pacedMap(left, ({ object }) => object.metadata.finalizers))
+      for (const finalizer of own) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1)
   }
   return { instances, finalizers }
 }
 
 /** Terminating objects are not deleted again: their finalizers are pending. */
 async function deleteAll(client: ControllerClient, ref: ResourceRef, items: readonly Item[]): Promise<void> {
-  const targets = items.filter(item => !isBeingDeleted(item))
+  const targets = await pacedMap(items, item => (isBeingDeleted(item) ? undefined : item))
   for (let i = 0; i < targets.length; i += batch) {
     const some = targets.slice(i, i + batch)
     await Promise.all(some.map(({ key }) => ifFound(client.delete(ref, key, { propagation: 'Background' }))))

@@ -126,21 +126,24 @@ export function quantityOf(count: number): string {
   return `${rest}${suffixes[thousands]}`
 }
 
-/** How many objects a quota counts for one of its keys. */
-export function countFor(cache: WatchCache, quota: ResourceQuota, { key, place }: Counted): number {
-  let count = 0
+/** How many objects a quota in this place counts for each of the keys. */
+export function countsFor(
+  cache: WatchCache,
+  quota: ResourceQuota,
+  keys: Iterable<string>,
+  place: Namespace,
+): ReadonlyMap<string, number> {
+  const counts = new Map([...keys].map(key => [key, 0]))
   for (const each of cache.resources()) {
-    const { group, resource } = each.resource
-    if (countKey(group, resource) !== key) continue
-    count += isOfCluster(quota) ? each.count(place.cluster) : each.countIn(place.cluster, place.namespace)
+    const key = countKey(each.resource.group, each.resource.resource)
+    const before = counts.get(key)
+    if (before === undefined) continue
+    const found = isOfCluster(quota)
+      ? each.count(place.cluster)
+      : each.countIn(place.cluster, place.namespace)
+    counts.set(key, before + found)
   }
-  return count
-}
-
-interface Counted {
-  readonly key: string
-  /** That of the quota. */
-  readonly place: Namespace
+  return counts
 }
 
 export interface Namespace {

@@ -1,6 +1,7 @@
 import { resources } from '../../../kcp/resources.ts'
 import {
-  countFor,
+  countKey,
+  countsFor,
   isCounting,
   isOfCluster,
   quantityOf,
@@ -8,6 +9,7 @@ import {
   type ResourceQuota,
 } from '../../admission/kubernetes/resourcequota.ts'
 import type { WatchCacheEvent } from '../../cache/item.ts'
+import type { ResourceCache } from '../../cache/resource.ts'
 import { updateStatus } from '../client.ts'
 import type { Controller } from '../controller.ts'
 import type { ShardHost } from '../host.ts'
@@ -30,24 +32,25 @@ export function resourceQuotaController({ cache, client, informers, log }: Shard
     await updateStatus<ResourceQuota>(client, resources.resourceQuotas, place, current => {
       const hard = current.spec?.hard ?? {}
       const counted = isCounting(current) ? Object.keys(hard).filter(name => name.startsWith('count/')) : []
-      const used = counted.map(
-        name => [name, quantityOf(countFor(cache, current, { key: name, place }))] as const,
-      )
+      const counts = [...countsFor(cache, current, counted, place)]
+      const used = Object.fromEntries(counts.map(([name, count]) => [name, quantityOf(count)]))
       const isIdle = Object.keys(hard).length === 0
-      return { ...current, status: isIdle ? {} : { hard, used: Object.fromEntries(used) } }
+      return { ...current, status: isIdle ? {} : { hard, used } }
     })
     queue.addAfter(key, recount)
   }
-  const released = ({ type, item }: WatchCacheEvent): void => {
+  const released = ({ resource }: ResourceCache, { type, item }: WatchCacheEvent): void => {
     if (type !== 'DELETED') return
-    for (const quota of quotasOf(item)) queue.add(keyOf(quota.key))
+    const name = countKey(resource.group, resource.resource)
+    for (const quota of quotasOf(item))
+      if ((quota.object as ResourceQuota).spec?.hard?.[name] !== undefined) queue.add(keyOf(quota.key))
   }
   return {
     name: 'resourcequota',
     idle: () => queue.idle(),
     async run(signal) {
       const stops = [
-        cache.subscribe((_, event) => released(event)),
+        cache.subscribe(released),
         quotas.onEvent(({ type, item, previous }) => {
           if (type !== 'DELETED' && !isOwnWrite(item.object, previous?.object)) queue.add(keyOf(item.key))
         }),
