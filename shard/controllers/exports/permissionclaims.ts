@@ -18,13 +18,24 @@ export function applyClaims(
   isServed: (claim: PermissionClaim) => boolean,
 ): ClaimsResult {
   const wanted = new Map(exported.map(claim => [claimKey(claim), claim]))
-  const accepted = decided.filter(claim => claim.state === 'Accepted')
-  const expected = accepted.filter(claim => wanted.has(claimKey(claim)))
+  const accepted = decided
+    .filter(claim => claim.state === 'Accepted')
+    .map((claim): Accepted => ({ key: claimKey(claim), claim, exported: wanted.get(claimKey(claim)) }))
+  const expected = accepted.filter(({ exported }) => exported !== undefined)
+  const missing = expected.filter(({ claim }) => !isServed(claim))
+  const isMissing = new Set(missing)
   const applied = expected
-    .filter(isServed)
-    .toSorted((a, b) => (claimKey(a) < claimKey(b) ? -1 : 1))
-    .map(({ state: _, ...claim }): PermissionClaim => claim)
-  return { applied, conditions: [validity(wanted, accepted), application(expected, isServed)] }
+    .filter(each => !isMissing.has(each))
+    .toSorted((a, b) => (a.key < b.key ? -1 : 1))
+    .map(({ claim: { state: _, ...claim } }): PermissionClaim => claim)
+  return { applied, conditions: [validity(accepted), application(missing)] }
+}
+
+/** An accepted claim, and that of the export with the same key. */
+interface Accepted {
+  readonly key: string
+  readonly claim: AcceptablePermissionClaim
+  readonly exported: PermissionClaim | undefined
 }
 
 const printed = ({ resource, group }: PermissionClaim): string => `${resource}.${group ?? ''}`
@@ -35,18 +46,18 @@ function counted(list: readonly string[], most: number, what: string): string {
   return `${list.length} ${what} (showing first ${shown.length}): ${shown.join(', ')}`
 }
 
-function validity(
-  wanted: ReadonlyMap<string, PermissionClaim>,
-  accepted: readonly AcceptablePermissionClaim[],
-): ConditionState {
-  const mismatched = accepted.flatMap(claim => mismatch(claim, wanted.get(claimKey(claim))) ?? [])
+function validity(accepted: readonly Accepted[]): ConditionState {
+  const mismatched = accepted.flatMap(({ claim, exported }) => mismatch(claim, exported) ?? [])
   if (mismatched.length > 0) {
     const message = counted(mismatched, 5, 'permission claim(s) have mismatched verbs or selectors')
     return isFalse('PermissionClaimsValid', 'Warning', 'PermissionClaimsMismatch', message)
   }
   const unexpected = accepted
-    .filter(claim => !wanted.has(claimKey(claim)))
-    .map(claim => `unexpected/invalid claim for ${printed(claim)} (identity "${claim.identityHash ?? ''}")`)
+    .filter(({ exported }) => exported === undefined)
+    .map(
+      ({ claim }) =>
+        `unexpected/invalid claim for ${printed(claim)} (identity "${claim.identityHash ?? ''}")`,
+    )
   if (unexpected.length === 0) return isTrue('PermissionClaimsValid')
   const message = counted(unexpected, 10, 'unexpected and/or invalid permission claims')
   return isFalse('PermissionClaimsValid', 'Error', 'InvalidPermissionClaims', message)
@@ -60,7 +71,7 @@ function mismatch(
   if (exported === undefined) return undefined
   const [mine, theirs] = [claim.verbs ?? [], exported.verbs ?? []]
   const differences = [
-    ...(isDeepStrictEqual(mine.toSorted(), theirs.toSorted())
+    ...(areSame(mine, theirs) || areSame(mine.toSorted(), theirs.toSorted())
       ? []
       : [`verbs: accepted [${mine.join(' ')}], exported [${theirs.join(' ')}]`]),
     ...(exported.defaultSelector === undefined || isDeepStrictEqual(claim.selector, exported.defaultSelector)
@@ -70,14 +81,12 @@ function mismatch(
   return differences.length === 0 ? undefined : `${printed(claim)} (${differences.join('; ')})`
 }
 
-function application(
-  expected: readonly AcceptablePermissionClaim[],
-  isServed: (claim: PermissionClaim) => boolean,
-): ConditionState {
-  const missing = expected
-    .filter(claim => !isServed(claim))
-    .map(claim => `unable to find informer for ${printed(claim)}`)
+const areSame = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((each, i) => each === b[i])
+
+function application(missing: readonly Accepted[]): ConditionState {
   if (missing.length === 0) return isTrue('PermissionClaimsApplied')
-  const message = `Permission claims have not been fully applied: ${missing.slice(0, 10).join(', ')}`
+  const shown = missing.slice(0, 10).map(({ claim }) => `unable to find informer for ${printed(claim)}`)
+  const message = `Permission claims have not been fully applied: ${shown.join(', ')}`
   return isFalse('PermissionClaimsApplied', 'Error', 'InternalError', message)
 }
