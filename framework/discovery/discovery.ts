@@ -34,7 +34,9 @@ function makeGroups(apis: ApiSet): readonly DiscoveryGroup[] {
   for (const resource of apis.resources) {
     const versions = groups.get(resource.group) ?? new Map<string, ApiResource[]>()
     groups.set(resource.group, versions)
-    versions.set(resource.version, [...(versions.get(resource.version) ?? []), resource])
+    const own = versions.get(resource.version)
+    if (own === undefined) versions.set(resource.version, [resource])
+    else own.push(resource)
   }
   const list = [...groups].map(([name, versions]) => ({
     name,

@@ -62,10 +62,11 @@ const isParallel = (key: string): boolean => key.startsWith(deleteFromList) || k
 function retained(members: Map<string, unknown>, { [retainKeys]: names, ...changes }: Members): Members {
   const refuse = () => badRequest('invalid patch format of retainKeys')
   if (!Array.isArray(names)) throw refuse()
+  const kept = new Set<unknown>(names)
   for (const [key, value] of Object.entries(changes)) {
-    if (value !== null && !isParallel(key) && !names.includes(key)) throw refuse()
+    if (value !== null && !isParallel(key) && !kept.has(key)) throw refuse()
   }
-  for (const key of [...members.keys()]) if (!names.includes(key)) members.delete(key)
+  for (const key of [...members.keys()]) if (!kept.has(key)) members.delete(key)
   return changes
 }
 

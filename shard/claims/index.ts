@@ -1,6 +1,6 @@
 import type { Item, ItemEvent, ObjectMeta } from '../../framework/contract/item.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
-import { matchesLabels } from '../../framework/selectors/selectors.ts'
+import { labelMatcher } from '../../framework/selectors/matcher.ts'
 import { apisGroup } from '../../kcp/apigroups.ts'
 import type { APIBinding } from '../../kcp/apis.ts'
 import { claimLabelPrefix, exportLabel, reflexiveClaimValue } from '../../kcp/labels.ts'
@@ -22,10 +22,15 @@ interface ClaimsIndex extends Decorator {
   apply(event: ItemEvent): readonly StoredResource[]
 }
 
+/** A claim, and whether it is for an object with these labels. */
+interface Matcher extends Pick<Claim, 'key' | 'value'> {
+  readonly matches: (labels: Readonly<Record<string, string>>) => boolean
+}
+
 /** The accepted claims of a binding, by their content and by the resource that they claim. */
 interface Claims {
   readonly byText: ReadonlyMap<string, Claim>
-  readonly byResource: ReadonlyMap<string, readonly Claim[]>
+  readonly byResource: ReadonlyMap<string, readonly Matcher[]>
 }
 
 const none: Claims = { byText: new Map(), byResource: new Map() }
@@ -34,11 +39,13 @@ const keyOf = ({ group, resource, segment }: StoredResource): string => `${group
 
 function claimsOf(claims: readonly Claim[]): Claims {
   const byText = new Map(claims.map(claim => [JSON.stringify(claim), claim]))
-  const byResource = new Map<string, Claim[]>()
+  const byResource = new Map<string, Matcher[]>()
   for (const claim of byText.values()) {
+    const { key, value, selector } = claim
+    const matcher = { key, value, matches: selector === undefined ? () => true : labelMatcher(selector) }
     const own = byResource.get(keyOf(claim))
-    if (own === undefined) byResource.set(keyOf(claim), [claim])
-    else own.push(claim)
+    if (own === undefined) byResource.set(keyOf(claim), [matcher])
+    else own.push(matcher)
   }
   return { byText, byResource }
 }
@@ -80,8 +87,8 @@ function labelsOf(
   const exported = isBinding(resource) ? meta.labels[exportLabel] : undefined
   if (exported !== undefined) labels[claimLabelPrefix + exported] = reflexiveClaimValue
   for (const { byResource } of bindings?.values() ?? [])
-    for (const claim of byResource.get(keyOf(resource)) ?? [])
-      if (matchesLabels(claim.selector, meta.labels)) labels[claim.key] = claim.value
+    for (const { key, value, matches } of byResource.get(keyOf(resource)) ?? [])
+      if (matches(meta.labels)) labels[key] = value
   return Object.keys(labels).length === 0 ? undefined : labels
 }
 

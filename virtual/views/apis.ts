@@ -91,11 +91,16 @@ export class ViewApis {
     return made
   }
 
-  /** Drops the Views of a logical cluster whose source has changed: their watches expire. */
+  /**
+   * Drops the Views of a logical cluster whose source has changed: their watches expire. Each is compiled again when it is used, not all in
+   * one step.
+   */
   refresh(owner: string): void {
-    for (const { key } of this.#options.host.informers.for(resources.views).list(owner)) {
+    for (const { key, object } of this.#options.host.informers.for(resources.views).list(owner)) {
       const params = { owner, view: key.name }
-      if (this.#kept.has(idOf(params))) this.of(params)
+      const kept = this.#kept.get(idOf(params))
+      if (kept !== undefined && kept.source !== this.sourceOf(params, object as ViewObject))
+        this.#drop(idOf(params))
     }
   }
 

@@ -2,8 +2,8 @@ import type { Item } from '../../framework/index.ts'
 import { internalError } from '../../framework/meta/errors.ts'
 import type { ExpressionFailure } from './types.ts'
 
-/** Up to this number, failures are counted. */
-const mostCounted = 10_000
+/** Up to this number, failures of a field are counted: each version of an object is kept. */
+const mostCounted = 1_000
 
 /** Counts the versions of objects for which expressions of one View failed. */
 export class Failures {
