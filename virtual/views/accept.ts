@@ -1,6 +1,7 @@
 import { type Item, invalid, type KubeObject } from '../../framework/index.ts'
 import { withHiddenManagers } from './fields/managers.ts'
-import { type FieldSteps, firstDifference, hasPath, withoutPath } from './fields/path.ts'
+import { type FieldSteps, firstDifference, hasPath } from './fields/path.ts'
+import { treeOf, withoutPaths } from './fields/paths.ts'
 import { HiddenFieldsLost, withHidden } from './fields/restore.ts'
 import { lastApplied } from './masker.ts'
 import type { ResourcePlan } from './plan.ts'
@@ -102,7 +103,7 @@ function remaining({ metadata, ...fields }: KubeObject, { plan }: ViewWriting): 
     ...(!hasStatus && { status }),
     metadata: { labels, annotations: Object.fromEntries(own), finalizers, ownerReferences },
   }
-  return (plan.writable ?? []).reduce<unknown>((value, { steps }) => withoutPath(value, steps), compared)
+  return withoutPaths(compared, treeOf(plan.writable ?? []))
 }
 
 /** A new object with its writable fields only, and defaults: what differs from it was written. */

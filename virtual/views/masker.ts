@@ -2,25 +2,32 @@ import { clusterAnnotation, relabeledItem } from '../../framework/contract/item.
 import { type Item, itemOf, type KubeObject } from '../../framework/index.ts'
 import { FieldCutter } from '../../framework/lens/fieldcutter.ts'
 import { withoutHiddenManagers } from './fields/managers.ts'
-import { type FieldSteps, withoutPath } from './fields/path.ts'
+import type { FieldSteps } from './fields/path.ts'
+import { treeOf, withoutPaths } from './fields/paths.ts'
 
 /** The annotation in which kubectl keeps the applied object as JSON. */
 export const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
+
+/** Bytes that are scanned for all paths: the bytes are scanned for each, and a decoded object is walked once. */
+const mostScanned = 2 * 1024 * 1024
 
 /** Removes hidden fields from items: in their bytes where that is possible. */
 export class Masker {
   readonly #paths: readonly FieldSteps[]
   readonly #cutter: FieldCutter
+  readonly #mostBytes: number
 
   constructor(paths: readonly FieldSteps[]) {
     this.#paths = paths
     this.#cutter = new FieldCutter(paths.map(({ steps }) => steps))
+    this.#mostBytes = mostScanned / paths.length
   }
 
   /** The same item if it has no hidden fields. */
   masked(item: Item): Item {
     if (this.#paths.length === 0) return item
-    const cut = this.#cutter.cut(item)
+    const isShort = (item.length ?? item.bytes.length) <= this.#mostBytes
+    const cut = isShort ? this.#cutter.cut(item) : undefined
     if (cut === undefined) return itemOf(withoutFields(item.object, this.#paths), item.key.cluster)
     const { annotations } = cut.meta
     if (annotations[lastApplied] === undefined) return cut
@@ -31,7 +38,7 @@ export class Masker {
 /** The object without hidden fields: also without their owners, and without them in what kubectl applied. */
 export function withoutFields(object: KubeObject, paths: readonly FieldSteps[]): KubeObject {
   if (paths.length === 0) return object
-  const rest = paths.reduce<unknown>((value, { steps }) => withoutPath(value, steps), object) as KubeObject
+  const rest = withoutPaths(object, treeOf(paths)) as KubeObject
   const own = withCluster(withoutHiddenManagers(rest, paths), object)
   const { annotations } = own.metadata
   if (annotations?.[lastApplied] === undefined) return own
@@ -57,7 +64,7 @@ function withCluster(object: KubeObject, whole: KubeObject): KubeObject {
 /** undefined for a text that cannot be read. */
 function withoutApplied(text: string, paths: readonly FieldSteps[]): string | undefined {
   try {
-    const value = paths.reduce((rest, { steps }) => withoutPath(rest, steps), JSON.parse(text) as unknown)
+    const value = withoutPaths(JSON.parse(text), treeOf(paths))
     return `${JSON.stringify(value)}\n`
   } catch {
     return undefined

@@ -46,8 +46,15 @@ function mapEach(value: unknown, change: (part: unknown) => unknown): unknown {
 }
 
 /** Whether something is at the path. */
-export const hasPath = (value: unknown, steps: readonly FieldStep[]): boolean =>
-  withoutPath(value, steps) !== value
+export function hasPath(value: unknown, [step, ...rest]: readonly FieldStep[]): boolean {
+  if (step === undefined) return true
+  if (step === 'each') {
+    const isBelow = (part: unknown): boolean => hasPath(part, rest)
+    if (Array.isArray(value)) return value.some(isBelow)
+    return isFields(value) && Object.values(value).some(isBelow)
+  }
+  return isFields(value) && Object.hasOwn(value, step.key) && hasPath(value[step.key], rest)
+}
 
 /** The path of the first field in which two values differ; undefined for equal values. Empty objects are as absent ones. */
 export function firstDifference(a: unknown, b: unknown, at = ''): string | undefined {

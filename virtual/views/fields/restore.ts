@@ -2,6 +2,8 @@ import { type FieldStep, type FieldSteps, hasPath, isFields, sameValue } from '.
 
 /** The states of a value in a write. */
 interface States {
+  /** Objects that this write has made. */
+  readonly made: WeakSet<object>
   /** What is stored next. */
   readonly next: unknown
   /** What the client sent. */
@@ -30,11 +32,12 @@ export function withHidden(
   stored: unknown,
   paths: readonly FieldSteps[],
 ): unknown {
-  return paths.reduce((next, { steps }) => restored({ next, sent, shown, stored }, steps, ''), sent)
+  const made = new WeakSet<object>()
+  return paths.reduce((next, { steps }) => restored({ made, next, sent, shown, stored }, steps, ''), sent)
 }
 
 function restored(states: States, [step, ...rest]: readonly FieldStep[], at: string): unknown {
-  const { next, sent, shown, stored } = states
+  const { made, next, sent, shown, stored } = states
   if (step === undefined || !hasPath(stored, [step, ...rest])) return next
   if (step === 'each') {
     if (!sameValue(sent, shown)) throw new HiddenFieldsLost(at)
@@ -44,23 +47,39 @@ function restored(states: States, [step, ...rest]: readonly FieldStep[], at: str
   const { key } = step
   const own = isFields(next) ? next : {}
   const child = {
+    made,
     next: partOf(own, key),
     sent: partOf(sent, key),
     shown: partOf(shown, key),
     stored: partOf(stored, key),
   }
   const value = rest.length === 0 ? child.stored : restored(child, rest, at === '' ? key : `${at}.${key}`)
-  return { ...own, [key]: value }
+  return withMember(own, key, value, made)
+}
+
+/** The object with the member. One that was made in this write is not copied again. */
+function withMember(
+  own: Readonly<Record<string, unknown>>,
+  key: string,
+  value: unknown,
+  made: WeakSet<object>,
+): unknown {
+  if (made.has(own))
+    return Object.defineProperty(own, key, { value, writable: true, enumerable: true, configurable: true })
+  const copy = { ...own, [key]: value }
+  made.add(copy)
+  return copy
 }
 
 function eachRestored(
-  { next, sent, shown, stored }: States,
+  { made, next, sent, shown, stored }: States,
   rest: readonly FieldStep[],
   at: string,
 ): unknown {
   const part = (key: string | number): unknown =>
     restored(
       {
+        made,
         next: partOf(next, key),
         sent: partOf(sent, key),
         shown: partOf(shown, key),
