@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { pacedMap, unlessAborted } from '../../../framework/async/awaitable.ts'
 import { Backoff } from '../../../framework/async/backoff.ts'
 import {
@@ -35,6 +36,8 @@ const nobody = { name: '', uid: '', groups: [], extra: {} }
 /** What the expressions of an entry may use for one object together. */
 const mostPerObject: ExpressionAllowance = { left: 1_000_000, effort: 5_000_000 }
 const pauses = { first: 200, longest: 10_000 }
+/** Milliseconds of work after which an aggregate does not rest. */
+const shortWork = 2
 const endOfInitial = 'k8s.io/initial-events-end'
 
 /** Computes the aggregates of a View from the watches of its resources, from the first read on. */
@@ -71,10 +74,12 @@ export class Aggregation {
       const state = new AggregateState(plan, this.#options)
       try {
         for await (const events of this.#events(plan, storage)) {
+          const began = performance.now()
           names = await this.#apply(state, events, names)
           if (state.isComplete) synced()
           backoff.reset()
           this.#problem = ''
+          await this.#rest(performance.now() - began)
         }
       } catch (error) {
         if (!(error instanceof StatusError && error.code === 410))
@@ -83,6 +88,12 @@ export class Aggregation {
       if (this.#problem !== '') synced()
       if (!signal.aborted) await backoff.pause(signal)
     }
+  }
+
+  /** All members of a changed group are read again: a tenth of the time at most, while events are collected. */
+  async #rest(worked: number): Promise<void> {
+    if (worked < shortWork) return
+    await sleep(9 * worked, undefined, { signal: this.#options.signal }).catch(() => undefined)
   }
 
   #events({ of }: AggregatePlan, storage: ResourceStorage) {
