@@ -218,4 +218,25 @@ describe('validating admission policies', () => {
     )
     assert.match(both.message ?? '', /must not contain both Deny and Warn/)
   })
+
+  // The last one: it refuses all writes of ConfigMaps.
+  it('are at most 1,000 bindings with their parameters for one write', async () => {
+    const labelled = (name: string): KubeObject => {
+      const { metadata, ...rest } = configMap(name)
+      return { ...rest, metadata: { ...metadata, labels: { param: 'yes' } } }
+    }
+    for (let i = 0; i < 35; i++) await tenant.put(configMaps, labelled(`param-${i}`))
+    const paramKind = { apiVersion: 'v1', kind: 'ConfigMap' }
+    await tenant.put(policies, policy('params', { paramKind, validations: [{ expression: 'true' }] }))
+    const selector = { matchLabels: { param: 'yes' } }
+    const paramRef = { selector, namespace: 'default', parameterNotFoundAction: 'Deny' }
+    const named = (i: number): KubeObject => {
+      const { spec, ...rest } = binding('params', { paramRef })
+      return { ...rest, metadata: { name: `params-${i}` }, spec }
+    }
+    for (let i = 0; i < 28; i++) await tenant.put(bindings, named(i))
+    await create('allowed')
+    await tenant.put(bindings, named(28))
+    assert.match((await refusal(create('refused'))).message ?? '', /limit of policy bindings is 1000/)
+  })
 })
