@@ -79,7 +79,7 @@ export class Aggregation {
           if (state.isComplete) synced()
           backoff.reset()
           this.#problem = ''
-          await this.#rest(performance.now() - began)
+          if (state.isComplete) await this.#rest(performance.now() - began)
         }
       } catch (error) {
         if (!(error instanceof StatusError && error.code === 410))
