@@ -54,7 +54,8 @@ const specOf = ({ object }: Item) => (object as APIResourceSchema).spec
 
 const pluralOf = (item: Item): string => specOf(item).names.plural
 
-const nameKey = (place: string, group: string, name: string): string => `${place}|${group}|${name}`
+/** The key of a name of a group in an index; `place`: the logical cluster. */
+export const nameKey = (place: string, group: string, name: string): string => `${place}|${group}|${name}`
 
 const keysIn = (item: Item, place: string): readonly string[] => {
   const { group, names } = specOf(item)

@@ -19,13 +19,13 @@ export const bindingHolder = (binding: string, reference: PathReference | undefi
 type Names = APIResourceSchema['spec']['names']
 
 /** Plural, singular and short names share one space, kinds and list kinds another. */
-const resourceNames = ({ plural, singular, shortNames = [] }: Names): readonly string[] =>
-  [plural, singular ?? '', ...shortNames].filter(name => name !== '')
-const kindNames = ({ kind, listKind }: Names): readonly string[] =>
-  [kind, listKind ?? ''].filter(name => name !== '')
+const resourceNames = ({ plural = '', singular = '', shortNames = [] }: Partial<Names>): readonly string[] =>
+  [plural, singular, ...shortNames].filter(name => name !== '')
+const kindNames = ({ kind = '', listKind = '' }: Partial<Names>): readonly string[] =>
+  [kind, listKind].filter(name => name !== '')
 
 /** The names that no other resource of the group may have; those of kinds begin with `kind/`. */
-export const namesOf = (names: Names): readonly string[] => [
+export const namesOf = (names: Partial<Names>): readonly string[] => [
   ...new Set([...resourceNames(names), ...kindNames(names).map(kindName)]),
 ]
 

@@ -99,7 +99,7 @@ async function runQueue(
     await startAll(state, limit, { start, pace, signal })
     const before = performance.now()
     await nextWake(state, limit, signal)
-    // A shorter wait may have been one within a turn of the event loop: for reconciles that need no other.
+    // A shorter wait may have been within one turn of the event loop: reconciles that wait for nothing end in it.
     if (performance.now() - before > slice) pace = new Pace()
   }
   await Promise.all(jobs)

@@ -1,3 +1,4 @@
+import { rbacGroup } from '../../../authz/rbac/rbacsource.ts'
 import { type ClusterName, groupResource } from '../../../framework/meta/object.ts'
 import { apisGroup, viewsGroup } from '../../../kcp/apigroups.ts'
 import { boundCRDsCluster } from '../../../kcp/logicalclusters.ts'
@@ -33,7 +34,6 @@ const costing = (perByte: number, perObject: number, group: string, ...kinds: re
   kinds.map((kind): [string, DecodedCost] => [groupResource(group, kind), { perByte, perObject }])
 
 const admissionGroup = 'admissionregistration.k8s.io'
-const rbacGroup = 'rbac.authorization.k8s.io'
 
 /** A third of the memory of a resource that is served, and of a schema that is not bound: 18 to 28 KiB, and 8 KiB. */
 const [servedBytes, schemaBytes] = [8 * 1024, 2 * 1024]

@@ -11,12 +11,11 @@ import {
   type Controller,
   type ControllerDefinition,
   createController,
-  keyFor,
   keyOf,
   parseKey,
 } from '../controller.ts'
 import type { KcpControllerDeps } from '../host.ts'
-import { partitionOf } from './endpointslice.ts'
+import { partitionOf, slicesOfPartition } from './endpointslice.ts'
 
 type Slice = ClusterCachedResourceEndpointSlice
 
@@ -52,9 +51,6 @@ function changesOf(
   // A reference may name any workspace, and a path leads to another one later.
   const byResource = slices.index(({ object }) => [(object as Slice).spec.clusterCachedResource.name])
   const byExport = slices.index(({ object }) => [(object as Slice).spec.export.name])
-  const byPartition = slices.index(({ key, object }) => [
-    keyFor(key.cluster, (object as Slice).spec.partition ?? ''),
-  ])
   return [
     { informer: slices, keys: ({ item }) => [keyOf(item)] },
     {
@@ -65,10 +61,7 @@ function changesOf(
       informer: informers.for(resources.apiExports),
       keys: ({ item }) => byExport(item.key.name).map(keyOf),
     },
-    {
-      informer: informers.for(tenancy.partitions),
-      keys: ({ item }) => byPartition(keyOf(item)).map(keyOf),
-    },
+    { informer: informers.for(tenancy.partitions), keys: slicesOfPartition(slices) },
   ]
 }
 

@@ -1,3 +1,4 @@
+import type { Informer } from '../../../framework/contract/informer.ts'
 import type { ItemEvent } from '../../../framework/contract/item.ts'
 import type { ClusterName, KubeObject } from '../../../framework/meta/object.ts'
 import { formatLabelSelector } from '../../../framework/selectors/selectors.ts'
@@ -41,11 +42,7 @@ export function endpointSliceController(deps: KcpControllerDeps): Controller {
       : byExportName(key.name)
           .filter(slice => mayLead(directory.clusterOf(exportOf(slice.object) ?? {}, slice.key.cluster), key))
           .map(keyOf)
-  const byPartition = slices.index(({ key, object }) => {
-    const { partition } = (object as APIExportEndpointSlice).spec ?? {}
-    return partition === undefined ? [] : [keyFor(key.cluster, partition)]
-  })
-  const ofPartition = ({ item }: ItemEvent): readonly string[] => byPartition(keyOf(item)).map(keyOf)
+  const ofPartition = slicesOfPartition(slices)
   return createController(
     {
       name: 'apiexportendpointslice',
@@ -58,6 +55,15 @@ export function endpointSliceController(deps: KcpControllerDeps): Controller {
     },
     deps.log,
   )
+}
+
+/** Finds the keys of the slices that name a partition of their logical cluster. */
+export function slicesOfPartition(slices: Informer): (event: ItemEvent) => readonly string[] {
+  const byPartition = slices.index(({ key, object }) => {
+    const { partition } = (object as APIExportEndpointSlice).spec ?? {}
+    return partition === undefined ? [] : [keyFor(key.cluster, partition)]
+  })
+  return ({ item }) => byPartition(keyOf(item)).map(keyOf)
 }
 
 const exportOf = (slice: KubeObject) => (slice as APIExportEndpointSlice).spec?.export

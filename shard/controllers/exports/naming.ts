@@ -1,8 +1,8 @@
 import type { Informer, Informers } from '../../../framework/contract/informer.ts'
 import type { ClusterName } from '../../../framework/meta/object.ts'
 import type { DefinedNames } from '../../../openapi/resource.ts'
-import { namesInUse } from '../../bindings/namesinuse.ts'
-import { kindName } from '../../bindings/namingconflicts.ts'
+import { nameKey, namesInUse } from '../../bindings/namesinuse.ts'
+import { kindName, namesOf } from '../../bindings/namingconflicts.ts'
 import {
   asCrd,
   type CrdCondition,
@@ -22,43 +22,27 @@ interface Taken {
   readonly kinds: Names
 }
 
-const present = (names: readonly (string | undefined)[]): readonly string[] =>
-  names.filter(name => name !== undefined && name !== '') as string[]
-
-const resourceNames = (names: Partial<DefinedNames>): readonly string[] =>
-  present([names.plural, names.singular, ...(names.shortNames ?? [])])
-const kindNames = (names: Partial<DefinedNames>): readonly string[] => present([names.kind, names.listKind])
-
 /** The names that a definition cannot have: those that other definitions of its group have, and those of bound resources. */
 export function takenNames(
   definitions: Informer,
   informers: Informers,
 ): (cluster: ClusterName, crd: CustomResourceDefinition) => Taken {
   const { bindingsWith } = namesInUse(informers)
-  const indexOf = (namesOf: typeof resourceNames) =>
-    definitions.index(({ key, object }) => {
-      const { spec, status } = asCrd(object)
-      return namesOf(status?.acceptedNames ?? {}).map(name => nameKey(key.cluster, spec.group, name))
-    })
-  const [byResource, byKind] = [indexOf(resourceNames), indexOf(kindNames)]
+  const byName = definitions.index(({ key, object }) => {
+    const crd = asCrd(object)
+    return acceptedNames(crd).map(name => nameKey(key.cluster, crd.spec.group, name))
+  })
   return (cluster, { metadata, spec: { group } }) => {
-    const isDefined = (index: typeof byResource, name: string): boolean =>
-      index(nameKey(cluster, group, name)).some(({ key }) => key.name !== metadata.name)
-    const isBound = (name: string): boolean => bindingsWith(cluster, group, [name]).length > 0
-    return {
-      resources: { has: name => isDefined(byResource, name) || isBound(name) },
-      kinds: { has: name => isDefined(byKind, name) || isBound(kindName(name)) },
-    }
+    const isTaken = (name: string): boolean =>
+      byName(nameKey(cluster, group, name)).some(({ key }) => key.name !== metadata.name) ||
+      bindingsWith(cluster, group, [name]).length > 0
+    return { resources: { has: isTaken }, kinds: { has: kind => isTaken(kindName(kind)) } }
   }
 }
 
-const nameKey = (cluster: ClusterName, group: string, name: string): string => `${cluster}|${group}|${name}`
-
-/** The names that a definition has. */
-export const acceptedNames = ({ status }: CustomResourceDefinition): readonly string[] => {
-  const names = status?.acceptedNames ?? {}
-  return [...resourceNames(names), ...kindNames(names).map(kindName)]
-}
+/** The names that a definition has (`namesOf`). */
+export const acceptedNames = ({ status }: CustomResourceDefinition): readonly string[] =>
+  namesOf(status?.acceptedNames ?? {})
 
 /** Whether names of the definition were refused, which others may release. */
 export const isWaitingForNames = (crd: CustomResourceDefinition): boolean =>

@@ -20,12 +20,14 @@ export function applyClaims(
   const wanted = new Map(exported.map(claim => [claimKey(claim), claim]))
   const accepted = decided
     .filter(claim => claim.state === 'Accepted')
-    .map((claim): Accepted => ({ key: claimKey(claim), claim, exported: wanted.get(claimKey(claim)) }))
-  const expected = accepted.filter(({ exported }) => exported !== undefined)
-  const missing = expected.filter(({ claim }) => !isServed(claim))
-  const isMissing = new Set(missing)
-  const applied = expected
-    .filter(each => !isMissing.has(each))
+    .map((claim): Accepted => {
+      const key = claimKey(claim)
+      const found = wanted.get(key)
+      return { key, claim, exported: found, isApplied: found !== undefined && isServed(claim) }
+    })
+  const missing = accepted.filter(({ exported, isApplied }) => exported !== undefined && !isApplied)
+  const applied = accepted
+    .filter(({ isApplied }) => isApplied)
     .toSorted((a, b) => (a.key < b.key ? -1 : 1))
     .map(({ claim: { state: _, ...claim } }): PermissionClaim => claim)
   return { applied, conditions: [validity(accepted), application(missing)] }
@@ -36,6 +38,8 @@ interface Accepted {
   readonly key: string
   readonly claim: AcceptablePermissionClaim
   readonly exported: PermissionClaim | undefined
+  /** Whether the export has the claim, and its resource exists. */
+  readonly isApplied: boolean
 }
 
 const printed = ({ resource, group }: PermissionClaim): string => `${resource}.${group ?? ''}`

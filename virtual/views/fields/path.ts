@@ -23,28 +23,6 @@ export function parseFieldPath(text: string): FieldSteps | undefined {
 export const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The value without what is at the path; the same value if there is nothing. */
-export function withoutPath(value: unknown, [step, ...rest]: readonly FieldStep[]): unknown {
-  if (step === undefined) return value
-  if (step === 'each') return mapEach(value, each => withoutPath(each, rest))
-  if (!isFields(value) || !Object.hasOwn(value, step.key)) return value
-  const { [step.key]: child, ...others } = value
-  if (rest.length === 0) return others
-  const next = withoutPath(child, rest)
-  return next === child ? value : { ...value, [step.key]: next }
-}
-
-/** The same value if no part changes. */
-function mapEach(value: unknown, change: (part: unknown) => unknown): unknown {
-  if (Array.isArray(value)) {
-    const parts = value.map(change)
-    return parts.every((part, i) => part === value[i]) ? value : parts
-  }
-  if (!isFields(value)) return value
-  const entries = Object.entries(value).map(([key, part]) => [key, change(part)] as const)
-  return entries.every(([key, part]) => part === value[key]) ? value : Object.fromEntries(entries)
-}
-
 /** Whether something is at the path. */
 export function hasPath(value: unknown, [step, ...rest]: readonly FieldStep[]): boolean {
   if (step === undefined) return true

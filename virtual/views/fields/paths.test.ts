@@ -1,7 +1,29 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { type FieldStep, type FieldSteps, hasPath, withoutPath } from './path.ts'
+import { type FieldStep, type FieldSteps, hasPath, isFields } from './path.ts'
 import { treeOf, withoutPaths } from './paths.ts'
+
+/** The value without what is at the path; the same value if there is nothing. */
+function withoutPath(value: unknown, [step, ...rest]: readonly FieldStep[]): unknown {
+  if (step === undefined) return value
+  if (step === 'each') return mapEach(value, each => withoutPath(each, rest))
+  if (!isFields(value) || !Object.hasOwn(value, step.key)) return value
+  const { [step.key]: child, ...others } = value
+  if (rest.length === 0) return others
+  const next = withoutPath(child, rest)
+  return next === child ? value : { ...value, [step.key]: next }
+}
+
+/** The same value if no part changes. */
+function mapEach(value: unknown, change: (part: unknown) => unknown): unknown {
+  if (Array.isArray(value)) {
+    const parts = value.map(change)
+    return parts.every((part, i) => part === value[i]) ? value : parts
+  }
+  if (!isFields(value)) return value
+  const entries = Object.entries(value).map(([key, part]) => [key, change(part)] as const)
+  return entries.every(([key, part]) => part === value[key]) ? value : Object.fromEntries(entries)
+}
 
 const key = fc.constantFrom('a', 'b', '__proto__')
 const { value: json } = fc.letrec(tie => ({

@@ -10,9 +10,15 @@ export interface PathTree {
 
 const emptyTree = (): PathTree => ({ isEnd: false, keys: new Map(), each: undefined })
 
+const trees = new WeakMap<readonly FieldSteps[], PathTree>()
+
+/** The tree of a list of paths, made once. */
 export function treeOf(paths: readonly FieldSteps[]): PathTree {
+  const known = trees.get(paths)
+  if (known !== undefined) return known
   const root = emptyTree()
   for (const { steps } of paths) steps.reduce(below, root).isEnd = true
+  trees.set(paths, root)
   return root
 }
 

@@ -1,5 +1,6 @@
 import type { JSONSchemaProps } from '../../../openapi/index.ts'
-import { type FieldStep, type FieldSteps, withoutPath } from './path.ts'
+import type { FieldStep, FieldSteps } from './path.ts'
+import { treeOf, withoutPaths } from './paths.ts'
 
 type Schema = JSONSchemaProps
 
@@ -52,7 +53,10 @@ function pruned(schema: Schema, steps: readonly FieldStep[]): Schema {
   const [step, ...rest] = steps
   if (step === undefined) return schema
   const own = withoutConditions(schema)
-  const withDefault = own.default === undefined ? own : { ...own, default: withoutPath(own.default, steps) }
+  const withDefault =
+    own.default === undefined
+      ? own
+      : { ...own, default: withoutPaths(own.default, treeOf([{ text: '', steps }])) }
   return step === 'each' ? prunedEach(withDefault, rest) : prunedField(withDefault, step.key, rest)
 }
 
