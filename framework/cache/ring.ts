@@ -28,7 +28,6 @@ export class Ring<I extends CacheItem = CacheItem> implements RingHistory {
     this.#floor = floor
     this.#bounds = bounds
     this.#histories = histories
-    histories.add(this)
   }
 
   /** All events after this revision are here. */
@@ -38,6 +37,11 @@ export class Ring<I extends CacheItem = CacheItem> implements RingHistory {
 
   get bytes(): number {
     return this.#bytes
+  }
+
+  /** Whether there are no events, and no readers who wait for some. */
+  get isIdle(): boolean {
+    return this.#bytes === 0 && this.watchedClusters === 0 && !this.line.isAwaited
   }
 
   /** Whether no event after `revision` was dropped, nor some of those at it. */
@@ -140,7 +144,9 @@ export class Ring<I extends CacheItem = CacheItem> implements RingHistory {
   }
 
   #grow(bytes: number): void {
+    if (this.#bytes === 0) this.#histories.add(this)
     this.#bytes += bytes
+    if (this.#bytes === 0) this.#histories.remove(this)
     this.#histories.bytes += bytes
   }
 
@@ -272,6 +278,10 @@ export class Line<I extends CacheItem = CacheItem> {
   /** Calls `wake` once, at the next `wake()`. */
   wait(wake: () => void): void {
     this.#waiting.add(wake)
+  }
+
+  get isAwaited(): boolean {
+    return this.#waiting.size > 0
   }
 
   forget(wake: () => void): void {

@@ -30,8 +30,6 @@ export interface CacheContext
   readonly progress: AppliedRevision
   readonly bounds: RingBounds
   readonly histories: Histories
-  /** The oldest revision whose changes the cache has. */
-  readonly floor: number
   /** Logs a stored object that is damaged. */
   damaged(stored: StoredValue): void
   /** Calls the handlers of the resource, then those of the whole cache. */
@@ -60,11 +58,12 @@ export class ResourceCache implements ListSource {
   readonly #loading: Loaded[] = []
   #loadingBytes = 0
 
-  constructor(resource: StoredResource, context: CacheContext) {
+  /** `floor`: the revision after which it is told all changes. */
+  constructor(resource: StoredResource, context: CacheContext, floor: number) {
     this.resource = resource
     this.name = groupResource(resource.group, resource.resource)
     this.#context = context
-    this.ring = new Ring<CachedItem>(context.floor, context.bounds, context.histories)
+    this.ring = new Ring<CachedItem>(floor, context.bounds, context.histories)
   }
 
   get revision(): number {
@@ -129,6 +128,11 @@ export class ResourceCache implements ListSource {
   /** How many objects of one cluster are in one namespace. */
   countIn(cluster: string, namespace: string): number {
     return this.snapshot().count(idsUnder(`${cluster}/${namespace}/`))
+  }
+
+  /** Whether it has no objects, no events, and nobody who waits for some. */
+  get isIdle(): boolean {
+    return this.#items.size + this.#damaged.size + this.#handlers.size === 0 && this.ring.isIdle
   }
 
   snapshot(): Snapshot<CachedItem> {
@@ -228,7 +232,10 @@ export class ResourceCache implements ListSource {
     return item
   }
 
-  /** Decorates the objects of a cluster again; those that change are MODIFIED at `revision`. */
+  /**
+   * Decorates the objects of a cluster again; those that change are MODIFIED at `revision`. Call it while the event of
+   * `revision` that causes it is applied, so that watches can resume across it.
+   */
   redecorate(cluster: ClusterScope, revision: number): void {
     for (const item of this.items(cluster)) {
       const decorated = this.#context.builder.redecorate(this.resource, item, revision)

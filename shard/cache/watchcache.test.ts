@@ -220,7 +220,7 @@ describe('the watch cache', () => {
         ({ type, item, revision }) => {
           if (type === 'DELETED') accepted.delete(item.cluster)
           else accepted.add(item.cluster)
-          cache.redecorate(item.cluster, revision)
+          cache.resource('', 'configmaps', '-').redecorate(item.cluster, revision)
         },
         { replay: true },
       )

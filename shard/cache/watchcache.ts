@@ -4,9 +4,9 @@ import { Ticker } from '../../framework/cache/following.ts'
 import { Histories } from '../../framework/cache/histories.ts'
 import { defaultRing, type Ring, type RingBounds } from '../../framework/cache/ring.ts'
 import type { Logger } from '../../framework/contract/log.ts'
-import type { ClusterScope } from '../../framework/meta/object.ts'
 import { Compacted, type Store, type StoredValue, type StoreEvent } from '../store/store.ts'
 import { KeyParser, type ParsedKey, parseStorageKey, registryEnd, registryPrefix } from './codec.ts'
+import { IdleCaches } from './idle.ts'
 import { Builder, type Decorator, type WatchCacheEvent } from './item.ts'
 import { type AppliedRevision, type CacheContext, type CacheHandler, ResourceCache } from './resource.ts'
 
@@ -36,7 +36,7 @@ export interface WatchCache {
   readonly revision: number
   /** Bytes of the events that are kept for watches. */
   readonly historyBytes: number
-  /** The same cache for the same resource, whether it has objects or not. `group` is '' for core. */
+  /** The same cache for the same resource while it is in use, whether it has objects or not. `group` is '' for core. */
   resource(group: string, resource: string, segment: string): ResourceCache
   /** The same; undefined where nothing has used it, so that it has no objects: for names that tenants write. */
   existing(group: string, resource: string, segment: string): ResourceCache | undefined
@@ -49,11 +49,6 @@ export interface WatchCache {
   reached(revision: number, signal: AbortSignal, milliseconds: number): Promise<void>
   /** Calls `handler` for every change of any resource from now on, after the resource's own handlers. */
   subscribe(handler: (cache: ResourceCache, event: WatchCacheEvent) => void): () => void
-  /**
-   * Decorates the objects of a cluster again. Call it while the event of `revision` that causes it is applied, so that
-   * watches can resume across it.
-   */
-  redecorate(cluster: ClusterScope, revision: number): void
   close(): void
 }
 
@@ -80,11 +75,12 @@ class LiveCache implements WatchCache, CacheContext {
   readonly histories: Histories
   readonly bookmarkEvery: number
   readonly waitTimeout: number
-  /** The ring of every resource begins at this revision. */
-  readonly floor: number
+  /** The oldest revision whose changes the cache has. */
+  readonly #floor: number
   readonly #store: Store
   readonly #options: WatchCacheOptions
   readonly #resources = new Map<string, ResourceCache>()
+  readonly #idle: IdleCaches
   readonly #handlers = new Set<(cache: ResourceCache, event: WatchCacheEvent) => void>()
   readonly #closing = new AbortController()
   readonly progress: RevisionProgress
@@ -98,11 +94,10 @@ class LiveCache implements WatchCache, CacheContext {
     this.histories = new Histories(options.mostHistory)
     this.bookmarkEvery = options.bookmarkEvery ?? 60_000
     this.waitTimeout = options.waitTimeout ?? 3_000
-    this.floor = store.compacted
+    this.#floor = store.compacted
+    this.#idle = new IdleCaches(store.compacted)
     this.progress = new RevisionProgress(store.compacted)
-    this.#aging = setInterval(() => {
-      for (const resource of this.#resources.values()) resource.age()
-    }, 60_000).unref()
+    this.#aging = setInterval(() => this.#age(), 60_000).unref()
   }
 
   get revision(): number {
@@ -129,20 +124,31 @@ class LiveCache implements WatchCache, CacheContext {
   }
 
   existing(group: string, resource: string, segment: string): ResourceCache | undefined {
-    return this.#resources.get(`${group}/${resource}/${segment}`)
+    const name = `${group}/${resource}/${segment}`
+    return this.#resources.get(name) ?? this.#revive(name)
   }
 
   resource(group: string, resource: string, segment: string): ResourceCache {
-    const name = `${group}/${resource}/${segment}`
-    const known = this.#resources.get(name)
+    const known = this.existing(group, resource, segment)
     if (known !== undefined) return known
-    const cache = new ResourceCache({ group, resource, segment }, this)
-    this.#resources.set(name, cache)
+    const cache = new ResourceCache({ group, resource, segment }, this, this.#idle.floor)
+    this.#resources.set(`${group}/${resource}/${segment}`, cache)
     return cache
   }
 
   resources(): Iterable<ResourceCache> {
     return this.#resources.values()
+  }
+
+  #revive(name: string): ResourceCache | undefined {
+    const cache = this.#idle.give(name)
+    if (cache !== undefined) this.#resources.set(name, cache)
+    return cache
+  }
+
+  #age(): void {
+    for (const cache of this.#resources.values()) cache.age()
+    this.#idle.take(this.#resources)
   }
 
   at(revision: number): Promise<void> {
@@ -156,11 +162,6 @@ class LiveCache implements WatchCache, CacheContext {
   subscribe(handler: (cache: ResourceCache, event: WatchCacheEvent) => void): () => void {
     this.#handlers.add(handler)
     return () => this.#handlers.delete(handler)
-  }
-
-  redecorate(cluster: ClusterScope, revision: number): void {
-    for (const resource of this.#resources.values()) resource.redecorate(cluster, revision)
-    this.#wake()
   }
 
   changed(cache: ResourceCache, event: WatchCacheEvent, handlers: Iterable<CacheHandler>): void {
@@ -180,12 +181,12 @@ class LiveCache implements WatchCache, CacheContext {
   /** Loads the oldest state of the store and replays its log, which etcd sends meanwhile: the rings have the events of before a restart. */
   async load(): Promise<void> {
     const { revision } = this.#store
-    const log = this.#store.watch('', this.floor, this.closed)
+    const log = this.#store.watch('', this.#floor, this.closed)
     const first = log.next()
     first.catch(() => undefined)
     const keys = new KeyParser(parsed => this.#resourceOf(parsed))
     let objects = 0
-    for await (const values of this.#store.range(registryPrefix, registryEnd, { revision: this.floor })) {
+    for await (const values of this.#store.range(registryPrefix, registryEnd, { revision: this.#floor })) {
       for (const value of values) {
         const found = keys.parse(value.key)
         found?.resource.load(found.key, value)
