@@ -15,7 +15,7 @@ import type { Inactive } from './apis/inactive.ts'
 import type { Wiring } from './apis/resources.ts'
 import { wildcardApis } from './apis/wildcard.ts'
 import { catchUp } from './cache/catchup.ts'
-import type { WatchCache } from './cache/watchcache.ts'
+import type { WatchCache } from './cache/contract.ts'
 import type { Store } from './store/store.ts'
 
 export interface BackendOptions {

@@ -4,9 +4,9 @@ import type { ClusterName } from '../../framework/meta/object.ts'
 import { apisGroup, coreGroup, tenancyGroup } from '../../kcp/apigroups.ts'
 import type { APIExport } from '../../kcp/apis.ts'
 import { boundCRDsCluster, logicalClusterName } from '../../kcp/logicalclusters.ts'
+import type { WatchCache } from '../cache/contract.ts'
 import type { WatchCacheEvent } from '../cache/item.ts'
 import { builtinSegment, customSegment } from '../cache/segments.ts'
-import type { WatchCache } from '../cache/watchcache.ts'
 import type { ClusterApis } from './clusters.ts'
 
 const replay = { replay: true } as const

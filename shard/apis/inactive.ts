@@ -7,9 +7,9 @@ import { inactiveAnnotation, migratingAnnotation } from '../../kcp/annotations.t
 import { coreGroup } from '../../kcp/apigroups.ts'
 import { dumpsPath } from '../../kcp/migration.ts'
 import { externalLogicalClusterAdmin } from '../../kcp/users.ts'
+import type { WatchCache } from '../cache/contract.ts'
 import type { WatchCacheEvent } from '../cache/item.ts'
 import { customSegment } from '../cache/segments.ts'
-import type { WatchCache } from '../cache/watchcache.ts'
 import type { WatchEnds } from './ends.ts'
 import { type Arrival, arrivalIn, beingMigrated, partialStateOf } from './moved.ts'
 

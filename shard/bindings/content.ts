@@ -7,8 +7,8 @@ import {
   storageKey,
   storedForm,
 } from '../cache/codec.ts'
+import type { WatchCache } from '../cache/contract.ts'
 import type { CachedItem } from '../cache/item.ts'
-import type { WatchCache } from '../cache/watchcache.ts'
 import { creationOf } from '../manifests/apply.ts'
 import type { Manifest } from '../manifests/manifest.ts'
 import { intact, type Store, type StoreChange, type StoredValue } from '../store/store.ts'

@@ -1,6 +1,6 @@
 import { StatusError } from '../../framework/meta/errors.ts'
 import type { Store } from '../store/store.ts'
-import type { WatchCache } from './watchcache.ts'
+import type { WatchCache } from './contract.ts'
 
 /** Milliseconds that a request waits for the cache: longer than the reconnection of its watch. */
 const longestLag = 10_000

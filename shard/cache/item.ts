@@ -1,10 +1,10 @@
 import { inTurns, Pace } from '../../framework/async/awaitable.ts'
 import { type PresentedMeta, SlabItem } from '../../framework/cache/page.ts'
 import type * as shared from '../../framework/cache/ring.ts'
-import { clusterAnnotation, type Item, itemOf, type ObjectMeta } from '../../framework/contract/item.ts'
+import { clusterAnnotation, type Item, itemOf } from '../../framework/contract/item.ts'
 import { canonicalJson } from '../../framework/json/json.ts'
 import { sameJson } from '../../framework/json/same.ts'
-import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
+import type { ClusterName, KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import {
   annotationsOf,
   decodeObject,
@@ -86,12 +86,6 @@ export class CachedItem extends SlabItem {
     const isOnly = this.#labels - this.#metadata === onlyCluster.length + this.cluster.length
     if (isOnly) return { [clusterAnnotation]: this.cluster }
     return this.#decoded?.deref()?.metadata.annotations ?? annotationsOf(this)
-  }
-
-  metaWith(labels: Texts): ObjectMeta {
-    if (labels === this.labels) return this
-    const { cluster, namespace, name, uid, annotations, resourceVersion } = this
-    return { cluster, namespace, name, uid, resourceVersion, labels, annotations }
   }
 
   /** Canonical metadata is sorted and ends with the uid. */
@@ -188,8 +182,8 @@ export interface Loaded {
 export interface Decorator {
   /** The prefix of all its labels. Stored labels with the prefix are not presented. */
   readonly prefix: string
-  /** From memory; `meta` has the stored labels. undefined: no labels. */
-  labels(resource: StoredResource, meta: ObjectMeta): Texts | undefined
+  /** From memory, for an object with these stored labels. undefined: no labels. */
+  labels(resource: StoredResource, cluster: ClusterName, stored: Texts): Texts | undefined
 }
 
 const none: Texts = Object.freeze({})
@@ -249,7 +243,7 @@ export class Builder {
     if (decorator === undefined) return item.labels
     const own = Object.entries(item.labels).filter(([label]) => !label.startsWith(decorator.prefix))
     const stored = own.length === size(item.labels) ? item.labels : Object.fromEntries(own)
-    const added = decorator.labels(resource, item.metaWith(stored))
+    const added = decorator.labels(resource, item.cluster, stored)
     return added === undefined || size(added) === 0 ? stored : this.#share({ ...stored, ...added })
   }
 

@@ -5,6 +5,7 @@ import { type IdRange, idsUnder, PageMap, type Snapshot } from '../../framework/
 import { CacheEvent, Ring, type RingBounds } from '../../framework/cache/ring.ts'
 import type { ServedKind } from '../../framework/cache/selection.ts'
 import type { ItemList, ItemWatch, ListQuery } from '../../framework/contract/storage.ts'
+import type { Steps } from '../../framework/json/json.ts'
 import { internalError } from '../../framework/meta/errors.ts'
 import { type ClusterScope, groupResource, type ObjectKey } from '../../framework/meta/object.ts'
 import type { StoredValue } from '../store/store.ts'
@@ -232,14 +233,12 @@ export class ResourceCache implements ListSource {
     return item
   }
 
-  /**
-   * Decorates the objects of a cluster again; those that change are MODIFIED at `revision`. Call it while the event of
-   * `revision` that causes it is applied, so that watches can resume across it.
-   */
-  redecorate(cluster: ClusterScope, revision: number): void {
+  /** Decorates the objects of a cluster again, in steps; those that change are MODIFIED at `revision`. */
+  *redecorate(cluster: ClusterScope, revision: number): Steps<void> {
     for (const item of this.items(cluster)) {
       const decorated = this.#context.builder.redecorate(this.resource, item, revision)
       if (decorated !== undefined) this.#record(new CacheEvent('MODIFIED', decorated, item))
+      yield
     }
   }
 

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import type { ItemEvent } from '../../framework/contract/item.ts'
 import { parseFieldSelector } from '../../framework/selectors/parse.ts'
 import { encodeStored, storageKey } from './codec.ts'
+import type { WatchCache } from './contract.ts'
+import type { Decorator, WatchCacheEvent } from './item.ts'
 import {
   configMap,
   configMaps,
@@ -18,11 +20,11 @@ const spin = (milliseconds: number): void => {
   while (performance.now() < end);
 }
 
-/** A kind with a field that is slow to read, and the most objects that were read in one turn of the event loop. */
-function slowKind() {
+/** Slow work for one object, and for how many it was done at most in one turn of the event loop. */
+function slowWork() {
   let inTurn = 0
   let most = 0
-  const value = (): string => {
+  const work = (): string => {
     if (inTurn++ === 0)
       setImmediate(() => {
         inTurn = 0
@@ -31,19 +33,29 @@ function slowKind() {
     spin(0.06)
     return ''
   }
-  return { kind: { ...configMap, fields: { 'data.value': value } }, most: () => most }
+  return { work, most: () => most }
+}
+
+/** A kind with a field that is slow to read. */
+function slowKind() {
+  const { work, most } = slowWork()
+  return { kind: { ...configMap, fields: { 'data.value': work } }, most }
+}
+
+async function fill({ store, cache }: Fixture): Promise<void> {
+  const ids = Array.from({ length: 1_500 }, (_, i) => `a/n/x${i}`)
+  const changes = ids.map(id => ({
+    key: storageKey(configMaps, keyOf(id)),
+    value: encodeStored(objectOf(id, '1')),
+  }))
+  await cache.at(await store.commit(changes))
 }
 
 describe('other requests have their turn', () => {
   let fixture: Fixture
   before(async () => {
     fixture = await open()
-    const ids = Array.from({ length: 1_500 }, (_, i) => `a/n/x${i}`)
-    const changes = ids.map(id => ({
-      key: storageKey(configMaps, keyOf(id)),
-      value: encodeStored(objectOf(id, '1')),
-    }))
-    await fixture.cache.at(await fixture.store.commit(changes))
+    await fill(fixture)
   })
   after(() => fixture.close())
 
@@ -90,5 +102,35 @@ describe('other requests have their turn', () => {
     await Promise.all(all)
     assert.ok(most <= 48, `${most} watches in one turn`)
     await Promise.all(watches.map(watch => watch.return()))
+  })
+
+  it('while the labels of objects change that are not stored', async () => {
+    const settings = { group: '', resource: 'settings', segment: '-' }
+    const { work, most } = slowWork()
+    let isChanged = false
+    const decorate = (cache: WatchCache): Decorator => {
+      const change = (event: WatchCacheEvent): void => {
+        isChanged = true
+        cache.redecorate(configMaps, 'a', event.revision)
+      }
+      cache.resource('', 'settings', '-').subscribe(change, { replay: false })
+      return { prefix: 'added/', labels: () => ({ 'added/label': isChanged ? `new${work()}` : 'old' }) }
+    }
+    const decorated = await open({ decorate })
+    await fill(decorated)
+    const key = storageKey(settings, keyOf('a//change'))
+    const changed = await decorated.store.commit([{ key, value: encodeStored(objectOf('a//change', '')) }])
+    const later = await decorated.write('a/n/x1', '2')
+    assert.ok(most() <= 400, `${most()} objects in one turn`)
+    const revisions = [...decorated.maps.items()].map(({ labels, revision }) => [
+      labels['added/label'],
+      revision,
+    ])
+    assert.deepEqual(
+      revisions.filter(([, revision]) => revision === later),
+      [['new', later]],
+    )
+    assert.equal(revisions.filter(([text, revision]) => text === 'new' && revision === changed).length, 1_499)
+    await decorated.close()
   })
 })

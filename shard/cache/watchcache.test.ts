@@ -3,6 +3,7 @@ import { silent } from '../../framework/contract/log.ts'
 import { parseLabelSelector } from '../../framework/selectors/parse.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import { encodeStored, storageKey } from './codec.ts'
+import type { WatchCache } from './contract.ts'
 import { type Decorator, isCurrent, type WatchCacheEvent } from './item.ts'
 import {
   configMap,
@@ -15,7 +16,7 @@ import {
   objectOf,
   open,
 } from './testing/fixture.ts'
-import { openWatchCache, type WatchCache } from './watchcache.ts'
+import { openWatchCache } from './watchcache.ts'
 
 const short = ({ type, item, previous, revision }: WatchCacheEvent): string =>
   `${type} ${item.id}@${revision}${previous === undefined ? '' : ` was @${previous.revision}`}`
@@ -220,13 +221,13 @@ describe('the watch cache', () => {
         ({ type, item, revision }) => {
           if (type === 'DELETED') accepted.delete(item.cluster)
           else accepted.add(item.cluster)
-          cache.resource('', 'configmaps', '-').redecorate(item.cluster, revision)
+          cache.redecorate(configMaps, item.cluster, revision)
         },
         { replay: true },
       )
       return {
         prefix,
-        labels: ({ resource }, { cluster }) =>
+        labels: ({ resource }, cluster) =>
           resource === 'configmaps' && accepted.has(cluster) ? { 'claimed/by': 'me' } : undefined,
       }
     }

@@ -1,56 +1,23 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { Readers } from '../../framework/async/awaitable.ts'
+import { nowOrInTurns, Pace, Readers } from '../../framework/async/awaitable.ts'
 import { Ticker } from '../../framework/cache/following.ts'
 import { Histories } from '../../framework/cache/histories.ts'
 import { defaultRing, type Ring, type RingBounds } from '../../framework/cache/ring.ts'
-import type { Logger } from '../../framework/contract/log.ts'
+import type { Steps } from '../../framework/json/json.ts'
+import type { ClusterScope } from '../../framework/meta/object.ts'
 import { Compacted, type Store, type StoredValue, type StoreEvent } from '../store/store.ts'
-import { KeyParser, type ParsedKey, parseStorageKey, registryEnd, registryPrefix } from './codec.ts'
+import {
+  KeyParser,
+  type ParsedKey,
+  parseStorageKey,
+  registryEnd,
+  registryPrefix,
+  type StoredResource,
+} from './codec.ts'
+import type { WatchCache, WatchCacheOptions } from './contract.ts'
 import { IdleCaches } from './idle.ts'
-import { Builder, type Decorator, type WatchCacheEvent } from './item.ts'
+import { Builder, type WatchCacheEvent } from './item.ts'
 import { type AppliedRevision, type CacheContext, type CacheHandler, ResourceCache } from './resource.ts'
-
-export interface WatchCacheOptions {
-  readonly log: Logger
-  /** Closes the cache. */
-  readonly signal: AbortSignal
-  /**
-   * Creates the decorator, before any item is decorated and before events are replayed: it subscribes to the
-   * resources that it needs.
-   */
-  readonly decorate?: (cache: WatchCache) => Decorator
-  readonly ring?: Partial<RingBounds>
-  /** Bytes of the events of all resources that are kept; 256 MiB when absent. */
-  readonly mostHistory?: number
-  /** Milliseconds between the bookmarks of one watch; a minute when absent. */
-  readonly bookmarkEvery?: number
-  /** Milliseconds that a reader waits for a resourceVersion that the cache has not reached; default: 3000. */
-  readonly waitTimeout?: number
-  /** Called with the number of loaded objects from time to time during the load. */
-  readonly loading?: (objects: number) => void
-}
-
-/** All objects below `/registry/`, in memory and up to date. */
-export interface WatchCache {
-  /** The newest applied revision. */
-  readonly revision: number
-  /** Bytes of the events that are kept for watches. */
-  readonly historyBytes: number
-  /** The same cache for the same resource while it is in use, whether it has objects or not. `group` is '' for core. */
-  resource(group: string, resource: string, segment: string): ResourceCache
-  /** The same; undefined where nothing has used it, so that it has no objects: for names that tenants write. */
-  existing(group: string, resource: string, segment: string): ResourceCache | undefined
-  resources(): Iterable<ResourceCache>
-  /**
-   * Resolves when `revision` is applied, so that a writer reads its write. Rejects when the cache is closed before.
-   */
-  at(revision: number): Promise<void>
-  /** Resolves at `revision`, when `signal` aborts, after `milliseconds`, or when the cache is closed. */
-  reached(revision: number, signal: AbortSignal, milliseconds: number): Promise<void>
-  /** Calls `handler` for every change of any resource from now on, after the resource's own handlers. */
-  subscribe(handler: (cache: ResourceCache, event: WatchCacheEvent) => void): () => void
-  close(): void
-}
 
 /** Loads all objects, replays the log of the store, and resolves when the cache is current. */
 export async function openWatchCache(store: Store, options: WatchCacheOptions): Promise<WatchCache> {
@@ -85,6 +52,8 @@ class LiveCache implements WatchCache, CacheContext {
   readonly #closing = new AbortController()
   readonly progress: RevisionProgress
   readonly #touched = new Set<Ring>()
+  /** The work that belongs to the change that is applied. */
+  readonly #following: Steps<void>[] = []
   readonly #aging: NodeJS.Timeout
 
   constructor(store: Store, options: WatchCacheOptions) {
@@ -170,6 +139,11 @@ class LiveCache implements WatchCache, CacheContext {
     for (const handler of this.#handlers) this.#guard(() => handler(cache, event))
   }
 
+  redecorate(resource: StoredResource, cluster: ClusterScope, revision: number): void {
+    const cache = this.existing(resource.group, resource.resource, resource.segment)
+    if (cache !== undefined) this.#following.push(cache.redecorate(cluster, revision))
+  }
+
   close(): void {
     if (this.closed.aborted) return
     this.#closing.abort()
@@ -205,7 +179,10 @@ class LiveCache implements WatchCache, CacheContext {
   async #run(log: StoreLog, first: ReturnType<StoreLog['next']>): Promise<void> {
     this.#options.signal.addEventListener('abort', () => this.close(), { once: true })
     try {
-      for (let next = await first; next.done !== true; next = await log.next()) this.#apply(next.value)
+      for (let next = await first; next.done !== true; next = await log.next()) {
+        const work = nowOrInTurns(this.#apply(next.value), new Pace())
+        if (work instanceof Promise) await work
+      }
       this.close()
     } catch (error) {
       this.#options.log.error({ error: String(error) }, 'watch cache stopped')
@@ -214,11 +191,13 @@ class LiveCache implements WatchCache, CacheContext {
     }
   }
 
-  /** Synchronous, so that a commit becomes visible as a whole. */
-  #apply(events: readonly StoreEvent[]): void {
+  /** Without pauses unless objects are decorated again, so that a commit becomes visible as a whole. */
+  *#apply(events: readonly StoreEvent[]): Steps<void> {
     for (const { key, value, revision } of events) {
       const parsed = parseStorageKey(key)
-      if (parsed !== undefined) this.#resourceOf(parsed).apply(parsed.key, value, revision)
+      if (parsed === undefined) continue
+      this.#resourceOf(parsed).apply(parsed.key, value, revision)
+      for (let next = this.#following.shift(); next; next = this.#following.shift()) yield* next
     }
     this.progress.advance(events.at(-1)?.revision ?? this.revision)
     this.#wake()

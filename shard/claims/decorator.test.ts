@@ -3,7 +3,7 @@ import type { KubeObject } from '../../framework/meta/object.ts'
 import { labelEquals, matchesLabels } from '../../framework/selectors/selectors.ts'
 import { claimLabelKey, claimLabelValue, exportHash, exportLabel } from '../../kcp/labels.ts'
 import { resources } from '../../kcp/resources.ts'
-import type { WatchCache } from '../cache/watchcache.ts'
+import type { WatchCache } from '../cache/contract.ts'
 import { type TestShard, testShard } from '../testing/shard.ts'
 import { claimsDecorator } from './index.ts'
 

@@ -26,13 +26,13 @@ const binding = (claims: readonly AcceptablePermissionClaim[]): APIBinding => ({
   spec: { reference: { export: { path: 'root:org', name: 'my-export' } }, permissionClaims: claims },
 })
 
-const meta = (cluster: string, labels: Record<string, string> = {}) => ({
+const meta = (cluster: string) => ({
   cluster,
   namespace: '',
   name: 'b',
   uid: '',
   resourceVersion: '1',
-  labels,
+  labels: {},
   annotations: {},
 })
 
@@ -45,9 +45,9 @@ describe('claims index', () => {
   it('labels the objects of an accepted claim, in that cluster only', () => {
     const index = createClaimsIndex()
     assert.deepEqual(index.apply(event('ADDED', 'c1', binding([claim()]))), [configmaps])
-    assert.deepEqual(index.labels(configmaps, meta('c1')), { [key]: configmapsValue })
-    assert.equal(index.labels(configmaps, meta('c2')), undefined)
-    assert.equal(index.labels({ ...configmaps, resource: 'secrets' }, meta('c1')), undefined)
+    assert.deepEqual(index.labels(configmaps, 'c1', {}), { [key]: configmapsValue })
+    assert.equal(index.labels(configmaps, 'c2', {}), undefined)
+    assert.equal(index.labels({ ...configmaps, resource: 'secrets' }, 'c1', {}), undefined)
   })
   it('removes rejected and deleted claims, and reports them once', () => {
     const index = createClaimsIndex()
@@ -55,7 +55,7 @@ describe('claims index', () => {
     const rejected = event('MODIFIED', 'c1', binding([claim({ state: 'Rejected' })]))
     assert.deepEqual(index.apply(rejected), [configmaps])
     assert.deepEqual(index.apply(rejected), [])
-    assert.equal(index.labels(configmaps, meta('c1')), undefined)
+    assert.equal(index.labels(configmaps, 'c1', {}), undefined)
     index.apply(event('MODIFIED', 'c1', binding([claim()])))
     assert.deepEqual(index.apply(event('DELETED', 'c1', binding([claim()]))), [configmaps])
   })
@@ -66,22 +66,22 @@ describe('claims index', () => {
       matchExpressions: [{ key: 'old', operator: 'DoesNotExist' as const }],
     }
     index.apply(event('ADDED', 'c1', binding([claim({ selector })])))
-    assert.deepEqual(index.labels(configmaps, meta('c1', { tier: 'front' })), { [key]: configmapsValue })
-    assert.equal(index.labels(configmaps, meta('c1', { tier: 'front', old: '' })), undefined)
-    assert.equal(index.labels(configmaps, meta('c1')), undefined)
+    assert.deepEqual(index.labels(configmaps, 'c1', { tier: 'front' }), { [key]: configmapsValue })
+    assert.equal(index.labels(configmaps, 'c1', { tier: 'front', old: '' }), undefined)
+    assert.equal(index.labels(configmaps, 'c1', {}), undefined)
   })
   it('distinguishes resources of the same name by identity', () => {
     const index = createClaimsIndex()
     const claims = [claim({ group: 'example.io', resource: 'widgets', identityHash: 'beef' })]
     index.apply(event('ADDED', 'c1', binding(claims)))
     const widgets = { group: 'example.io', resource: 'widgets', segment: 'beef' }
-    assert.ok(index.labels(widgets, meta('c1')))
-    assert.equal(index.labels({ ...widgets, segment: 'feed' }, meta('c1')), undefined)
+    assert.ok(index.labels(widgets, 'c1', {}))
+    assert.equal(index.labels({ ...widgets, segment: 'feed' }, 'c1', {}), undefined)
   })
   it('treats both groups of events as one', () => {
     const index = createClaimsIndex()
     index.apply(event('ADDED', 'c1', binding([claim({ group: 'events.k8s.io', resource: 'events' })])))
-    assert.deepEqual(index.labels({ group: '', resource: 'events', segment: '-' }, meta('c1')), {
+    assert.deepEqual(index.labels({ group: '', resource: 'events', segment: '-' }, 'c1', {}), {
       [key]: '6wBCe82Znnoj6Q9mzomQQpfSdtDfiATwZW1ePT',
     })
   })
@@ -89,9 +89,9 @@ describe('claims index', () => {
     const index = createClaimsIndex()
     const bindings = { group: 'apis.kcp.io', resource: 'apibindings', segment: 'customresources' }
     const labels = { [exportLabel]: hash }
-    assert.deepEqual(index.labels(bindings, meta('c1', labels)), { [key]: reflexiveClaimValue })
+    assert.deepEqual(index.labels(bindings, 'c1', labels), { [key]: reflexiveClaimValue })
     index.apply(event('ADDED', 'c1', binding([claim({ group: 'apis.kcp.io', resource: 'apibindings' })])))
-    assert.deepEqual(index.labels(bindings, meta('c1', labels)), {
+    assert.deepEqual(index.labels(bindings, 'c1', labels), {
       [key]: '6719jSXePkPLHBgcm4bCDNiA7asY6qpDrj7oWS',
     })
   })

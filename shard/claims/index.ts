@@ -1,13 +1,14 @@
-import type { Item, ItemEvent, ObjectMeta } from '../../framework/contract/item.ts'
+import type { Item, ItemEvent } from '../../framework/contract/item.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
 import { labelMatcher } from '../../framework/selectors/matcher.ts'
+import type { Texts } from '../../framework/wire/encode.ts'
 import { apisGroup } from '../../kcp/apigroups.ts'
 import type { APIBinding } from '../../kcp/apis.ts'
 import { claimLabelPrefix, exportLabel, reflexiveClaimValue } from '../../kcp/labels.ts'
 import { createShared, type SharedValues } from '../apis/bound.ts'
 import type { StoredResource } from '../cache/codec.ts'
+import type { WatchCache } from '../cache/contract.ts'
 import type { Decorator } from '../cache/item.ts'
-import type { WatchCache } from '../cache/watchcache.ts'
 import { acceptedClaims, type Claim } from './claims.ts'
 
 /**
@@ -24,7 +25,7 @@ interface ClaimsIndex extends Decorator {
 
 /** A claim, and whether it is for an object with these labels. */
 interface Matcher extends Pick<Claim, 'key' | 'value'> {
-  readonly matches: (labels: Readonly<Record<string, string>>) => boolean
+  readonly matches: (labels: Texts) => boolean
 }
 
 /** The accepted claims of a binding, by their content and by the resource that they claim. */
@@ -55,7 +56,7 @@ export function createClaimsIndex(): ClaimsIndex {
   const shared = createShared<Claims>()
   return {
     prefix: claimLabelPrefix,
-    labels: (resource, meta) => labelsOf(clusters.get(meta.cluster), resource, meta),
+    labels: (resource, cluster, stored) => labelsOf(clusters.get(cluster), resource, stored),
     apply({ type, item }) {
       const { cluster, name } = item.key
       const bindings = clusters.get(cluster)
@@ -81,14 +82,14 @@ function sharedClaims(shared: SharedValues<Claims>, { object }: Item): Claims {
 function labelsOf(
   bindings: ReadonlyMap<string, Claims> | undefined,
   resource: StoredResource,
-  meta: ObjectMeta,
-): Readonly<Record<string, string>> | undefined {
+  stored: Texts,
+): Texts | undefined {
   const labels: Record<string, string> = {}
-  const exported = isBinding(resource) ? meta.labels[exportLabel] : undefined
+  const exported = isBinding(resource) ? stored[exportLabel] : undefined
   if (exported !== undefined) labels[claimLabelPrefix + exported] = reflexiveClaimValue
   for (const { byResource } of bindings?.values() ?? [])
     for (const { key, value, matches } of byResource.get(keyOf(resource)) ?? [])
-      if (matches(meta.labels)) labels[key] = value
+      if (matches(stored)) labels[key] = value
   return Object.keys(labels).length === 0 ? undefined : labels
 }
 
@@ -115,12 +116,14 @@ function changedResources(before: Claims, after: Claims): readonly StoredResourc
  */
 export function claimsDecorator(cache: WatchCache): Decorator {
   const index = createClaimsIndex()
-  cache.resource(apisGroup, 'apibindings', 'customresources').subscribe(
+  const bindings = cache.resource(apisGroup, 'apibindings', 'customresources')
+  for (const item of bindings.items()) index.apply({ type: 'ADDED', item })
+  bindings.subscribe(
     event => {
-      for (const { group, resource, segment } of index.apply(event))
-        cache.existing(group, resource, segment)?.redecorate(event.item.cluster, event.revision)
+      const { cluster } = event.item
+      for (const resource of index.apply(event)) cache.redecorate(resource, cluster, event.revision)
     },
-    { replay: true },
+    { replay: false },
   )
   return index
 }

@@ -21,9 +21,9 @@ import {
   storedForm,
   storedFormSteps,
 } from '../cache/codec.ts'
+import type { WatchCache } from '../cache/contract.ts'
 import { CachedItem } from '../cache/item.ts'
 import type { ResourceCache } from '../cache/resource.ts'
-import type { WatchCache } from '../cache/watchcache.ts'
 import { CommitTooLarge, type Store, StoreConflict } from '../store/store.ts'
 import { type Part, type ResourceStrategy, withMetadata, withoutPresented } from './strategy.ts'
 

@@ -4,8 +4,8 @@ import type { Action, Authorizer } from '../../../framework/contract/authorizer.
 import type { RequestContext } from '../../../framework/contract/context.ts'
 import type { ClusterName, KubeObject } from '../../../framework/meta/object.ts'
 import { apisGroup, viewsGroup } from '../../../kcp/apigroups.ts'
+import type { WatchCache } from '../../cache/contract.ts'
 import { customSegment } from '../../cache/segments.ts'
-import type { WatchCache } from '../../cache/watchcache.ts'
 import { concerns, refused } from '../refusal.ts'
 import { checkExpressions } from './viewexpressions.ts'
 

@@ -6,7 +6,7 @@ import {
 import { forbidden, notFound } from '../../../framework/meta/errors.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { loopback } from '../../../framework/request/user.ts'
-import type { WatchCache } from '../../cache/watchcache.ts'
+import type { WatchCache } from '../../cache/contract.ts'
 
 /** The current namespace of a logical cluster; undefined when it does not exist. */
 export type NamespaceLookup = (cluster: string, name: string) => KubeObject | undefined

@@ -11,7 +11,7 @@ import { type ClusterName, groupResource, type KubeObject } from '../../../frame
 import { clusterScopedQuotaAnnotation } from '../../../kcp/annotations.ts'
 import { coreGroup } from '../../../kcp/apigroups.ts'
 import { resources } from '../../../kcp/resources.ts'
-import type { WatchCache } from '../../cache/watchcache.ts'
+import type { WatchCache } from '../../cache/contract.ts'
 import { type ControllerClient, updateStatus } from '../../controllers/client.ts'
 
 export interface QuotaDeps {

@@ -3,9 +3,9 @@ import { type ClusterName, groupResource } from '../../../framework/meta/object.
 import { apisGroup, viewsGroup } from '../../../kcp/apigroups.ts'
 import { boundCRDsCluster } from '../../../kcp/logicalclusters.ts'
 import { schemaClusterAnnotation } from '../../bindings/boundschemas.ts'
+import type { WatchCache } from '../../cache/contract.ts'
 import type { WatchCacheEvent } from '../../cache/item.ts'
 import type { ResourceCache } from '../../cache/resource.ts'
-import type { WatchCache } from '../../cache/watchcache.ts'
 import type { ClusterDirectory } from '../../tenancy/directory.ts'
 import { type Amounts, type Share, type Tenant, tenantOf } from './tenants.ts'
 

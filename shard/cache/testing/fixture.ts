@@ -7,8 +7,9 @@ import type { KubeObject, ObjectKey } from '../../../framework/meta/object.ts'
 import { openMemoryStore } from '../../store/memory.ts'
 import type { Store } from '../../store/store.ts'
 import { encodeStored, type StoredResource, storageKey } from '../codec.ts'
+import type { WatchCache, WatchCacheOptions } from '../contract.ts'
 import type { ResourceCache } from '../resource.ts'
-import { openWatchCache, type WatchCache, type WatchCacheOptions } from '../watchcache.ts'
+import { openWatchCache } from '../watchcache.ts'
 
 export const configMaps: StoredResource = { group: '', resource: 'configmaps', segment: '-' }
 export const configMap = { apiVersion: 'v1', kind: 'ConfigMap' }

@@ -7,7 +7,7 @@ import {
   type OwnerReference,
   timestamp,
 } from '../../../framework/meta/object.ts'
-import type { WatchCache } from '../../cache/watchcache.ts'
+import type { WatchCache } from '../../cache/contract.ts'
 import type { ControllerClient } from '../client.ts'
 
 const events: ResourceRef = { group: '', version: 'v1', resource: 'events' }

@@ -2,7 +2,7 @@ import type { Readers } from '../../../framework/async/awaitable.ts'
 import type { ResourceRef } from '../../../framework/contract/backend.ts'
 import { sameJson } from '../../../framework/json/same.ts'
 import type { KubeObject, OwnerReference } from '../../../framework/meta/object.ts'
-import type { WatchCache } from '../../cache/watchcache.ts'
+import type { WatchCache } from '../../cache/contract.ts'
 import {
   type ApisOf,
   type ObjectPlace,
