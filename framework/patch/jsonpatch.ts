@@ -88,20 +88,22 @@ function readOperation(value: unknown): Operation {
 export const applyJsonPatch = (document: unknown, patch: JsonPatch): unknown =>
   atOnce(applyJsonPatchSteps(document, patch))
 
-/** What `applyJsonPatch` returns, in steps: the operations. */
+/** What `applyJsonPatch` returns, in steps. */
 export function* applyJsonPatchSteps(document: unknown, { operations }: JsonPatch): Generator<void, unknown> {
   // The document is a member of a root: the empty path is handled like the others.
-  const root = { '': yield* cloneSteps(document, new Work()) }
-  const state: State = { root, copied: 0, depth: maxDepth }
+  const work = new Work()
+  const root = { '': yield* cloneSteps(document, work) }
+  const state: State = { root, work, copied: 0, depth: maxDepth }
   for (const operation of operations) {
     yield
-    apply(state, operation)
+    yield* apply(state, operation)
   }
   return state.root['']
 }
 
 interface State {
   readonly root: Members
+  readonly work: Work
   copied: number
   /** The document is at most so deep, if its parts and the values of the patch have at most `maxDepth` levels. */
   depth: number
@@ -122,20 +124,20 @@ function checkDepth(state: State, path: string): void {
   if (state.depth > mostLevels) throw failed('exceeded max depth')
 }
 
-function apply(state: State, operation: Operation): void {
-  const { root } = state
+function* apply(state: State, operation: Operation): Generator<void, void> {
+  const { root, work } = state
   const { path } = operation
   switch (operation.op) {
     case 'add':
       state.depth = Math.max(state.depth, levelsOf(path) + maxDepth)
-      add(root, path, clone(operation.value))
+      add(root, path, yield* cloneSteps(operation.value, work))
       break
     case 'remove':
       remove(root, path)
       break
     case 'replace':
       state.depth = Math.max(state.depth, levelsOf(path) + maxDepth)
-      replace(root, path, clone(operation.value))
+      replace(root, path, yield* cloneSteps(operation.value, work))
       break
     case 'test':
       test(root, path, operation.value)
@@ -146,7 +148,7 @@ function apply(state: State, operation: Operation): void {
       break
     default:
       checkDepth(state, path)
-      copy(state, operation.from, path)
+      yield* copy(state, operation.from, path)
   }
 }
 
@@ -169,17 +171,15 @@ function move(root: Members, from: string, path: string): void {
   insert(target, value, `error in move for path: '${path}'`)
 }
 
-function copy(state: State, from: string, path: string): void {
-  const { root } = state
+function* copy(state: State, from: string, path: string): Generator<void, void> {
+  const { root, work } = state
   const what = 'copy operation does not apply: doc is missing'
   const value = read(placeAt(root, from, `${what} from path: ${from}`), `error in copy for from: '${from}'`)
-  state.copied += weigh(value, bodyLimit - state.copied)
+  state.copied += yield* weighSteps(value, bodyLimit - state.copied, work)
   if (state.copied > bodyLimit) throw tooLarge(`the copies of a JSON patch may not exceed ${bodyLimit} bytes`)
   const target = placeAt(root, path, `${what} destination path: ${path}`)
-  insert(target, clone(value), 'error while adding value during copy')
+  insert(target, yield* cloneSteps(value, work), 'error while adding value during copy')
 }
-
-const clone = (value: unknown): unknown => atOnce(cloneSteps(value, new Work()))
 
 function* cloneSteps(value: unknown, work: Work): Generator<void, unknown> {
   if (Array.isArray(value)) return yield* clonedItems(value, work)
@@ -204,13 +204,15 @@ function* clonedItems(items: readonly unknown[], work: Work): Generator<void, un
 
 const isScalar = (value: unknown): boolean => typeof value !== 'object' || value === null
 
-/** Estimates the bytes of a value as JSON; stops counting above `budget`. */
-function weigh(value: unknown, budget: number): number {
+/** Estimates the bytes of a value as JSON, in steps; stops counting above `budget`. */
+function* weighSteps(value: unknown, budget: number, work: Work): Generator<void, number> {
   if (typeof value === 'string') return value.length + 2
   if (typeof value !== 'object' || value === null) return 4
   let weight = 2
-  for (const [key, member] of Object.entries(value)) {
-    weight += (Array.isArray(value) ? 1 : key.length + 4) + weigh(member, budget - weight)
+  for (const key in value) {
+    if (work.isStepDone()) yield
+    const member = (value as Members)[key]
+    weight += (Array.isArray(value) ? 1 : key.length + 4) + (yield* weighSteps(member, budget - weight, work))
     if (weight > budget) break
   }
   return weight

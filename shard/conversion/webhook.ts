@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { atMost } from '../../framework/async/atmost.ts'
 import { inTurns, Pace } from '../../framework/async/awaitable.ts'
-import { Work } from '../../framework/json/json.ts'
+import { type Extent, exceedsSteps } from '../../framework/json/extent.ts'
 import { parseJsonSteps } from '../../framework/json/jsonsteps.ts'
-import { isMembers, isObject, listAt, memberOf, textAt } from '../../framework/json/values.ts'
+import { isObject, listAt, memberOf, textAt } from '../../framework/json/values.ts'
 import { fieldErrorText, StatusError } from '../../framework/meta/errors.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import type { AddressPolicy } from '../../framework/net/addresspolicy.ts'
@@ -82,7 +82,7 @@ async function checked(
   const results: KubeObject[] = []
   for (const [i, original] of objects.entries()) {
     const at = `at index ${i + 1}`
-    const isLarge = await inTurns(hasMoreValues(converted[i]), pace)
+    const isLarge = await inTurns(exceedsSteps(converted[i], most), pace)
     const result = isLarge ? tooManyValues(at) : restored(original, converted[i], apiVersion, at)
     if (typeof result === 'string') throw failed(`${about} returned invalid ${result}`)
     results.push(result)
@@ -91,30 +91,11 @@ async function checked(
   return results
 }
 
-/** Values of a converted object at all levels. Its further steps, such as its encoding, are not divided. */
-const mostValues = 100_000
+/** Of a converted object. Its further steps, such as its encoding, are not divided. */
+const most: Extent = { values: 100_000, characters: bodyLimit }
 
 const tooManyValues = (at: string): string =>
-  `converted object ${at}: it has more than ${mostValues} values or ${bodyLimit} characters`
-
-/** Whether the object has more values, or more characters in texts, than a converted object may have. */
-function* hasMoreValues(object: unknown): Generator<void, boolean> {
-  const work = new Work()
-  const open: unknown[] = [object]
-  let characters = 0
-  for (let count = 0; open.length > 0; count++) {
-    if (work.isStepDone()) yield
-    for (const value of elementsOf(open.pop())) {
-      characters += typeof value === 'string' ? value.length : 0
-      if (characters > bodyLimit || count + open.length > mostValues) return true
-      open.push(value)
-    }
-  }
-  return false
-}
-
-const elementsOf = (value: unknown): Iterable<unknown> =>
-  Array.isArray(value) ? value : isMembers(value) ? Object.values(value) : []
+  `converted object ${at}: it has more than ${most.values} values or ${most.characters} characters`
 
 const failed = (message: string): StatusError => new StatusError(500, '', brief(message))
 

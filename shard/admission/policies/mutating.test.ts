@@ -174,6 +174,19 @@ describe('mutating admission policies', () => {
     )
   })
 
+  it('cannot make an object too large together', async () => {
+    const doubling = patching(
+      '[JSONPatch{op: "replace", path: "/data/text", value: object.data.text + object.data.text}]',
+    )
+    await enact('grow', Array(4).fill(doubling))
+    await enact('growmore', Array(8).fill(doubling), {
+      matchConditions: [{ name: 'mine', expression: "object.metadata.name == 'grow'" }],
+    })
+    const status = await refusal(create('grow', { data: { text: 'x'.repeat(1024) } }))
+    assert.equal(status.code, 413)
+    assert.match(status.message ?? '', /3145728 characters after MutatingAdmissionPolicy growmore$/)
+  })
+
   it('may use the authorizer', async () => {
     const asking = `authorizer.group('').resource('secrets').namespace('default').check('get')`
     await enact('asking', [

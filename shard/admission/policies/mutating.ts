@@ -5,6 +5,7 @@ import { merge } from '../../../framework/apply/typed/merge.ts'
 import { atomicPaths } from '../../../framework/apply/typed/tofieldset.ts'
 import { type MergeType, TypedError } from '../../../framework/apply/typed/types.ts'
 import { validate } from '../../../framework/apply/typed/validate.ts'
+import { inTurns, Pace } from '../../../framework/async/awaitable.ts'
 import {
   type AdmissionAttributes,
   type AdmissionPlugin,
@@ -12,10 +13,12 @@ import {
   refusedName,
   type WriteAttributes,
 } from '../../../framework/contract/admission.ts'
+import type { Steps } from '../../../framework/json/json.ts'
 import { forbidden, StatusError } from '../../../framework/meta/errors.ts'
 import { type KubeObject, versionOf } from '../../../framework/meta/object.ts'
-import { applyJsonPatch, readJsonPatch, TestFailed } from '../../../framework/patch/jsonpatch.ts'
+import { applyJsonPatchSteps, readJsonPatch, TestFailed } from '../../../framework/patch/jsonpatch.ts'
 import { misnamed } from '../../../openapi/expressions/admission.ts'
+import { checkExtent } from '../extent.ts'
 import type { Decisions } from './authorizervariables.ts'
 import {
   asVariable,
@@ -66,6 +69,7 @@ interface Write {
 class Run {
   readonly #write: Write
   readonly #problems: Problem[] = []
+  readonly #pace = new Pace()
   #hasChanged = false
 
   constructor(write: Write) {
@@ -112,9 +116,10 @@ class Run {
     let result = object
     for (const mutation of invocation.policy.mutations) {
       try {
-        result = await this.#write.decisions.settled(replays =>
-          changed(mutation, this.#changing(invocation, subject, result), replays),
-        )
+        const changing = this.#changing(invocation, subject, result)
+        const change = await this.#write.decisions.settled(replays => changeOf(mutation, changing, replays))
+        result = await inTurns(change, this.#pace)
+        await checkExtent(result, `${name} ${invocation.policy.name}`, this.#pace)
         this.#hasChanged = true
       } catch (error) {
         if (!(error instanceof MutationError)) throw error
@@ -174,8 +179,12 @@ interface Changing {
   readonly type: MergeType
 }
 
-/** The object with one mutation of a policy. Throws a `MutationError`. */
-function changed({ type, expression }: CompiledMutation, changing: Changing, replays: Replays): KubeObject {
+/** The object with one mutation of a policy, in steps. They, too, throw a `MutationError`. */
+function changeOf(
+  { type, expression }: CompiledMutation,
+  changing: Changing,
+  replays: Replays,
+): Steps<KubeObject> {
   const allowance = newAllowance(replays)
   const variables = withPolicyVariables(changing.policy, changing.variables, allowance)
   const result = evaluated(expression, variables, allowance)
@@ -189,10 +198,10 @@ function checkNames(value: CelValue | undefined): void {
 }
 
 /** A patch whose `test` fails leaves the object as it is. */
-function patched({ object }: Changing, list: CelValue): KubeObject {
+function* patched({ object }: Changing, list: CelValue): Steps<KubeObject> {
   const operations = isList(list) ? [...itemsOf(list)].map(operationOf) : []
   try {
-    return applyJsonPatch(object, readJsonPatch(operations)) as KubeObject
+    return (yield* applyJsonPatchSteps(object, readJsonPatch(operations))) as KubeObject
   } catch (error) {
     if (error instanceof TestFailed) return object
     if (!(error instanceof StatusError)) throw error
@@ -213,7 +222,7 @@ function jsonOf(value: CelValue): unknown {
 }
 
 /** Merges as server-side apply does, without owners of fields. */
-function applied({ object, type }: Changing, configuration: CelValue): KubeObject {
+function* applied({ object, type }: Changing, configuration: CelValue): Steps<KubeObject> {
   checkNames(configuration)
   const { apiVersion, kind } = object
   const config = { ...(jsonOf(configuration) as object), apiVersion, kind }
@@ -222,12 +231,14 @@ function applied({ object, type }: Changing, configuration: CelValue): KubeObjec
   } catch (error) {
     throw failed('failed to convert patch object to typed object: ', error)
   }
+  yield
   const atomics = atomicPaths(type, config)
   if (atomics.length > 0)
     throw failed(
       'invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ',
       new TypedError([{ path: '', text: atomics.join(', ') }]),
     )
+  yield
   try {
     return merge(type, object, config) as KubeObject
   } catch (error) {

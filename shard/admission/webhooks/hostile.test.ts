@@ -43,6 +43,10 @@ const bomb = JSON.stringify([
   { op: 'add', path: '/data', value: { a: 'x'.repeat(1000) } },
   ...Array.from({ length: 40 }, (_, i) => ({ op: 'copy', from: '/data', path: `/data/${i}` })),
 ])
+const large = JSON.stringify([
+  { op: 'add', path: '/data', value: { a: 'x'.repeat(1_600_000) } },
+  { op: 'copy', from: '/data/a', path: '/data/b' },
+])
 const many = JSON.stringify(Array.from({ length: 10_001 }, () => ({ op: 'remove', path: '/data' })))
 
 /** What a webhook can send instead of a review, and what the user gets. */
@@ -71,6 +75,7 @@ const hostile: Readonly<Record<string, readonly [Answer, RegExp]>> = {
   'a patch that is none': [patching('{"a":1}'), /error decoding patch/],
   'a patch of numbers': [patching('[1]'), /error decoding patch/],
   'a patch that grows': [patching(bomb), /the copies of a JSON patch may not exceed/],
+  'a patch with a large result': [patching(large), /3145728 characters after the webhook /],
   'a patch of many steps': [patching(many), /allowed maximum operations in a JSON patch is 10000/],
 }
 

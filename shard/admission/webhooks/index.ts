@@ -7,6 +7,7 @@ import { sameJsonSteps } from '../../../framework/json/same.ts'
 import { type ClusterName, type KubeObject, versionOf } from '../../../framework/meta/object.ts'
 import type { AddressPolicy } from '../../../framework/net/addresspolicy.ts'
 import { applyJsonPatchSteps, readJsonPatch } from '../../../framework/patch/jsonpatch.ts'
+import { checkExtent } from '../extent.ts'
 import type { NamespaceLookup } from '../kubernetes/namespace-lifecycle.ts'
 import { configurationsOf, configured, type PolicyCluster } from '../policies/source.ts'
 import { type FindWebhooks, webhookFinder } from './configuration.ts'
@@ -77,7 +78,8 @@ const mutatingWebhooks = (find: FindWebhooks, ask: AskWebhook): AdmissionPlugin 
       const shown = await seen(candidate, { ...subject, request: { ...request, object: latest } })
       const before = shown?.request.object
       if (shown === undefined || before === undefined || !hooks.asks(uid)) continue
-      latest = await changed(await ask(webhook, shown, true), before, request.key.cluster)
+      const answer = await ask(webhook, shown, true)
+      latest = await changed(answer, before, { cluster: request.key.cluster, webhook: webhook.name })
       const hasChanged = !(await inTurns(sameJsonSteps(latest, before, new Work()), new Pace()))
       hooks.asked(uid, { changed: hasChanged, willing: webhook.reinvocationPolicy === 'IfNeeded' })
       isChanged ||= hasChanged
@@ -105,9 +107,12 @@ const convertedBack = (latest: KubeObject, { object, versions }: WriteAttributes
 async function changed(
   answer: WebhookResponse | undefined,
   object: KubeObject,
-  cluster: ClusterName,
+  { cluster, webhook }: { readonly cluster: ClusterName; readonly webhook: string },
 ): Promise<KubeObject> {
   if (answer?.patch === undefined) return object
+  const pace = new Pace()
   const steps = applyJsonPatchSteps(withCluster(object, cluster), readJsonPatch(answer.patch))
-  return withoutCluster((await inTurns(steps, new Pace())) as KubeObject)
+  const patched = (await inTurns(steps, pace)) as KubeObject
+  await checkExtent(patched, `the webhook ${webhook}`, pace)
+  return withoutCluster(patched)
 }

@@ -1,0 +1,34 @@
+import { Work } from './json.ts'
+import { isObject } from './values.ts'
+
+/** The size of a JSON value. */
+export interface Extent {
+  /** At all levels. */
+  readonly values: number
+  /** In strings and in the names of members. */
+  readonly characters: number
+}
+
+/** Whether a value is larger than `most`, in steps. */
+export function* exceedsSteps(value: unknown, most: Extent): Generator<void, boolean> {
+  const work = new Work()
+  const open: unknown[] = []
+  let values = 0
+  let characters = 0
+  const count = (found: unknown): void => {
+    values++
+    if (typeof found === 'string') characters += found.length
+    else if (typeof found === 'object' && found !== null) open.push(found)
+  }
+  for (count(value); open.length > 0; ) {
+    const next = open.pop()
+    const keys = isObject(next) ? Object.keys(next) : []
+    for (const key of keys) characters += key.length
+    for (const child of Array.isArray(next) ? next : Object.values(next as object)) {
+      count(child)
+      if (values > most.values || characters > most.characters) return true
+      if (work.isStepDone()) yield
+    }
+  }
+  return values > most.values || characters > most.characters
+}
