@@ -3,8 +3,9 @@ import type { CheckedExpr } from '../../cel/checker/checker.ts'
 import { type Environment, environment } from '../../cel/checker/environment.ts'
 import { ProgramProblem } from '../../cel/planner/plan.ts'
 import { type CelProgram, programOf } from '../../cel/planner/program.ts'
+import { Paused, Replay } from '../../cel/planner/replay.ts'
 import type { Expr } from '../../cel/syntax/ast.ts'
-import { CostExceeded, newEffort, perCallLimit } from '../../cel/values/costtracker.ts'
+import { newEffort, perCallLimit } from '../../cel/values/costtracker.ts'
 import { dynType, listOf, mapOf, stringType, structType } from '../../cel/values/type.ts'
 import {
   CelError,
@@ -18,7 +19,8 @@ import {
   ObjectView,
   type TypeAdapter,
 } from '../../cel/values/value.ts'
-import type { ClaimsExpression, ExpressionCompiler } from '../../framework/authn/jwt/index.ts'
+import { Pace } from '../../framework/async/awaitable.ts'
+import type { ClaimsBudget, ClaimsExpression, ExpressionCompiler } from '../../framework/authn/jwt/index.ts'
 import { isObject } from '../../framework/json/values.ts'
 
 const userType = 'kubernetes.UserInfo'
@@ -36,6 +38,9 @@ const environments: Readonly<Record<'claims' | 'user', Environment>> = {
   ),
 }
 
+/** The cost of all expressions about one token: that of all expressions of one request in Kubernetes. */
+const budgetOfToken = 10_000_000
+
 /** The CEL expressions of an AuthenticationConfiguration (`k8s.io/apiserver/pkg/authentication/cel`): of `claims`, a dynamic map, or of `user`. */
 export const tokenExpressions: ExpressionCompiler = {
   compile(source, variable) {
@@ -43,13 +48,14 @@ export const tokenExpressions: ExpressionCompiler = {
     if ('issues' in result) throw new Error(`compilation failed: ${result.issues}`)
     return expressionOf(result.checked, variable)
   },
+  newBudget: () => ({ cost: budgetOfToken, effort: newEffort() }),
 }
 
 function expressionOf(checked: CheckedExpr, variable: 'claims' | 'user'): ClaimsExpression {
   const program = build(checked, variable)
   const adapt = variable === 'user' ? adaptUser : adaptAny
   return {
-    evaluate: value => evaluate(program, adapt(value)),
+    evaluate: (value, budget) => evaluate(program, adapt(value), budget),
     reads: field => readsField(checked.expr, variable, field),
   }
 }
@@ -63,12 +69,19 @@ function build(checked: CheckedExpr, variable: string): CelProgram {
   }
 }
 
-function evaluate(program: CelProgram, variable: CelValue): unknown {
-  try {
-    return plain(program.run([variable], perCallLimit, newEffort()).value)
-  } catch (error) {
-    if (error instanceof CostExceeded) throw new Error('operation cancelled: actual cost limit exceeded')
-    throw error
+async function evaluate(program: CelProgram, variable: CelValue, budget: ClaimsBudget): Promise<unknown> {
+  const limits = { cost: Math.min(perCallLimit, budget.cost), effort: budget.effort }
+  const replay = new Replay()
+  const pace = new Pace()
+  for (;;) {
+    try {
+      const { value, cost } = program.go([variable], limits, replay)
+      budget.cost -= cost
+      return plain(value)
+    } catch (error) {
+      if (!(error instanceof Paused)) throw error
+      await pace.due()
+    }
   }
 }
 

@@ -7,6 +7,7 @@ const none: ExpressionCompiler = {
   compile: () => {
     throw new Error('expressions are not supported')
   },
+  newBudget: () => ({ cost: 0, effort: { left: 0 } }),
 }
 
 describe('an AuthenticationConfiguration', () => {

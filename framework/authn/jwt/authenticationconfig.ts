@@ -5,6 +5,7 @@ import type { BearerTokenReader } from '../token.ts'
 import { withoutSystem } from './claims.ts'
 import type { ExpressionCompiler, JwtConfig } from './config.ts'
 import { isIssuedBy, type JwtIssuer, jwtIssuer } from './jwttokens.ts'
+import { mostIssuers } from './limits.ts'
 import { checkRules } from './rules.ts'
 import { type ConfigShape, jwtShape, unknownFields } from './shape.ts'
 
@@ -17,7 +18,6 @@ export interface AuthenticationConfigOptions {
 }
 
 const versions = ['v1', 'v1beta1', 'v1alpha1'].map(version => `apiserver.config.k8s.io/${version}`)
-const most = 64
 
 /** A decoded `AuthenticationConfiguration`. */
 export interface AuthenticationConfig {
@@ -73,8 +73,8 @@ export function issuersOf(
   configs: readonly JwtConfig[],
   { compiler, forbidden, algorithms }: AuthenticationConfigOptions,
 ): readonly JwtIssuer[] {
-  if (configs.length > most)
-    throw new Error(`jwt: Too many: ${configs.length}: must have at most ${most} items`)
+  if (configs.length > mostIssuers)
+    throw new Error(`jwt: Too many: ${configs.length}: must have at most ${mostIssuers} items`)
   const urls = configs.map(({ issuer }) => issuer?.url)
   const checked = configs.map((config, i) => checkRules(config, `jwt[${i}]`, compiler, forbidden))
   const errors = checked.flatMap((one, i) => {

@@ -3,22 +3,26 @@ import { clusterNameKey, credentialKey, scopeOf, scopesKey, type UserInfo } from
 import { authenticated } from '../authentication.ts'
 import { type Claims, isTexts } from '../jwt.ts'
 import { TokenError } from '../token.ts'
-import type { ClaimsExpression } from './config.ts'
+import type { ClaimsBudget, ClaimsExpression } from './config.ts'
 import type { CompiledTokenRule, JwtRules } from './rules.ts'
 
+/** Evaluates an expression with the claims, or with the user; `what` is its name in errors. Rejects with `TokenError`. */
+type Evaluate = (expression: ClaimsExpression, value: unknown, what: string) => Promise<unknown>
+
 /**
- * The user of verified claims, by the rules of their issuer. Throws `TokenError` if a rule fails
+ * The user of verified claims, by the rules of their issuer. Rejects with `TokenError` if a rule fails
  * (`apiserver/plugin/pkg/authenticator/token/oidc`).
  */
-export function userOfClaims(rules: JwtRules, claims: Claims): UserInfo {
-  const name = usernameOf(rules, claims)
-  const uid = uidOf(rules, claims)
-  const extra = extraOf(rules, claims)
-  const groups = groupsOf(rules, claims)
+export async function userOfClaims(rules: JwtRules, claims: Claims): Promise<UserInfo> {
+  const evaluate = evaluation(rules.newBudget())
+  const name = await usernameOf(rules, claims, evaluate)
+  const uid = await uidOf(rules, claims, evaluate)
+  const extra = await extraOf(rules, claims, evaluate)
+  const groups = await groupsOf(rules, claims, evaluate)
   checkRequired(rules, claims)
-  checkAll(rules.claimRules, claims, 'claim validation expression')
+  for (const rule of rules.claimRules) await check(rule, claims, 'claim validation expression', evaluate)
   const user = { username: name, uid, groups, extra }
-  checkAll(rules.userRules, user, 'user info validation rule')
+  for (const rule of rules.userRules) await check(rule, user, 'user info validation rule', evaluate)
   return authenticated({
     name,
     groups,
@@ -29,13 +33,15 @@ export function userOfClaims(rules: JwtRules, claims: Claims): UserInfo {
 
 const failure = (why: string): TokenError => new TokenError(`oidc: ${why}`)
 
-function evaluate(expression: ClaimsExpression, value: unknown, what: string): unknown {
-  try {
-    return expression.evaluate(value)
-  } catch (error) {
-    throw failure(`error evaluating ${what}: ${(error as Error).message}`)
+const evaluation =
+  (budget: ClaimsBudget): Evaluate =>
+  async (expression, value, what) => {
+    try {
+      return await expression.evaluate(value, budget)
+    } catch (error) {
+      throw failure(`error evaluating ${what}: ${(error as Error).message}`)
+    }
   }
-}
 
 function text(claims: Claims, claim: string, what: string): string {
   const value = claims[claim]
@@ -44,9 +50,13 @@ function text(claims: Claims, claim: string, what: string): string {
   return value
 }
 
-function usernameOf({ config, username }: JwtRules, claims: Claims): string {
+async function usernameOf(
+  { config, username }: JwtRules,
+  claims: Claims,
+  evaluate: Evaluate,
+): Promise<string> {
   if (username !== undefined) {
-    const name = evaluate(username, claims, 'username claim expression')
+    const name = await evaluate(username, claims, 'username claim expression')
     if (typeof name !== 'string') throw failure('username claim expression must return a string')
     if (name === '') throw failure('empty username via CEL expression is not allowed')
     return name
@@ -58,9 +68,13 @@ function usernameOf({ config, username }: JwtRules, claims: Claims): string {
   return prefix + name
 }
 
-function groupsOf({ config, groups }: JwtRules, claims: Claims): readonly string[] {
+async function groupsOf(
+  { config, groups }: JwtRules,
+  claims: Claims,
+  evaluate: Evaluate,
+): Promise<readonly string[]> {
   if (groups !== undefined)
-    return texts(evaluate(groups, claims, 'group claim expression'), 'group claim expression')
+    return texts(await evaluate(groups, claims, 'group claim expression'), 'group claim expression')
   const { claim = '', prefix = '' } = config.claimMappings.groups ?? {}
   const value = claim === '' ? undefined : claims[claim]
   if (value === undefined) return []
@@ -69,9 +83,9 @@ function groupsOf({ config, groups }: JwtRules, claims: Claims): readonly string
   return found.map(group => prefix + group)
 }
 
-function uidOf({ config, uid }: JwtRules, claims: Claims): string {
+async function uidOf({ config, uid }: JwtRules, claims: Claims, evaluate: Evaluate): Promise<string> {
   if (uid !== undefined) {
-    const value = evaluate(uid, claims, 'uid claim expression')
+    const value = await evaluate(uid, claims, 'uid claim expression')
     if (typeof value !== 'string') throw failure('uid claim expression must return a string')
     return value
   }
@@ -79,11 +93,15 @@ function uidOf({ config, uid }: JwtRules, claims: Claims): string {
   return claim ? text(claims, claim, 'uid claim') : ''
 }
 
-function extraOf({ extra }: JwtRules, claims: Claims): Record<string, readonly string[]> {
+async function extraOf(
+  { extra }: JwtRules,
+  claims: Claims,
+  evaluate: Evaluate,
+): Promise<Record<string, readonly string[]>> {
   const found: Record<string, readonly string[]> = {}
   if (typeof claims.jti === 'string' && claims.jti !== '') found[credentialKey] = [`JTI=${claims.jti}`]
   for (const { key, values } of extra) {
-    const given = texts(evaluate(values, claims, 'extra claim expression'), 'extra claim expression')
+    const given = texts(await evaluate(values, claims, 'extra claim expression'), 'extra claim expression')
     if (given.length > 0) found[key] = given
   }
   return found
@@ -107,14 +125,17 @@ function checkRequired({ config }: JwtRules, claims: Claims): void {
   }
 }
 
-function checkAll(rules: readonly CompiledTokenRule[], value: unknown, what: string): void {
-  for (const { expression, message, holds } of rules) {
-    const outcome = evaluate(holds, value, what)
-    if (typeof outcome !== 'boolean')
-      throw failure(`error evaluating ${what}: validation expression must return a boolean`)
-    if (!outcome)
-      throw failure(`error evaluating ${what}: validation expression '${expression}' failed: ${message}`)
-  }
+async function check(
+  { expression, message, holds }: CompiledTokenRule,
+  value: unknown,
+  what: string,
+  evaluate: Evaluate,
+): Promise<void> {
+  const outcome = await evaluate(holds, value, what)
+  if (typeof outcome !== 'boolean')
+    throw failure(`error evaluating ${what}: validation expression must return a boolean`)
+  if (!outcome)
+    throw failure(`error evaluating ${what}: validation expression '${expression}' failed: ${message}`)
 }
 
 const isSystem = (name: string): boolean => name.startsWith('system:')

@@ -51,16 +51,26 @@ export interface UserRule {
 
 /** A compiled CEL expression about a token. */
 export interface ClaimsExpression {
-  /** Throws an `Error` if it fails or exceeds the cost limit. */
-  evaluate(value: unknown): unknown
+  /** Between the turns of other work. Rejects with an `Error` if it fails, exceeds the cost limit or uses up the budget. */
+  evaluate(value: unknown, budget: ClaimsBudget): Promise<unknown>
   /** Whether it reads `claims.<field>`. */
   reads(field: string): boolean
+}
+
+/** What is left for all expressions about one token together. */
+export interface ClaimsBudget {
+  /** In units of CEL. */
+  cost: number
+  /** Steps of work that the cost leaves out. */
+  readonly effort: { left: number }
 }
 
 /** Compiles CEL expressions: `claims` is a map, `user` has username, groups, uid and extra. */
 export interface ExpressionCompiler {
   /** Throws an `Error` with the message of the compiler. */
   compile(expression: string, variable: 'claims' | 'user'): ClaimsExpression
+  /** The budget of one token. */
+  newBudget(): ClaimsBudget
 }
 
 /** The accepted algorithms of tokens: asymmetric ones that are considered secure. */

@@ -16,6 +16,7 @@ const none: ExpressionCompiler = {
   compile: () => {
     throw new Error('expressions are not supported')
   },
+  newBudget: () => ({ cost: 0, effort: { left: 0 } }),
 }
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 const now = (): number => Math.floor(Date.now() / 1000)

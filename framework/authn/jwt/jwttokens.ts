@@ -69,7 +69,7 @@ async function judge(judging: Judging, token: string): Promise<TokenVerdict<User
   const claims = await verified(judging, token)
   const expires = Number(claims.exp) * 1000
   if (expires <= Date.now()) throw new TokenError('oidc: verify token: oidc: token is expired')
-  return { value: userOfClaims(judging.rules, claims), expires }
+  return { value: await userOfClaims(judging.rules, claims), expires }
 }
 
 async function verified({ rules: { config }, algorithms, known }: Judging, token: string): Promise<Claims> {

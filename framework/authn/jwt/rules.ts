@@ -20,6 +20,7 @@ export interface JwtRules {
   readonly extra: readonly { readonly key: string; readonly values: ClaimsExpression }[]
   readonly claimRules: readonly CompiledTokenRule[]
   readonly userRules: readonly CompiledTokenRule[]
+  readonly newBudget: ExpressionCompiler['newBudget']
 }
 
 export interface CompiledTokenRule {
@@ -58,7 +59,8 @@ export function checkRules(
   const userRules = (config.userValidationRules ?? []).flatMap((rule, i) =>
     ruleOf(check, rule, 'user', `${path}.userValidationRules[${i}]`),
   )
-  return { rules: { config, ...mapped, claimRules, userRules }, errors: check.errors }
+  const { newBudget } = compiler
+  return { rules: { config, ...mapped, claimRules, userRules, newBudget }, errors: check.errors }
 }
 
 type Mapped = Pick<JwtRules, 'username' | 'groups' | 'uid' | 'extra'>

@@ -8,6 +8,7 @@ import { type BearerTokenReader, TokenError } from '../token.ts'
 import { ofWorkspace } from './claims.ts'
 import type { ExpressionCompiler, JwtConfig } from './config.ts'
 import { isIssuedBy, type JwtIssuer, jwtIssuer, jwtVerdicts } from './jwttokens.ts'
+import { excessOf } from './limits.ts'
 import { checkRules } from './rules.ts'
 
 export interface WorkspaceTokensOptions {
@@ -78,18 +79,22 @@ interface Building extends WorkspaceTokensOptions {
   readonly verdicts: Verdicts
 }
 
-/** Invalid entries are logged and ignored. */
+/** Invalid entries are logged and ignored; all entries of a configuration that is too large. */
 function build(object: Configuration, options: Building): readonly JwtIssuer[] {
-  const { compiler, forbidden, addresses, verdicts, log } = options
-  return (object.spec?.jwt ?? []).flatMap((config, i) => {
+  const { compiler, forbidden, addresses, verdicts } = options
+  const configs = object.spec?.jwt ?? []
+  const excess = excessOf(configs)
+  if (excess !== undefined) warn(object, options, [excess])
+  return (excess === undefined ? configs : []).flatMap((config, i) => {
     const { rules, errors } = checkRules(config, `spec.jwt[${i}]`, compiler, forbidden)
     if (errors.length === 0) return [jwtIssuer({ rules, addresses, verdicts: within(verdicts, String(i)) })]
-    const { name, annotations } = object.metadata
-    const cluster = annotations?.['kcp.io/cluster']
-    log.warn(
-      { cluster, name, errors: errors.map(fieldErrorText) },
-      'invalid workspace authentication configuration',
-    )
+    warn(object, options, errors.map(fieldErrorText))
     return []
   })
+}
+
+function warn({ metadata }: Configuration, { log }: Building, errors: readonly string[]): void {
+  const { name, annotations } = metadata
+  const cluster = annotations?.['kcp.io/cluster']
+  log.warn({ cluster, name, errors }, 'invalid workspace authentication configuration')
 }

@@ -46,6 +46,19 @@ describe('admission of authentication configurations', () => {
     assert.match(silent ?? '', /at least one spec.jwt\[0\].issuer.audiences is required/)
   })
 
+  it('refuses more issuers or expressions than a tenant may have', async () => {
+    const many = Array.from({ length: 65 }, (_, i) =>
+      entry('claims.sub', { url: `https://i${i}.example.com` }),
+    )
+    const rules = { userValidationRules: Array(200).fill({ expression: 'true', message: 'no' }) }
+    for (const [jwt, problem] of [
+      [many, /spec.jwt: 65 issuers, at most 64 are allowed/],
+      [[entry(`claims.sub + '${'x'.repeat(16_384)}'`)], /spec.jwt: the expressions have \d+ characters/],
+      [[{ ...entry('claims.sub'), ...rules }], /spec.jwt: the expressions have \d+ characters/],
+    ] as const)
+      await assert.rejects(create(scene, loopback, configurations(), configuration('large', ...jwt)), problem)
+  })
+
   it('leaves fields of the wrong type to the schema', async () => {
     for (const jwt of [7, [7], [{ issuer: 'a' }], [{ claimMappings: { extra: {} } }]])
       await assert.rejects(

@@ -1,7 +1,7 @@
 import type { RegistryPlugin } from '../chain.ts'
 import { type QuotaAdmissionDeps, quotaAdmission } from '../quota/quota.ts'
 import { apiBindingAdmission } from './apibinding.ts'
-import { authenticationConfigurationWarnings } from './authenticationconfiguration.ts'
+import { authenticationConfigurations } from './authenticationconfiguration.ts'
 import {
   apiExportAdmission,
   apiResourceSchemaAdmission,
@@ -51,7 +51,7 @@ export const kcpAdmission = ({
   reservedDefinitions,
   migrationAdmission,
   pathAnnotationAdmission(directory),
-  authenticationConfigurationWarnings,
+  authenticationConfigurations,
   quotaAdmission({ directory, usage, limits, disk }),
   cachedResourceAdmission({ cache, apis }),
   viewAdmission({ authorizer, cache }),
