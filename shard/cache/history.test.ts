@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { configMap, type Fixture, forever, listed, open } from './testing/fixture.ts'
+import { setImmediate as turn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { configMap, type Fixture, forever, keyOf, listed, open } from './testing/fixture.ts'
 
 const mebibyte = 1024 * 1024
 const large = (): string => randomBytes(400 * 1024).toString('hex')
@@ -15,6 +18,8 @@ function retained({ maps }: Fixture): number {
 }
 
 describe('the history of a tenant who rewrites large objects', () => {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage = runInNewContext('gc') as () => void
   let fixture: Fixture
   afterEach(() => fixture.close())
 
@@ -54,5 +59,18 @@ describe('the history of a tenant who rewrites large objects', () => {
     const count = value?.length ?? 0
     assert.ok(count >= 1 && count <= 2, `${count} events`)
     await watch.return()
+  })
+
+  it('does not keep long label sets after their objects', async () => {
+    fixture = await open({ ring: { events: 1 } })
+    const long = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`label-${i}`, 'value'.repeat(10)]))
+    await fixture.write('a/n/x', '1', long)
+    const labels = new WeakRef(fixture.maps.get(keyOf('a/n/x'))?.labels ?? {})
+    assert.equal(Object.keys(labels.deref() ?? {}).length, 100)
+    await fixture.write('a/n/x', undefined)
+    for (const value of ['1', '2']) await fixture.write('a/n/y', value, { app: 'y' })
+    await turn()
+    collectGarbage()
+    assert.equal(labels.deref(), undefined)
   })
 })

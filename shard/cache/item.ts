@@ -188,6 +188,8 @@ export interface Decorator {
 
 const none: Texts = Object.freeze({})
 const mostShared = 4_096
+/** Characters of the JSON of a shared label set: tenants choose labels, and sets are kept after their objects. */
+const longestShared = 1_024
 const labelsKey = '"labels":'
 const slabSize = 8 * 1_024
 
@@ -256,6 +258,7 @@ export class Builder {
 
   /** `json` is the canonical JSON of the labels. */
   #share(labels: Texts, json = canonicalJson(labels)): Texts {
+    if (json.length > longestShared) return labels
     const known = this.#shared.get(json)
     if (known !== undefined) return known
     if (this.#shared.size >= mostShared) this.#shared = new Map()
