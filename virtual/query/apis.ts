@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import {
   type ApiResource,
   type ApiSet,
@@ -33,19 +34,20 @@ export interface QueryOptions {
   readonly changes: AccessHistory
 }
 
-/** The resources of one logical cluster, or of those that a user can access, and what they were made of. */
+/** The resources of the logical clusters that a user can access, and what they were made of. */
 interface Kept {
   readonly from: readonly (ApiSet | undefined)[]
   readonly set: ApiSet
 }
 
-/** Users whose resources in `*` are kept. */
-const mostKept = 200
+/** Users whose resources in `*` are kept, and for how many milliseconds after a query: they have the definitions of clusters that may be deleted. */
+const kept = { max: 200, ttl: 60_000 }
 
 /** The resources that queries are about: those of the logical clusters that the user can access. */
 export class QueryApis {
   readonly #options: QueryOptions
-  readonly #kept = new Map<string, Kept>()
+  readonly #ofUsers = new LRUCache<string, Kept>({ ...kept, ttlAutopurge: true, updateAgeOnGet: true })
+  readonly #ofClusters = new WeakMap<ApiSet, ApiSet>()
   readonly #watches = { costs: new WatchCosts(), sent: new SentCounts() }
 
   constructor(options: QueryOptions) {
@@ -53,17 +55,27 @@ export class QueryApis {
   }
 
   of(cluster: string, user: UserInfo): ApiSet | undefined {
+    return cluster === '*' ? this.#ofUser(user) : this.#ofCluster(cluster)
+  }
+
+  #ofCluster(cluster: string): ApiSet {
+    const own = this.#options.host.backend.apis(cluster)
+    const known = own && this.#ofClusters.get(own)
+    if (known !== undefined) return known
+    const set = apiSetOf(this.#resources([cluster]))
+    if (own !== undefined) this.#ofClusters.set(own, set)
+    return set
+  }
+
+  #ofUser(user: UserInfo): ApiSet {
     const { visible, host } = this.#options
-    const names = cluster === '*' ? visible.last(user) : [cluster]
+    const names = visible.last(user)
     const from = names.map(name => host.backend.apis(name))
-    const key = cluster === '*' ? JSON.stringify([user.name, user.groups, user.extra]) : cluster
-    const kept = this.#kept.get(key)
-    if (kept !== undefined && isSame(kept.from, from)) return kept.set
+    const key = JSON.stringify([user.name, user.groups, user.extra])
+    const known = this.#ofUsers.get(key)
+    if (known !== undefined && isSame(known.from, from)) return known.set
     const set = apiSetOf(this.#resources(names))
-    this.#kept.delete(key)
-    this.#kept.set(key, { from, set })
-    const [oldest] = this.#kept.keys()
-    if (this.#kept.size > mostKept && oldest !== undefined) this.#kept.delete(oldest)
+    this.#ofUsers.set(key, { from, set })
     return set
   }
 
