@@ -93,6 +93,7 @@ describe('stored objects', () => {
           const isTerminating = 'deletionTimestamp' in end
           const isKnown = creationTimestamp === times[0]
           assert.equal(item.mayBeTerminating, isTerminating || !isKnown, JSON.stringify(metadata))
+          assert.equal(item.isTerminating, isTerminating, JSON.stringify(metadata))
         }
   })
 

@@ -115,6 +115,16 @@ export class CachedItem extends SlabItem {
     return !isKnown || this.hasAt(end, deletionKey)
   }
 
+  /** Whether the metadata has a deletionTimestamp; decodes only metadata that may have one. */
+  get isTerminating(): boolean {
+    return this.mayBeTerminating && JSON.parse(`{${this.#restOfMetadata}}`).deletionTimestamp !== undefined
+  }
+
+  /** The members of the metadata behind the resourceVersion, as JSON. */
+  get #restOfMetadata(): string {
+    return this.bytes.toString('utf8', this.#rest, this.#end)
+  }
+
   /** Decoded on first use, and again after the result was garbage-collected. */
   get object(): KubeObject {
     const known = this.#decoded?.deref()

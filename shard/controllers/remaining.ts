@@ -13,7 +13,8 @@ export interface Remaining {
   readonly finalizers: ReadonlyMap<string, number>
 }
 
-const batch = 64
+/** Deletions sent at the same time: one of a large object, because it decodes the object. */
+const atOnce = { count: 64, bytes: 64 * 1024 }
 
 /**
  * Milliseconds until remaining content is checked again without an event: resources that are no longer served cause
@@ -30,7 +31,8 @@ export async function deleteContent(
   const instances = new Map<string, number>()
   const finalizers = new Map<string, number>()
   for (const ref of refs) {
-    await deleteAll(client, ref, await client.list(ref, cluster))
+    const all = Array.from(await client.list(ref, cluster), item => ({ item }))
+    await deleteItems(all, ({ item }) => ifFound(client.delete(ref, item.key, { propagation: 'Background' })))
     const left = await client.list(ref, cluster)
     if (left.length > 0) instances.set(`${ref.resource}.${ref.group}`, left.length)
     // Each is decoded, and may be large.
@@ -40,13 +42,27 @@ export async function deleteContent(
   return { instances, finalizers }
 }
 
-/** Terminating objects are not deleted again: their finalizers are pending. */
-async function deleteAll(client: ControllerClient, ref: ResourceRef, items: readonly Item[]): Promise<void> {
-  const targets = await pacedMap(items, item => (isBeingDeleted(item) ? undefined : item))
-  for (let i = 0; i < targets.length; i += batch) {
-    const some = targets.slice(i, i + batch)
-    await Promise.all(some.map(({ key }) => ifFound(client.delete(ref, key, { propagation: 'Background' }))))
+/** Deletes objects, without those that are terminating already: their finalizers are pending. */
+export async function deleteItems<T extends { readonly item: Item }>(
+  targets: readonly T[],
+  remove: (target: T) => Promise<unknown>,
+): Promise<void> {
+  const left = await pacedMap(targets, target => (isBeingDeleted(target.item) ? undefined : target))
+  for (const some of batchesOf(left)) await Promise.all(some.map(remove))
+}
+
+function* batchesOf<T extends { readonly item: Item }>(targets: readonly T[]): Generator<readonly T[]> {
+  let batch: T[] = []
+  let bytes = 0
+  for (const target of targets) {
+    batch.push(target)
+    bytes += target.item.bytes.length
+    if (batch.length < atOnce.count && bytes < atOnce.bytes) continue
+    yield batch
+    batch = []
+    bytes = 0
   }
+  if (batch.length > 0) yield batch
 }
 
 const listed = (counts: ReadonlyMap<string, number>, word: string): string =>

@@ -85,7 +85,7 @@ export const waitingForChildren = (home: LogicalCluster, children: readonly Stor
   waitingFor(
     'WaitingForChildren',
     home.metadata.deletionTimestamp,
-    `the workspaces below it: ${some(children.map(({ item }) => item.key.name))} at ${placeOf(home)}`,
+    `the workspaces below it: ${some(children, ({ item }) => item.key.name)} at ${placeOf(home)}`,
   )
 
 /** The condition for finalizers on objects in a terminating logical cluster. */
@@ -93,13 +93,16 @@ export const waitingForFinalizers = (home: LogicalCluster, held: readonly Stored
   waitingFor(
     'WaitingForFinalizers',
     home.metadata.deletionTimestamp,
-    `${some(held.map(finalizersOf))} at ${placeOf(home)}`,
+    `${some(held, finalizersOf)} at ${placeOf(home)}`,
   )
 
 /** The condition for finalizers on the Workspace itself; `at` is the URL of its parent. */
 export function waitingForWorkspaceFinalizers({ metadata }: Workspace, at: string): ConditionState {
   const { name = '', deletionTimestamp, finalizers = [] } = metadata
-  const others = some(finalizers.filter(each => each !== workspaceFinalizer))
+  const others = some(
+    finalizers.filter(each => each !== workspaceFinalizer),
+    each => each,
+  )
   return waitingFor(
     'WaitingForFinalizers',
     deletionTimestamp,
@@ -117,5 +120,7 @@ function finalizersOf(stored: Stored): string {
 
 const placeOf = ({ status }: LogicalCluster): string => status?.URL ?? 'no URL'
 
-const some = (all: readonly string[]): string =>
-  all.length <= named ? all.join(', ') : `${all.slice(0, named).join(', ')} and ${all.length - named} more`
+function some<T>(all: readonly T[], show: (one: T) => string): string {
+  const first = all.slice(0, named).map(show).join(', ')
+  return all.length <= named ? first : `${first} and ${all.length - named} more`
+}

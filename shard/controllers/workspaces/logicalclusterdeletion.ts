@@ -1,3 +1,4 @@
+import { pacedMap } from '../../../framework/async/awaitable.ts'
 import { type ClusterName, groupResource } from '../../../framework/meta/object.ts'
 
 import { logicalClusterFinalizer, workspaceFinalizer } from '../../../kcp/annotations.ts'
@@ -7,20 +8,25 @@ import type { LogicalCluster, LogicalClusterPhase } from '../../../kcp/core.ts'
 import { logicalClusterName } from '../../../kcp/logicalclusters.ts'
 import { resources } from '../../../kcp/resources.ts'
 import type { Workspace } from '../../../kcp/tenancy.ts'
-import { isBeingDeleted, type Stored } from '../../bindings/content.ts'
+import type { Stored } from '../../bindings/content.ts'
+import { customSegment } from '../../cache/segments.ts'
 
 import { clusterScoped, ifFound, updateObject, updateStatus, withoutFinalizer } from '../client.ts'
 import type { Controller } from '../controller.ts'
 import type { KcpControllerDeps, ShardHost } from '../host.ts'
 import { foreignFinalizers, isNeeded, refOf } from '../kubernetes/finalizers.ts'
 import { createQueue } from '../queue.ts'
-import { type Remaining, recheck, remainingFinalizers, remainingInstances } from '../remaining.ts'
+import {
+  deleteItems,
+  type Remaining,
+  recheck,
+  remainingFinalizers,
+  remainingInstances,
+} from '../remaining.ts'
 import { waitingForChildren, waitingForControllers, waitingForFinalizers } from './controllersfinished.ts'
 
-/** Objects removed in one commit. */
-const batch = 1_000
-/** Deletions sent at the same time. */
-const atOnce = 64
+/** Objects removed in one commit, whose events are applied in one step. */
+const batch = 250
 
 /**
  * Deletes the content of a logical cluster: first the terminators finish, then the child workspaces are deleted,
@@ -37,20 +43,38 @@ export async function deleteLogicalCluster(
     await reportDeletion(deps, cluster, 'Terminating', [terminators])
     return undefined
   }
-  const content = [...deps.content.of(cluster)].filter(stored => !isLogicalCluster(stored))
-  const children = content.filter(stored => isChild(deps, stored))
-  const holding = children.length > 0 ? children : content.filter(stored => isHeld(deps, stored))
-  if (holding.length === 0) return void (await removeLogicalCluster(deps, cluster, content))
+  const { children, held, others } = await contentOf(deps, cluster)
+  const holding = children.length > 0 ? children : held
+  if (holding.length === 0) return void (await removeLogicalCluster(deps, cluster, others))
   if (children.length === 0)
     await removeAll(
       deps,
-      content.filter(s => !isHeld(deps, s) && !isNeeded(s)),
+      others.filter(stored => !isNeeded(stored)),
     )
   await deleteObjects(deps, holding)
   const whom =
     children.length > 0 ? waitingForChildren(object, children) : waitingForFinalizers(object, holding)
-  await reportDeletion(deps, cluster, 'Deleting', [contentCondition(holding), whom])
+  await reportDeletion(deps, cluster, 'Deleting', [await contentCondition(holding), whom])
   return recheck
+}
+
+/** The objects of a logical cluster, without the LogicalCluster. */
+interface Content {
+  /** Workspaces. */
+  readonly children: Stored[]
+  /** Objects for which other controllers have something to do. */
+  readonly held: Stored[]
+  readonly others: Stored[]
+}
+
+async function contentOf(deps: KcpControllerDeps, cluster: ClusterName): Promise<Content> {
+  const content: Content = { children: [], held: [], others: [] }
+  const placeOf = (stored: Stored): keyof Content =>
+    isChild(deps, stored) ? 'children' : isHeld(deps, stored) ? 'held' : 'others'
+  await pacedMap(deps.content.of(cluster), stored => {
+    if (!isLogicalCluster(stored)) content[placeOf(stored)].push(stored)
+  })
+  return content
 }
 
 const isLogicalCluster = ({ resource: { group, resource } }: Stored): boolean =>
@@ -62,18 +86,11 @@ const isChild = ({ tenancy }: KcpControllerDeps, { resource }: Stored): boolean 
 const isHeld = ({ apis }: KcpControllerDeps, stored: Stored): boolean =>
   foreignFinalizers(stored).length > 0 && refOf(apis, stored) !== undefined
 
-/** Terminating objects are not deleted again: their finalizers are pending. */
 async function deleteObjects({ apis, client }: KcpControllerDeps, holding: readonly Stored[]): Promise<void> {
-  const targets = holding.filter(({ item }) => !isBeingDeleted(item))
-  for (let i = 0; i < targets.length; i += atOnce) {
-    const some = targets.slice(i, i + atOnce)
-    await Promise.all(
-      some.map(stored => {
-        const ref = refOf(apis, stored)
-        return ref && ifFound(client.delete(ref, stored.item.key, { propagation: 'Background' }))
-      }),
-    )
-  }
+  await deleteItems(holding, async stored => {
+    const ref = refOf(apis, stored)
+    await (ref && ifFound(client.delete(ref, stored.item.key, { propagation: 'Background' })))
+  })
 }
 
 async function removeAll({ content }: KcpControllerDeps, objects: readonly Stored[]): Promise<void> {
@@ -97,7 +114,10 @@ async function removeLogicalCluster(
 }
 
 const storedAt = ({ content }: KcpControllerDeps, cluster: ClusterName): Stored | undefined =>
-  [...content.of(cluster)].find(isLogicalCluster)
+  content.get(
+    { group: coreGroup, resource: 'logicalclusters', segment: customSegment },
+    clusterScoped(cluster, logicalClusterName),
+  )
 
 /** The Workspace, when its only finalizer is that of its LogicalCluster. */
 function workspaceOf(
@@ -121,22 +141,22 @@ const dropFinalizer = ({ client }: KcpControllerDeps, cluster: ClusterName): Pro
   )
 
 /** The condition `WorkspaceContentDeleted` with kcp's message. */
-function contentCondition(left: readonly Stored[]): ConditionState {
-  const remaining = remainingOf(left)
+async function contentCondition(left: readonly Stored[]): Promise<ConditionState> {
+  const remaining = await remainingOf(left)
   const parts = [remainingInstances(remaining), remainingFinalizers(remaining, 'logical cluster')]
   const text = parts.filter(part => part !== '').join('; ')
   return isFalse('WorkspaceContentDeleted', 'Info', 'SomeResourcesRemain', text)
 }
 
-function remainingOf(left: readonly Stored[]): Remaining {
+async function remainingOf(left: readonly Stored[]): Promise<Remaining> {
   const instances = new Map<string, number>()
   const finalizers = new Map<string, number>()
   const count = (counts: Map<string, number>, key: string): unknown =>
     counts.set(key, (counts.get(key) ?? 0) + 1)
-  for (const stored of left) {
+  await pacedMap(left, stored => {
     count(instances, groupResource(stored.resource.group, stored.resource.resource))
     for (const finalizer of foreignFinalizers(stored)) count(finalizers, finalizer)
-  }
+  })
   return { instances, finalizers }
 }
 
