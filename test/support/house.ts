@@ -100,7 +100,7 @@ export const allowedPackages: Readonly<Record<string, RegExp>> = {
   yaml: /^framework\/wire\/yaml\.ts$/,
   'openapi-types': /^openapi\/documents\//,
   re2js: /^framework\/formats\/pattern\.ts$/,
-  'lru-cache': /^(openapi|framework|shard|authz|remote|cel)\/[a-z/-]+\.ts$/,
+  'lru-cache': /^(openapi|framework|shard|authz|remote|cel|virtual)\/[a-z/-]+\.ts$/,
   tar: /^cmd\/store\/[a-z]+\.ts$/,
   '@grpc/grpc-js': /^shard\/store\/etcd\/[a-z]+\.ts$/,
   lmdb: /^shard\/store\/lmdb\/tables\.ts$/,
