@@ -35,4 +35,11 @@ describe('resourceVersions for a consumer', () => {
     items = [schema('a', '7')]
     assert.equal(states.of('other').version, 100)
   })
+
+  it('never decrease, also those of forgotten consumers', () => {
+    assert.equal(next(schema('a', '200')), 200)
+    items = [schema('a', '7')]
+    for (let i = 0; i < 1_000; i++) states.of(`c${i}`)
+    assert.equal(states.of('c').version, 200)
+  })
 })

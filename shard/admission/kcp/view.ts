@@ -54,18 +54,23 @@ const storedWithin = 10_000
 
 /** The names of Views that were admitted and may not be stored yet: many can be created at once. */
 class AdmittedViews {
+  /** In the order of their last one. */
   readonly #names = new Map<ClusterName, Map<string, number>>()
 
   names(cluster: ClusterName, now: number): readonly string[] {
     const names = this.#names.get(cluster) ?? new Map<string, number>()
     for (const [name, until] of names) if (until <= now) names.delete(name)
-    if (names.size === 0) this.#names.delete(cluster)
     return [...names.keys()]
   }
 
   add({ cluster, name }: AdmissionAttributes['key'], now: number): void {
     const names = this.#names.get(cluster) ?? new Map<string, number>()
+    this.#names.delete(cluster)
     this.#names.set(cluster, names.set(name, now + storedWithin))
+    for (const [oldest] of this.#names) {
+      if (this.names(oldest, now).length > 0) return
+      this.#names.delete(oldest)
+    }
   }
 }
 

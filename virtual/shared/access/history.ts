@@ -1,13 +1,14 @@
 import { systemAdmin } from '../../../authz/index.ts'
 import type { ClusterName, ClusterScope, ItemEvent } from '../../../framework/index.ts'
 import { Followers } from '../watching/followers.ts'
+import { LastRevisions } from '../watching/lastrevisions.ts'
 
 /** Called when permissions in a logical cluster change; `revision` is that of the change, 0 when it is unknown. */
 type Follower = (cluster: ClusterName, revision: number) => void
 
 /** The newest changes of permissions by logical cluster. */
 export class AccessHistory {
-  readonly #last = new Map<ClusterName, number>()
+  readonly #last = new LastRevisions()
   readonly #followers = new Followers<ClusterScope, Follower>()
   readonly #dependents: (cluster: ClusterName) => readonly ClusterName[]
   #newest = 0
@@ -33,7 +34,7 @@ export class AccessHistory {
     const revision = Number(item.meta.resourceVersion)
     // The informer has listed again, and does not know when the object was deleted.
     if (previous?.meta.resourceVersion === item.meta.resourceVersion) this.#gap()
-    this.#last.set(cluster, Math.max(this.#last.get(cluster) ?? 0, revision))
+    this.#last.record(cluster, revision)
     this.#newest = Math.max(this.#newest, revision)
     this.tell(cluster, revision)
   }
@@ -62,7 +63,7 @@ export class AccessHistory {
   }
 
   #lastIn(cluster: ClusterScope): number {
-    return cluster === '*' ? this.#newest : (this.#last.get(cluster) ?? 0)
+    return cluster === '*' ? this.#newest : this.#last.of(cluster)
   }
 
   /** Follows the changes that concern a logical cluster, or all. Returns a function that removes the follower. */

@@ -2,6 +2,7 @@ import type { ClusterScope, Host, Informer, Item, ItemEvent } from '../../../fra
 import { type LogicalCluster, pathAnnotation, resources, type Workspace } from '../../../kcp/index.ts'
 import type { ClusterFacts } from '../../../openapi/index.ts'
 import { tenancyExported, workspacesRef } from '../exports/tenancy.ts'
+import { LastRevisions } from '../watching/lastrevisions.ts'
 
 type Texts = Readonly<Record<string, string>>
 
@@ -13,12 +14,10 @@ export class ClusterIndex {
   readonly #host: Host
   readonly #logicalClusters: Informer
   readonly #known = new Map<string, ClusterFacts>()
-  readonly #changed = new Map<string, number>()
+  readonly #changed = new LastRevisions()
   readonly #handlers = new Set<ClusterHandler>()
   /** The newest known change. */
   #last = 0
-  /** The newest change before the start. */
-  #floor = 0
   #isReplayed = false
 
   constructor(host: Host) {
@@ -38,7 +37,7 @@ export class ClusterIndex {
 
   /** Whether a logical cluster of the scope has changed after a revision. */
   hasChangedSince(scope: ClusterScope, revision: number): boolean {
-    return (scope === '*' ? this.#last : (this.#changed.get(scope) ?? this.#floor)) > revision
+    return (scope === '*' ? this.#last : this.#changed.of(scope)) > revision
   }
 
   /** Returns a function that removes the handler. */
@@ -52,9 +51,15 @@ export class ClusterIndex {
     await tenancyExported(this.#host.informers.for(resources.apiExports))
     const workspaces = this.#workspaces()
     if (workspaces === undefined || signal.aborted) return
-    const stop = workspaces.onEvent(event => this.#apply(event))
-    this.#floor = this.#last
+    const stops = [
+      workspaces.onEvent(event => this.#apply(event)),
+      this.#logicalClusters.onEvent(event => this.#forget(event)),
+    ]
+    this.#changed.raise(this.#last)
     this.#isReplayed = true
+    const stop = (): void => {
+      for (const each of stops) each()
+    }
     signal.addEventListener('abort', stop, { once: true })
   }
 
@@ -81,10 +86,20 @@ export class ClusterIndex {
     for (const handler of this.#handlers) handler(cluster, before)
   }
 
+  /** The logical cluster is gone: tenants choose how many there are. */
+  #forget({ type, item }: ItemEvent): void {
+    const { cluster } = item.key
+    const before = type === 'DELETED' ? this.#known.get(cluster) : undefined
+    if (before === undefined) return
+    this.#known.delete(cluster)
+    this.#record(cluster, item)
+    for (const handler of this.#handlers) handler(cluster, before)
+  }
+
   #record(cluster: string, { meta }: Item): void {
     const revision = Number(meta.resourceVersion)
     this.#last = Math.max(this.#last, revision)
-    if (this.#isReplayed) this.#changed.set(cluster, revision)
+    if (this.#isReplayed) this.#changed.record(cluster, revision)
   }
 
   #factsOf(name: string): ClusterFacts {
