@@ -1,5 +1,6 @@
 import { isMembers } from '../../framework/json/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
+import { tooMany } from '../../framework/meta/fielderror.ts'
 import { labelValueErrors, qualifiedNameErrors } from '../../framework/meta/names.ts'
 import { parseFieldSelector, parseLabelSelector } from '../../framework/selectors/parse.ts'
 import type { FieldRequirement, LabelRequirement, Selectors } from '../../framework/selectors/selectors.ts'
@@ -32,6 +33,10 @@ function givenIn(attributes: unknown, name: keyof Selectors): Given | undefined 
   return { raw: text(selector.rawSelector), requirements }
 }
 
+/** Of one selector: each is checked and compared in one step. */
+const mostRequirements = 1_000
+const mostValues = 10_000
+
 const names = ['fieldSelector', 'labelSelector'] as const
 const path = 'spec.resourceAttributes'
 
@@ -47,6 +52,10 @@ function givenErrors({ raw, requirements }: Given, name: keyof Selectors): reado
   const detail = `when ${at} is specified, requirements or rawSelector is required`
   if (raw === '' && requirements.length === 0)
     return [{ type: 'FieldValueRequired', field: `${at}.requirements`, detail }]
+  const values = requirements.reduce((sum, each) => sum + each.values.length, 0)
+  if (requirements.length > mostRequirements)
+    return [tooMany(`${at}.requirements`, requirements.length, mostRequirements)]
+  if (values > mostValues) return [tooMany(`${at}.requirements[*].values`, values, mostValues)]
   const both = 'may not specified at the same time as requirements'
   return [
     ...(raw !== '' && requirements.length > 0 ? [invalid(`${at}.rawSelector`, raw, both)] : []),

@@ -1,4 +1,5 @@
 import { type FieldError, invalid } from '../../framework/meta/errors.ts'
+import { tooMany } from '../../framework/meta/fielderror.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { record, text, texts } from '../rbac/rbacsource.ts'
 import { selectorErrors } from './reviewselectors.ts'
@@ -40,10 +41,15 @@ function localErrors(resource: unknown, path: unknown, namespace: string): reado
     : [wrong('spec.resourceAttributes.namespace', asked, 'must match metadata.namespace')]
 }
 
-/** The user of a review. Throws 422 when it has neither a user nor groups. */
+/** Each is looked up, in one step. */
+const mostGroups = 10_000
+
+/** The user of a review. Throws 422 when it has neither a user nor groups, or too many groups. */
 export function checkSubject(object: KubeObject): ReviewedSubject {
   const spec = record(object.spec)
   const subject = { user: text(spec.user), groups: texts(spec.groups), uid: text(spec.uid) }
+  if (subject.groups.length > mostGroups)
+    refuse(object, [tooMany('spec.groups', subject.groups.length, mostGroups)])
   if (subject.user === '' && subject.groups.length === 0)
     refuse(object, [wrong('spec.user', '', 'at least one of user or group must be specified')])
   const extra = Object.entries(record(spec.extra)).map(

@@ -5,7 +5,7 @@ import {
   matchTimes,
 } from '../../framework/formats/pattern.ts'
 import { goEscapes } from '../../framework/json/gotext.ts'
-import { CostExceeded, type CostTracker, spend, textOf, willMake } from '../values/costtracker.ts'
+import { CostExceeded, type CostTracker, spend, textOf, willMake, willRead } from '../values/costtracker.ts'
 import { declare, type FunctionDecl, type FunctionOp, member, overload } from '../values/declaration.ts'
 import type { Int } from '../values/int.ts'
 import { boolType, dynType, intType, listOf, stringType } from '../values/type.ts'
@@ -72,6 +72,7 @@ const replace: FunctionOp = ([value, part, by, count = -1], tracker) => {
   const times = occurrences(text, old, Number(count))
   willMake(text.length + times * Math.max(0, next.length - old.length), tracker)
   if (times === 0) return text
+  willRead(2 * times, tracker)
   if (old === '') return replaceAround(text, next, times)
   const parts = text.split(old)
   return (

@@ -2,10 +2,14 @@ import { isMembers } from '../json/values.ts'
 /** The claims of a JSON web token. */
 export type Claims = Readonly<Record<string, unknown>>
 
+/** Characters: the head of a request with a longer one is refused, but a TokenReview can have any. */
+const longestToken = 64 * 1024
+
 /**
  * The claims of a token without verification: only to find its issuer. undefined: not a JSON web token in compact form.
  */
 export function unverifiedClaims(token: string): Claims | undefined {
+  if (token.length > longestToken) return undefined
   const [header, payload, signature, ...more] = token.split('.')
   if (!header || !payload || signature === undefined || more.length > 0) return undefined
   return objectIn(Buffer.from(payload, 'base64url').toString())

@@ -74,6 +74,14 @@ function take(tokens: Tokens, position: Position): Token {
   return token
 }
 
+/** Characters: no URL has a longer selector, but an access review can have any. */
+const longest = 64 * 1024
+
+function checkLength({ length }: string): void {
+  if (length > longest)
+    throw badRequest(`a selector may have at most ${longest} characters, but this one has ${length}`)
+}
+
 /** A problem of one requirement; clients see it after `unable to parse requirement: `. */
 class RequirementError extends Error {}
 
@@ -82,6 +90,7 @@ class RequirementError extends Error {}
  * (`apimachinery/pkg/labels`).
  */
 export function parseLabelSelector(text: string): LabelSelector {
+  checkLength(text)
   const tokens = tokenize(text)
   const requirements: LabelRequirement[] = []
   while (peek(tokens, 'word').type !== 'end') {
@@ -208,6 +217,7 @@ function refuse(field: string, value: string, errors: readonly string[]): void {
  * (`apimachinery/pkg/fields`). A requirement with an empty field and an empty value is dropped.
  */
 export function parseFieldSelector(text: string): FieldSelector {
+  checkLength(text)
   const requirements = splitTerms(text)
     .filter(term => term !== '')
     .map(term => parseTerm(term, text))

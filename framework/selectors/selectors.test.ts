@@ -170,4 +170,12 @@ describe('field selectors', () => {
     assert.equal(refused(parseFieldSelector, 'a=\\b'), 'invalid field selector: invalid escape sequence: \\b')
     assert.equal(refused(parseFieldSelector, 'a=b\\'), 'invalid field selector: invalid escape sequence: \\')
   })
+
+  it('refuse what is longer than any URL, as those of labels do', () => {
+    for (const parse of [parseFieldSelector, parseLabelSelector])
+      assert.equal(
+        refused(parse, 'a=b,'.repeat(20_000)),
+        'a selector may have at most 65536 characters, but this one has 80000',
+      )
+  })
 })

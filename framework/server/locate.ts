@@ -61,15 +61,20 @@ async function mayKnow(
   return decision.effect === 'allow'
 }
 
-/** The deepest existing workspace of a path, and the name of the missing child. */
-function lastKnown(
-  backend: Directory,
-  path: string,
-): { readonly cluster: ClusterName; readonly name: string } | undefined {
+interface MissingChild {
+  /** The deepest existing workspace of the path. */
+  readonly cluster: ClusterName
+  readonly name: string
+}
+
+/** Looks up one segment more than exist: anybody can send paths of thousands. */
+function lastKnown(backend: Directory, path: string): MissingChild | undefined {
   const names = path.split(':')
-  for (let depth = names.length - 1; depth > 0; depth--) {
+  let found: MissingChild | undefined
+  for (let depth = 1; depth < names.length; depth++) {
     const cluster = backend.resolve(names.slice(0, depth).join(':'))
-    if (cluster !== undefined) return { cluster, name: names[depth] ?? '' }
+    if (cluster === undefined) break
+    found = { cluster, name: names[depth] ?? '' }
   }
-  return undefined
+  return found
 }

@@ -1,3 +1,4 @@
+import { Pace } from '../async/awaitable.ts'
 import type { Item } from '../contract/item.ts'
 import type { DeleteOptions, ItemList, ListMeta } from '../contract/storage.ts'
 import { StatusError } from '../meta/errors.ts'
@@ -23,7 +24,8 @@ export async function deletecollection(call: Call): Promise<Answer> {
   const { options } = await readDeleteOptions(request)
   const found = await collect(served.storage.list(ctx, query))
   const queue = found.items[Symbol.iterator]()
-  await Promise.all(Array.from({ length: atOnce }, () => deleteAll(call, queue, options)))
+  const pace = new Pace()
+  await Promise.all(Array.from({ length: atOnce }, () => deleteAll(call, queue, { options, pace })))
   return listAnswer(again(found), form, how)
 }
 
@@ -44,8 +46,17 @@ async function* again({ items, meta }: Found): ItemList {
   return meta
 }
 
-async function deleteAll(call: Call, queue: Iterable<Item>, options: DeleteOptions): Promise<void> {
-  for (const item of queue) await deleteListed(call, item, options)
+interface Deleting {
+  readonly options: DeleteOptions
+  readonly pace: Pace
+}
+
+/** Deletions of a dry run do not wait for the store. */
+async function deleteAll(call: Call, queue: Iterable<Item>, { options, pace }: Deleting): Promise<void> {
+  for (const item of queue) {
+    await pace.due()
+    await deleteListed(call, item, options)
+  }
 }
 
 /**

@@ -50,6 +50,17 @@ describe('rules of roles and bindings', () => {
     assert.deepEqual(clusterRoleErrors(object({ rules: [{ verbs: ['get'], nonResourceURLs: ['/x'] }] })), [])
   })
 
+  it('limits the rules of a role and the subjects of a binding', () => {
+    const rules = Array(10_001).fill({ verbs: ['get'], ...everything })
+    const tooMany = ['rules TooMany: must have at most 10000 items']
+    assert.deepEqual(found(clusterRoleErrors(object({ rules }))), tooMany)
+    assert.deepEqual(found(roleErrors(object({ rules }))), tooMany)
+    const subjects = Array(5_001).fill({ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'a' })
+    assert.deepEqual(found(roleBindingErrors(object({ roleRef, subjects }))), [
+      'subjects TooMany: must have at most 5000 items',
+    ])
+  })
+
   it('requires a selector in an aggregation rule', () => {
     assert.deepEqual(found(clusterRoleErrors(object({ aggregationRule: {} }))), [
       'aggregationRule.clusterRoleSelectors Required: at least one clusterRoleSelector required if aggregationRule is non-nil',

@@ -66,6 +66,18 @@ describe('metadata validation', () => {
     })
   }
 
+  it('reports at most a hundred problems of one list', () => {
+    const many = (textOf: (i: number) => string) => Array.from({ length: 5_000 }, (_, i) => textOf(i))
+    const texts = Object.fromEntries(many(i => `a b${i}`).map(key => [key, '']))
+    for (const metadata of [
+      { labels: texts },
+      { annotations: texts },
+      { finalizers: many(i => `a b${i}`) },
+      { ownerReferences: many(String).map(name => ({ apiVersion: 'v1', kind: 'K', name, uid: '' })) },
+    ])
+      assert.equal(newMetadataErrors(widgets, widget({ namespace: 'ns', ...metadata })).length, 100)
+  })
+
   it('allows one controller only', () => {
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: '1', controller: true }
     const ownerReferences = [owner, { ...owner, kind: 'Secret', name: 'y', uid: '2' }]

@@ -13,6 +13,21 @@ const fieldError = (type: FieldErrorType, field: string, detail: string, value?:
 const invalidValues = (field: string, value: unknown, details: readonly string[]): readonly FieldError[] =>
   details.map(detail => fieldError('FieldValueInvalid', field, detail, value))
 
+/** Errors of one list after which it is not read further: an object has room for ten thousands, whose texts take long. */
+const mostErrors = 100
+
+function firstErrors<T>(
+  items: readonly T[],
+  errorsOf: (item: T, index: number) => readonly FieldError[],
+): readonly FieldError[] {
+  const errors: FieldError[] = []
+  for (const [i, item] of items.entries()) {
+    errors.push(...errorsOf(item, i))
+    if (errors.length >= mostErrors) break
+  }
+  return errors
+}
+
 /** Errors of the metadata of a new object, with its name: `ValidateObjectMeta` (rules.md 3.5 to 3.7). */
 export const newMetadataErrors = (strategy: ResourceStrategy, object: KubeObject): readonly FieldError[] => [
   ...nameErrors(strategy, object.metadata),
@@ -45,7 +60,7 @@ const namespaceErrors = (strategy: ResourceStrategy, { namespace }: Metadata): r
   strategy.namespaced && !namespace ? [fieldError('FieldValueRequired', 'metadata.namespace', '')] : []
 
 export const labelErrors = (labels: Metadata['labels'] = {}): readonly FieldError[] =>
-  Object.entries(labels).flatMap(([key, value]) => [
+  firstErrors(Object.entries(labels), ([key, value]) => [
     ...invalidValues('metadata.labels', key, qualifiedNameErrors(key)),
     ...invalidValues('metadata.labels', value, labelValueErrors(value)),
   ])
@@ -58,7 +73,7 @@ export function annotationErrors(annotations: Metadata['annotations'] = {}): rea
     'metadata.annotations',
     `may not be more than ${annotationsLimit} bytes`,
   )
-  const keys = entries.flatMap(([key]) =>
+  const keys = firstErrors(entries, ([key]) =>
     invalidValues('metadata.annotations', key, qualifiedNameErrors(key.toLowerCase())),
   )
   return size > annotationsLimit ? [...keys, tooLong] : keys
@@ -69,7 +84,7 @@ const longestSubresource = 256
 
 /** Errors of managedFields that a client sent (rules.md 3.18). */
 const managerErrors = (entries: NonNullable<Metadata['managedFields']>): readonly FieldError[] =>
-  entries.flatMap((entry, i) => {
+  firstErrors(entries, (entry, i) => {
     const { manager, subresource } = entry as { readonly manager?: string; readonly subresource?: string }
     return [
       ...tooLong(`metadata.managedFields[${i}].manager`, manager, longestManager),
@@ -85,7 +100,7 @@ const tooLong = (field: string, text = '', limit: number): readonly FieldError[]
 const ownerFields = ['kind', 'name', 'uid'] as const
 
 function ownerErrors(owners: readonly OwnerReference[]): readonly FieldError[] {
-  const each = owners.flatMap(ownerErrorsOf)
+  const each = firstErrors(owners, ownerErrorsOf)
   const [first, second] = owners.filter(owner => owner.controller === true)
   if (first === undefined || second === undefined) return each
   const text =
@@ -126,7 +141,7 @@ function foreignErrors(
   finalizers: readonly string[],
 ): readonly FieldError[] {
   if (rest.custom || generic.has(group)) return []
-  return finalizers.flatMap((f, i) => invalidValues(`metadata.finalizers[${i}]`, f, foreignFinalizer(f)))
+  return firstErrors(finalizers, (f, i) => invalidValues(`metadata.finalizers[${i}]`, f, foreignFinalizer(f)))
 }
 
 /** Errors of a finalizer that is neither qualified nor a standard one. */
@@ -137,7 +152,7 @@ export const foreignFinalizer = (name: string): readonly string[] =>
 
 function finalizerErrors(strategy: ResourceStrategy, finalizers: readonly string[]): readonly FieldError[] {
   const each = [
-    ...finalizers.flatMap(f => invalidValues('metadata.finalizers', f, qualifiedNameErrors(f))),
+    ...firstErrors(finalizers, f => invalidValues('metadata.finalizers', f, qualifiedNameErrors(f))),
     ...foreignErrors(strategy, finalizers),
   ]
   const both = finalizers.includes(orphanFinalizer) && finalizers.includes(foregroundFinalizer)

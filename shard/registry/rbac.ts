@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FieldError } from '../../framework/meta/errors.ts'
-import { invalidValue, required, unsupported } from '../../framework/meta/fielderror.ts'
+import { invalidValue, required, tooMany, unsupported } from '../../framework/meta/fielderror.ts'
 import { dns1123SubdomainErrors, pathSegmentErrors } from '../../framework/meta/names.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 
@@ -40,8 +40,14 @@ function urlErrors(rule: Rule, namespaced: boolean, path: string): readonly Fiel
   ]
 }
 
-const rulesErrors = (role: KubeObject, namespaced: boolean): readonly FieldError[] =>
-  ((role.rules ?? []) as readonly Rule[]).flatMap((rule, i) => ruleErrors(rule, namespaced, `rules[${i}]`))
+/** All are put into an index in one step. Kubernetes has no limit but that of the bytes. */
+const mostRules = 10_000
+
+function rulesErrors(role: KubeObject, namespaced: boolean): readonly FieldError[] {
+  const rules = (role.rules ?? []) as readonly Rule[]
+  if (rules.length > mostRules) return [tooMany('rules', rules.length, mostRules)]
+  return rules.flatMap((rule, i) => ruleErrors(rule, namespaced, `rules[${i}]`))
+}
 
 /** Kubernetes always writes `rules`: null for none. */
 export const completeRole = (role: KubeObject): KubeObject =>
@@ -93,11 +99,15 @@ const inGo = ({ apiGroup = '', kind = '', name = '' }: Binding['roleRef'] = {}):
   Name: name,
 })
 
+/** All are put into the index of permissions in one step. Kubernetes has no limit but that of the bytes. */
+const mostSubjects = 5_000
+
 const bindingErrorsFor =
   (kinds: readonly string[], namespaced: boolean) =>
   (object: KubeObject, old?: KubeObject): readonly FieldError[] => {
     const { roleRef, subjects = [] } = object as KubeObject & Binding
     const changed = old !== undefined && !isDeepStrictEqual(roleRef, old.roleRef)
+    if (subjects.length > mostSubjects) return [tooMany('subjects', subjects.length, mostSubjects)]
     return [
       ...roleRefErrors(roleRef, kinds),
       ...subjects.flatMap((subject, i) => subjectErrors(subject, namespaced, `subjects[${i}]`)),

@@ -74,7 +74,7 @@ export function createTinyShard(): TinyShard {
     authorizer: alphabetical,
     storage: () => storage,
     apis: (cluster): ApiSet | undefined => (clusters.has(cluster) ? apis : undefined),
-    resolve: path => paths.get(path),
+    resolve: path => paths.get(path) ?? (clusters.has(path) ? path : undefined),
     forward: async () => {
       throw notServed()
     },
