@@ -21,6 +21,7 @@ export {
   phaseLabel,
   reflexiveClaimValue,
   terminatorLabel,
+  unlistedClaimValue,
 } from './labels.ts'
 export { localAdminCluster, rootCluster } from './logicalclusters.ts'
 export type { ExportReference } from './references.ts'

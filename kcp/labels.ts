@@ -55,6 +55,12 @@ export function claimLabelValue(claim: ClaimedResource): string {
   )
 }
 
+/**
+ * The value of a claim label where the accepted verbs have neither list nor watch: lists and watches of all logical clusters do not
+ * show these objects. kcp has no such value.
+ */
+export const unlistedClaimValue = (claim: ClaimedResource): string => `${claimLabelValue(claim)}-unlisted`
+
 interface Label {
   readonly key: string
   readonly value: string

@@ -2,7 +2,7 @@ import type { LabelSelector } from '../../framework/selectors/selectors.ts'
 import { apisGroup, coreGroup } from '../../kcp/apigroups.ts'
 import type { APIBinding } from '../../kcp/apis.ts'
 import type { AcceptablePermissionClaim, PermissionClaimSelector } from '../../kcp/claims.ts'
-import { claimLabelPrefix, claimLabelValue, exportLabel } from '../../kcp/labels.ts'
+import { claimLabelPrefix, claimLabelValue, exportLabel, unlistedClaimValue } from '../../kcp/labels.ts'
 import { requirementsOf } from '../../kcp/selector.ts'
 import type { StoredResource } from '../cache/codec.ts'
 
@@ -42,13 +42,17 @@ function claimOf(claim: AcceptablePermissionClaim, key: string): Claim {
   const resource = claimedResource(claim)
   const selector = claimedObjects(claim.selector)
   const { resource: plural, identityHash } = claim
-  const value = claimLabelValue({
+  const labelOf = isListed(claim) ? claimLabelValue : unlistedClaimValue
+  const value = labelOf({
     group: resource.group,
     resource: plural,
     ...(identityHash === undefined ? {} : { identityHash }),
   })
   return { ...resource, key, value, ...(selector === undefined ? {} : { selector }) }
 }
+
+const isListed = ({ verbs = [] }: AcceptablePermissionClaim): boolean =>
+  ['*', 'list', 'watch'].some(verb => verbs.includes(verb))
 
 /** The selector of an accepted claim; undefined when all objects are meant. */
 const claimedObjects = (selector: PermissionClaimSelector | undefined): LabelSelector | undefined =>

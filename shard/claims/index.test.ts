@@ -59,6 +59,20 @@ describe('claims index', () => {
     index.apply(event('MODIFIED', 'c1', binding([claim()])))
     assert.deepEqual(index.apply(event('DELETED', 'c1', binding([claim()]))), [configmaps])
   })
+  it('has another value without a verb that reads many objects, and changes with the verbs', () => {
+    const index = createClaimsIndex()
+    for (const [verbs, value] of [
+      [['create', 'get'], `${configmapsValue}-unlisted`],
+      [['get', 'list'], configmapsValue],
+      [['delete'], `${configmapsValue}-unlisted`],
+      [['watch'], configmapsValue],
+    ] as const) {
+      const accepted = event('MODIFIED', 'c1', binding([claim({ verbs })]))
+      assert.deepEqual(index.apply(accepted), [configmaps])
+      assert.deepEqual(index.labels(configmaps, 'c1', {}), { [key]: value })
+    }
+  })
+
   it('follows selectors', () => {
     const index = createClaimsIndex()
     const selector = {

@@ -11,7 +11,8 @@ export function mayThroughView(world: World, of: Export, user: UserInfo, action:
   const binding = world.apiBindings.find(
     each => each.cluster === cluster && each.to.cluster === of.cluster && each.to.name === of.name,
   )
-  if (cluster !== '*' && resource !== undefined && !isCovered(of, binding, action)) return false
+  const isOpen = cluster === '*' ? !isUnclaimed(of, action) : isCovered(of, binding, action)
+  if (resource !== undefined && !isOpen) return false
   const content = {
     group: 'apis.kcp.io',
     version: 'v1alpha1',
@@ -31,7 +32,7 @@ function isCovered(of: Export, binding: Bound | undefined, { resource, verb }: A
   if (binding.resources.some(b => b.group === group && b.resource === plural && b.identity === of.identity))
     return true
   const claim = claimOn(of, group, plural)
-  const has = (each: Claim): boolean => each.verbs.includes('*') || each.verbs.includes(verb)
+  const has = (each: Claim): boolean => hasAny(each, verb)
   const isTaken = binding.claims.some(
     each =>
       claim !== undefined &&
@@ -44,6 +45,16 @@ function isCovered(of: Export, binding: Bound | undefined, { resource, verb }: A
   )
   if (isTaken) return true
   return group === 'apis.kcp.io' && plural === 'apibindings' && ['get', 'list', 'watch'].includes(verb)
+}
+
+const hasAny = ({ verbs }: Claim, ...wanted: readonly string[]): boolean =>
+  ['*', ...wanted].some(verb => verbs.includes(verb))
+
+/** In requests to all logical clusters. */
+function isUnclaimed(of: Export, { resource, verb }: Action): boolean {
+  const claim = resource && claimOn(of, resource.group, resource.resource)
+  const isReadable = resource?.group === 'apis.kcp.io' && resource.resource === 'apibindings'
+  return claim !== undefined && !isReadable && !hasAny(claim, verb)
 }
 
 const claimOn = (of: Export, group: string, resource: string): Claim | undefined =>
@@ -65,8 +76,11 @@ function claimedPoliciesAllow(world: World, of: Export, user: UserInfo, action: 
   )
 }
 
-/** The ConfigMaps that an export's view serves: those of accepted claims, within their selectors. */
-export const claimedConfigMaps = (world: World, of: Export): readonly ConfigMap[] =>
+/**
+ * The ConfigMaps that an export's view serves in one logical cluster or in all: those of accepted claims, in all only with a verb
+ * that reads many, within their selectors.
+ */
+export const claimedConfigMaps = (world: World, of: Export, scope: string): readonly ConfigMap[] =>
   world.configMaps.filter(({ cluster, labels }) =>
     world.apiBindings.some(
       binding =>
@@ -74,10 +88,11 @@ export const claimedConfigMaps = (world: World, of: Export): readonly ConfigMap[
         binding.to.cluster === of.cluster &&
         binding.to.name === of.name &&
         binding.claims.some(
-          ({ resource, state, selector }) =>
-            resource === 'configmaps' &&
-            state === 'Accepted' &&
-            (selector.matchAll === true || labels.tier === selector.matchLabels?.tier),
+          claim =>
+            claim.resource === 'configmaps' &&
+            claim.state === 'Accepted' &&
+            (scope !== '*' || hasAny(claim, 'list', 'watch')) &&
+            (claim.selector.matchAll === true || labels.tier === claim.selector.matchLabels?.tier),
         ),
     ),
   )

@@ -25,7 +25,7 @@ function objectsOf(world: World, request: ViewRequest, plural: string): readonly
     case ' configmaps':
       return world.configMaps
     case 'apiexport configmaps':
-      return claimed(world, request.identifier)
+      return claimed(world, request.identifier, request.action.cluster)
     case 'replication regions':
       return published(world, request)
     case 'workspaces workspaces':
@@ -47,10 +47,10 @@ function objectsOf(world: World, request: ViewRequest, plural: string): readonly
 const place = (cluster: string): Place => ({ cluster, name: 'cluster' })
 
 /** undefined: the view does not serve them. */
-function claimed(world: World, identifier: string): readonly Place[] | undefined {
+function claimed(world: World, identifier: string, scope: string): readonly Place[] | undefined {
   const of = exportNamed(world, identifier)
   const isServed = of?.claims.some(({ resource }) => resource === 'configmaps') ?? false
-  return of && isServed ? claimedConfigMaps(world, of) : undefined
+  return of && isServed ? claimedConfigMaps(world, of, scope) : undefined
 }
 
 /** The provider's objects, in the consumer. */

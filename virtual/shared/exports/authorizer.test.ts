@@ -89,6 +89,22 @@ describe('the authorizer of apiexport', () => {
     })
   })
 
+  it('reads of all logical clusters only what the export claims with this verb', async () => {
+    const some = apiExport({
+      permissionClaims: [claim('configmaps', ['create']), claim('secrets', ['list']), claim('events', ['*'])],
+    })
+    const { ask } = viewOver({ object: some })
+    for (const [what, effect] of [
+      ['list core/configmaps', 'deny'],
+      ['list core/secrets', 'allow'],
+      ['watch core/secrets', 'deny'],
+      ['watch events.k8s.io/events', 'allow'],
+      ['list example.com/widgets', 'allow'],
+      ['list apis.kcp.io/apibindings', 'allow'],
+    ] as const)
+      await expect(ask(what, controller, '*'), effect)
+  })
+
   it('asks for each verb on the export’s content, in the provider’s cluster', async () => {
     const { ask, fixture } = viewOver({ object, bindings: { consumer: bindingTo([]) } })
     const bob = user('bob')

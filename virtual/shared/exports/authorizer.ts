@@ -107,7 +107,11 @@ function boundApi(ctx: Context, object: APIExport, exports: Exports): Decision {
 
 function bindingAllows({ cluster, info, params }: Context, object: APIExport, exports: Exports): Decision {
   const by = `${self}.boundapi`
-  if (cluster === '*' || !info.isResource) return allow('not about one binding', by)
+  if (!info.isResource) return allow('not about one binding', by)
+  if (cluster === '*')
+    return isUnclaimed(object, info)
+      ? deny('the API export does not claim the resource with this verb', by)
+      : allow('not about one binding', by)
   const binding = exports.bindingIn(cluster, params)
   if (binding === undefined) return deny('could not find suitable APIBinding in target logical cluster', by)
   if (isBound(binding, object, info)) return allow('bound resource', by)
@@ -140,6 +144,14 @@ function isClaimed(binding: APIBinding, object: APIExport, info: ResourceRequest
   return (binding.spec?.permissionClaims ?? []).some(
     claim => claim.state === 'Accepted' && sameClaim(claim, served) && names(claim, info.verb),
   )
+}
+
+/** Whether the export claims the resource, but not with this verb. Its own resources and bindings are always readable. */
+function isUnclaimed({ spec }: APIExport, info: ResourceRequest): boolean {
+  if (info.group === apisGroup && info.resource === 'apibindings') return false
+  if (spec?.resources?.some(({ group, name }) => group === info.group && name === info.resource)) return false
+  const claim = spec?.permissionClaims?.find(each => isAbout(each, info))
+  return claim !== undefined && !names(claim, info.verb)
 }
 
 const isAbout = (claim: PermissionClaim, info: ResourceRequest): boolean =>

@@ -1,6 +1,24 @@
 import assert from 'node:assert/strict'
-import type { ClaimedResource } from '../../../kcp/index.ts'
-import { claimedGroup, sameClaim } from './claims.ts'
+import type { Selection } from '../../../framework/index.ts'
+import { type ClaimedResource, claimLabelValue, unlistedClaimValue } from '../../../kcp/index.ts'
+import { claimedGroup, claimLens, sameClaim } from './claims.ts'
+
+describe('the lens of a claim', () => {
+  const of = { cluster: 'provider', name: 'widgets' }
+  const claim = { group: '', resource: 'configmaps' }
+  const valuesIn = (cluster: string): readonly string[] => {
+    const asked: Selection = { cluster }
+    const { labels } = claimLens(of, claim).narrow?.(asked) ?? asked
+    return (labels?.requirements ?? []).flatMap(requirement =>
+      'values' in requirement ? requirement.values : [],
+    )
+  }
+
+  it('shows objects of all logical clusters only where a verb was accepted that reads many', () => {
+    assert.deepEqual(valuesIn('*'), [claimLabelValue(claim)])
+    assert.deepEqual(valuesIn('consumer'), [claimLabelValue(claim), unlistedClaimValue(claim)])
+  })
+})
 
 describe('the group of a claim', () => {
   it('is the core group when it is absent, as in objects that kcp writes', () => {
