@@ -1,9 +1,9 @@
-import { LRUCache } from 'lru-cache'
 import type { Informers } from '../../framework/contract/informer.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import { type ClusterName, groupResource } from '../../framework/meta/object.ts'
 import type { APIBinding } from '../../kcp/apis.ts'
 import { resources } from '../../kcp/resources.ts'
+import { createShared } from '../apis/bound.ts'
 
 /** What an APIBinding binds. */
 export interface BoundSet {
@@ -65,15 +65,9 @@ function boundBy({ key, object }: Item): BoundSet | undefined {
   }
 }
 
-const mostShared = 10_000
-
 /** Returns the known set that is equal: the bindings of most workspaces bind the same, and a set of each takes a kilobyte. */
 function sharedSets(): (set: BoundSet) => BoundSet {
-  const known = new LRUCache<string, BoundSet>({ max: mostShared })
-  return set => {
-    const key = JSON.stringify([set.path, set.name, set.exportCluster, ...set.resources])
-    const found = known.get(key) ?? set
-    known.set(key, found)
-    return found
-  }
+  const shared = createShared<BoundSet>()
+  return set =>
+    shared.get(JSON.stringify([set.path, set.name, set.exportCluster, ...set.resources]), () => set)
 }

@@ -29,14 +29,15 @@ interface Built {
   readonly issuers: readonly JwtIssuer[]
 }
 
-const remembered = 1000
+/** Configurations whose issuers are kept, and their bytes: they have the certificates of tenants. */
+const remembered = { max: 1000, maxSize: 64 * 1024 * 1024 }
 
 /**
  * Users by tokens of the issuers that the type of a workspace configures, for this workspace only (kcp
  * `pkg/proxy/authentication`).
  */
 export function workspaceTokens(options: WorkspaceTokensOptions): BearerTokenReader {
-  const built = new LRUCache<string, Built>({ max: remembered })
+  const built = new LRUCache<string, Built>(remembered)
   // One for the issuers of all tenants: each of them can make any number of tokens.
   const verdicts = jwtVerdicts()
   let count = 0
@@ -45,7 +46,7 @@ export function workspaceTokens(options: WorkspaceTokensOptions): BearerTokenRea
     const known = built.get(uid)
     if (known?.version === version) return known.issuers
     const issuers = build(item.object, { ...options, verdicts: within(verdicts, String(count++)) })
-    built.set(uid, { version, issuers })
+    built.set(uid, { version, issuers }, { size: item.bytes.length + 1 })
     return issuers
   }
   return async (token, { cluster }) => {
