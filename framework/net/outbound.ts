@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
-import { rootCertificates } from 'node:tls'
+import { type ConnectionOptions, createSecureContext, rootCertificates } from 'node:tls'
 import type { Outbound, UpstreamEndpoint, UpstreamRequest } from '../contract/upstream.ts'
 import { type AddressPolicy, type AddressRules, createAddressPolicy } from './addresspolicy.ts'
 import { type ClientTls, createClient, type HttpClient, headOf } from './client.ts'
@@ -32,11 +32,12 @@ export function createOutbound(options: OutboundOptions): Outbound {
       const sent = sentTo(urls.of(request.endpoint.url), request, tokenFor(addresses, request))
       return {
         async forward(client) {
-          const { tls, http } = clients.of(request.endpoint)
+          const { http, secureContext } = clients.of(request.endpoint)
           if (client.upgrade === undefined)
             return forward({ ...sent, ...responseTimeout, dispatcher: await http.dispatcher() }, client)
           const headers = withoutTokenProtocol(sent.headers)
-          return forwardUpgrade({ ...sent, headers, connect: { ...tls, lookup: addresses.lookup } }, client)
+          const connect = { ...secureContext(), lookup: addresses.lookup }
+          return forwardUpgrade({ ...sent, headers, connect }, client)
         },
       }
     },
@@ -139,8 +140,9 @@ interface Clients {
 }
 
 interface Client {
-  readonly tls: ClientTls
   readonly http: HttpClient
+  /** The TLS options of a connection for an upgrade: certificates are read once, which takes milliseconds. */
+  secureContext(): ConnectionOptions
 }
 
 /** Sets of TLS credentials whose connections are kept. */
@@ -163,7 +165,12 @@ function createClients({ lookup }: AddressPolicy, ca: string | undefined): Clien
       void byKey.get(oldest)?.http.close()
       byKey.delete(oldest)
     }
-    const opened = { tls, http: createClient({ tls, lookup }) }
+    let options: ConnectionOptions | undefined
+    const secureContext = (): ConnectionOptions => {
+      options ??= { ...tls, secureContext: createSecureContext(tls) }
+      return options
+    }
+    const opened = { http: createClient({ tls, lookup }), secureContext }
     byKey.set(key, opened)
     return opened
   }
