@@ -19,6 +19,16 @@ describe('the limits of access reviews', () => {
     assert.throws(() => checkSubject(groups(10_001)), { code: 422, message })
   })
 
+  it('are 65536 characters of a selector', () => {
+    const selecting = (rawSelector: string) =>
+      reviewOf({ resourceAttributes: { verb: 'list', resource: 'pods', labelSelector: { rawSelector } } })
+    checkReview(selecting('a=b,'.repeat(16_384)), '')
+    assert.throws(() => checkReview(selecting('a=b,'.repeat(16_385)), ''), {
+      code: 422,
+      message: /labelSelector.rawSelector: Too long: may not be more than 65536 bytes/,
+    })
+  })
+
   it('are 1000 requirements of a selector, with 10000 values', () => {
     for (const selector of ['labelSelector', 'fieldSelector'] as const) {
       checkReview(selecting(selector, Array(1_000).fill(required)), '')

@@ -1,8 +1,8 @@
 import { isMembers } from '../../framework/json/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
-import { tooMany } from '../../framework/meta/fielderror.ts'
+import { tooLong, tooMany } from '../../framework/meta/fielderror.ts'
 import { labelValueErrors, qualifiedNameErrors } from '../../framework/meta/names.ts'
-import { parseFieldSelector, parseLabelSelector } from '../../framework/selectors/parse.ts'
+import { longestSelector, parseFieldSelector, parseLabelSelector } from '../../framework/selectors/parse.ts'
 import type { FieldRequirement, LabelRequirement, Selectors } from '../../framework/selectors/selectors.ts'
 import { record, text, texts } from '../rbac/rbacsource.ts'
 
@@ -55,6 +55,7 @@ function givenErrors({ raw, requirements }: Given, name: keyof Selectors): reado
   const values = requirements.reduce((sum, each) => sum + each.values.length, 0)
   if (requirements.length > mostRequirements)
     return [tooMany(`${at}.requirements`, requirements.length, mostRequirements)]
+  if (raw.length > longestSelector) return [tooLong(`${at}.rawSelector`, longestSelector)]
   if (values > mostValues) return [tooMany(`${at}.requirements[*].values`, values, mostValues)]
   const both = 'may not specified at the same time as requirements'
   return [

@@ -15,6 +15,7 @@ import type { Benchmark, Row } from '../tools/result.ts'
 import { withScratch } from '../tools/scratch.ts'
 import type { Side } from '../tools/sides.ts'
 import { percentile } from '../tools/statistics.ts'
+import { dryRuns } from './dryruns.ts'
 import { type Heavy, heavyRequests } from './requests.ts'
 
 const milliseconds = Number(process.env.ATTACK_MILLISECONDS ?? 4_000)
@@ -166,7 +167,7 @@ export const heavy: Benchmark = ({ progress }) =>
       await waits(side, quiet)
       const { own } = await residentMemory(side.pid)
       const rows: Row[] = []
-      for (const each of heavyRequests.filter(({ id }) => only?.includes(id) ?? true)) {
+      for (const each of [...heavyRequests, ...dryRuns].filter(({ id }) => only?.includes(id) ?? true)) {
         progress(`${each.id}: preparation`)
         for (const request of each.before ?? []) await created(side, { ...request, token: attackerToken })
         const idle = [await waits(side, quiet), await waits(side, quiet)]

@@ -13,20 +13,24 @@ export interface Heavy {
 
 /** The workspace of the attacker. */
 export const lair = '/clusters/root:attacker'
-const configMaps = `${lair}/api/v1/namespaces/default/configmaps`
+export const configMaps = `${lair}/api/v1/namespaces/default/configmaps`
 const definitions = `${lair}/apis/apiextensions.k8s.io/v1/customresourcedefinitions`
 const admission = `${lair}/apis/admissionregistration.k8s.io/v1`
 const group = 'attacks.example.com'
 
-const times = <T>(count: number, make: (i: number) => T): readonly T[] =>
+export const times = <T>(count: number, make: (i: number) => T): readonly T[] =>
   Array.from({ length: count }, (_, i) => make(i))
 const members = <T>(count: number, value: T): Readonly<Record<string, T>> =>
   Object.fromEntries(times(count, i => [`k${i}`, value]))
 
-const post = (path: string, body: object): Request => ({ method: 'POST', path, body: JSON.stringify(body) })
-const dryRun = (path: string, body: object): Request => post(`${path}?dryRun=All`, body)
+export const post = (path: string, body: object): Request => ({
+  method: 'POST',
+  path,
+  body: JSON.stringify(body),
+})
+export const dryRun = (path: string, body: object): Request => post(`${path}?dryRun=All`, body)
 
-const configMap = (name: string, data: object): object => ({
+export const configMap = (name: string, data: object): object => ({
   ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data },
 })
 

@@ -74,12 +74,12 @@ function take(tokens: Tokens, position: Position): Token {
   return token
 }
 
-/** Characters: no URL has a longer selector, but an access review can have any. */
-const longest = 64 * 1024
+/** Characters: no URL has a longer selector, but an expression of a policy can have any. */
+export const longestSelector = 64 * 1024
 
 function checkLength({ length }: string): void {
-  if (length > longest)
-    throw badRequest(`a selector may have at most ${longest} characters, but this one has ${length}`)
+  if (length > longestSelector)
+    throw badRequest(`a selector may have at most ${longestSelector} characters, but this one has ${length}`)
 }
 
 /** A problem of one requirement; clients see it after `unable to parse requirement: `. */
