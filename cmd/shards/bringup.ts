@@ -132,7 +132,7 @@ function banner(
     ...names.map((name, i) => line(name, urls[i] ?? '')),
     '',
     'Next, in another terminal:',
-    `  KUBECONFIG=${credentials.kubeconfig}`,
+    `  export KUBECONFIG=${credentials.kubeconfig}`,
     '  kubectl get shards',
     '  kubectl get workspaces',
     '',

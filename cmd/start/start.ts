@@ -255,7 +255,7 @@ const banner = ({ url, kubeconfig, store, startedIn }: BannerOptions): string =>
     `Oriel serves ${url} (ready in ${Math.round(startedIn)} ms, objects in ${store}).`,
     '',
     'Next, in another terminal:',
-    `  KUBECONFIG=${kubeconfig}`,
+    `  export KUBECONFIG=${kubeconfig}`,
     '  kubectl api-resources',
     '  kubectl get workspaces',
     '',

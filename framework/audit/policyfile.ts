@@ -102,4 +102,8 @@ function fieldsOf(value: unknown, at: string): Fields {
   return value as Fields
 }
 
-const printed = (value: unknown): string => JSON.stringify(value) ?? 'nothing'
+/** Shortened: the file may be another one by mistake, such as a key. */
+function printed(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing'
+  return text.length <= 40 ? text : `${text.slice(0, 20)}…`
+}

@@ -21,6 +21,8 @@ interface Known {
 export class VisibleClusters {
   readonly #host: Host
   readonly #known = new Map<string, Known>()
+  /** What changes while it is decided. */
+  readonly #deciding = new Set<Set<string>>()
 
   constructor(host: Host, changes: AccessHistory) {
     this.#host = host
@@ -34,9 +36,15 @@ export class VisibleClusters {
     const before = this.#current(key)
     if (before?.changed.size === 0) return before.names
     const changed = new Set<string>()
-    const next = await this.#decided(user, ctx, before)
-    this.#keep(key, { ...next, changed, until: before?.until ?? performance.now() + validFor })
-    return next.names
+    this.#deciding.add(changed)
+    try {
+      const next = await this.#decided(user, ctx, before)
+      const until = changed.has(localAdminCluster) ? 0 : (before?.until ?? performance.now() + validFor)
+      this.#keep(key, { ...next, changed, until })
+      return next.names
+    } finally {
+      this.#deciding.delete(changed)
+    }
   }
 
   /** What `of` returned for the user last; empty for an unknown user, and everything for a privileged one. */
@@ -91,6 +99,7 @@ export class VisibleClusters {
   #changed(cluster: string): void {
     if (cluster === localAdminCluster) this.#known.clear()
     for (const { changed } of this.#known.values()) changed.add(cluster)
+    for (const changed of this.#deciding) changed.add(cluster)
   }
 }
 

@@ -3,6 +3,7 @@ import { withHiddenManagers } from './fields/managers.ts'
 import { type FieldSteps, firstDifference, hasPath } from './fields/path.ts'
 import { treeOf, withoutPaths } from './fields/paths.ts'
 import { HiddenFieldsLost, withHidden } from './fields/restore.ts'
+import { withUnwritable } from './fields/unwritable.ts'
 import { lastApplied } from './masker.ts'
 import type { ResourcePlan } from './plan.ts'
 
@@ -20,8 +21,7 @@ export interface ViewWriting {
 export function accepted(writing: ViewWriting): KubeObject {
   const { plan, stored, shown, sent } = writing
   checkHidden(writing)
-  checkWritable(writing)
-  const plain = withoutAdded(writing)
+  const plain = withoutAdded({ ...writing, sent: writableOf(writing) })
   if (stored === undefined || shown === undefined || plan.hide.length === 0) return plain
   try {
     const whole = withHidden(plain, shown.object, stored.object, plan.hide) as KubeObject
@@ -82,14 +82,23 @@ function withApplied(
   return { ...object, metadata: { ...object.metadata, annotations } }
 }
 
-function checkWritable(writing: ViewWriting): void {
+/** What was sent, with only the writable fields changed. Throws 422 for a change of another one. */
+function writableOf(writing: ViewWriting): KubeObject {
   const { plan, sent, shown } = writing
-  if (plan.writable === undefined) return
+  if (plan.writable === undefined) return sent
   const before = shown?.object ?? defaultsOf(plan, plan.writable, sent)
   const [a, b] = [before, sent].map(object => remaining(object, writing))
   const field = firstDifference(a, b)
   if (field !== undefined) throw refusedField(writing, field, 'cannot be written')
+  const { apiVersion, kind, metadata, status } = sent
+  const kept = withUnwritable(sent, before, treeOf(plan.writable)) as KubeObject
+  if (!hasStatus(plan)) return { ...kept, apiVersion, kind, metadata }
+  const { status: _, ...others } = kept
+  return { ...others, apiVersion, kind, metadata, ...(status !== undefined && { status }) }
 }
+
+const hasStatus = ({ source }: ResourcePlan): boolean =>
+  source.subresources.some(({ name }) => name === 'status')
 
 /** The fields that the server sets, and the writable ones, are not compared. */
 function remaining({ metadata, ...fields }: KubeObject, { plan }: ViewWriting): unknown {
@@ -97,10 +106,9 @@ function remaining({ metadata, ...fields }: KubeObject, { plan }: ViewWriting): 
   const added = plan.annotate.map(({ name }) => name)
   const own = Object.entries(annotations ?? {}).filter(([name]) => !added.includes(name))
   const { status, ...spec } = fields
-  const hasStatus = plan.source.subresources.some(({ name }) => name === 'status')
   const compared = {
     ...spec,
-    ...(!hasStatus && { status }),
+    ...(!hasStatus(plan) && { status }),
     metadata: { labels, annotations: Object.fromEntries(own), finalizers, ownerReferences },
   }
   return withoutPaths(compared, treeOf(plan.writable ?? []))
@@ -123,7 +131,7 @@ function copied(
 ): Record<string, unknown> {
   if (step === undefined || step === 'each' || typeof from !== 'object' || from === null) return { ...target }
   const value = (from as Readonly<Record<string, unknown>>)[step.key]
-  if (value === undefined) return { ...target }
+  if (value === undefined || !Object.hasOwn(from, step.key)) return { ...target }
   if (rest.length === 0 || rest[0] === 'each') return { ...target, [step.key]: value }
   const inner = (target[step.key] ?? {}) as Readonly<Record<string, unknown>>
   return { ...target, [step.key]: copied(inner, value, { text, steps: rest }) }

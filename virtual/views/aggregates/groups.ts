@@ -95,10 +95,10 @@ const reducers: ByFunction<(a: number, b: number) => number> = {
   max: (a, b) => Math.max(a, b),
 }
 
-/** `by-color-8f14e45fce`: the name of a group does not depend on its objects. */
+/** `by-color-` and 32 digits: the name of a group does not depend on its objects. Who chooses values finds no two with one name. */
 function nameOf(aggregate: string, by: Readonly<Record<string, string>>): string {
   const entries = Object.entries(by).sort(([a], [b]) => (a < b ? -1 : 1))
   if (entries.length === 0) return aggregate
-  const hash = createHash('sha256').update(JSON.stringify(entries)).digest('hex').slice(0, 10)
+  const hash = createHash('sha256').update(JSON.stringify(entries)).digest('hex').slice(0, 32)
   return `${aggregate}-${hash}`
 }
