@@ -45,7 +45,8 @@ export class Aggregation {
   readonly map = new ObjectMap(aggregateKind)
   readonly #options: AggregationOptions
   #synced: Promise<unknown> | undefined
-  #problem = ''
+  /** Why entries are not counted now. */
+  readonly #problems = new Map<AggregatePlan, string>()
 
   constructor(options: AggregationOptions) {
     this.#options = options
@@ -54,9 +55,9 @@ export class Aggregation {
   /** Resolves when all objects are counted. Throws 503 with the reason if they cannot be counted. */
   async ready(signal: AbortSignal): Promise<void> {
     this.#synced ??= Promise.all(this.#options.plans.map(each => this.#follow(each)))
-    if (this.#problem !== '')
-      throw serviceUnavailable(`the aggregate cannot be computed: ${this.#problem}`, 1)
     await unlessAborted(signal, this.#synced)
+    const [problem] = this.#problems.values()
+    if (problem !== undefined) throw serviceUnavailable(`the aggregate cannot be computed: ${problem}`, 1)
   }
 
   /** Follows until the View changes. Resolves with the first complete state, or with the first problem. */
@@ -76,16 +77,17 @@ export class Aggregation {
         for await (const events of this.#events(plan, storage)) {
           const began = performance.now()
           names = await this.#apply(state, events, names)
-          if (state.isComplete) synced()
           backoff.reset()
-          this.#problem = ''
-          if (state.isComplete) await this.#rest(performance.now() - began)
+          if (!state.isComplete) continue
+          this.#problems.delete(plan)
+          synced()
+          await this.#rest(performance.now() - began)
         }
       } catch (error) {
-        if (!(error instanceof StatusError && error.code === 410))
-          this.#problem = String((error as Error).message)
+        const isExpired = error instanceof StatusError && error.code === 410
+        if (!isExpired) this.#problems.set(plan, String((error as Error).message))
       }
-      if (this.#problem !== '') synced()
+      if (this.#problems.has(plan)) synced()
       if (!signal.aborted) await backoff.pause(signal)
     }
   }
