@@ -155,6 +155,11 @@ describe('oriel', function () {
         /^oriel: .*notes\.txt is not a directory: choose another one with --data-directory\.\n$/,
       ],
       [
+        'a store in memory without its colon',
+        () => ['--store', 'memory'],
+        /^oriel: --store memory is ambiguous: write "memory:" to keep objects in memory, or "\.\/memory" for a directory\.\n$/,
+      ],
+      [
         'a missing token file',
         () => ['--token-auth-file', file('none')],
         /^oriel: .*none cannot be read \(ENOENT\): give --token-auth-file a readable file\.\n$/,

@@ -15,9 +15,14 @@ export interface StoreAccess extends EtcdAccessFlags {
   readonly dataDirectory?: string
 }
 
-/** The value of `--store`, or its default. */
-export const storePlace = (store: string | undefined, dataDirectory: string): string =>
-  store ?? join(dataDirectory, 'store')
+/** The value of `--store`, or its default. Throws `StartError` for `memory`, which is meant to be `memory:`. */
+export function storePlace(store: string | undefined, dataDirectory: string): string {
+  if (store === 'memory')
+    throw new StartError(
+      '--store memory is ambiguous: write "memory:" to keep objects in memory, or "./memory" for a directory.',
+    )
+  return store ?? join(dataDirectory, 'store')
+}
 
 /**
  * Opens the store of `--store`: `memory:`, the addresses of an etcd, or the directory of a durable store. Loads only the code

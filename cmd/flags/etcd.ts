@@ -35,7 +35,7 @@ export const compactionOption = (): Option =>
     'how often history is compacted, and how long it is kept at least; 0: never',
   )
     .argParser(duration)
-    .default(300_000)
+    .default(300_000, '5m')
 
 /** The flags of the connection only. */
 export const addEtcdAccessFlags = (command: Command, defaultPrefix = '/oriel'): Command =>
