@@ -35,7 +35,7 @@ export function endpointSliceController(deps: KcpControllerDeps): Controller {
       status: statusOf(current, finding),
     }))
   }
-  // Not by an index: a path leads to another logical cluster later, or to none until shards are connected.
+  // Found by the name only: a path leads to another logical cluster later, or to none until shards are connected.
   const ofExport = ({ type, item: { key } }: ItemEvent): readonly string[] =>
     type === 'MODIFIED'
       ? []
