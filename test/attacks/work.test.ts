@@ -196,7 +196,7 @@ describe('a small request that asks for much work', function () {
           `${base}/apis/authorization.k8s.io/v1/subjectaccessreviews`,
           review,
         )
-        assert.equal(status, 201, body.slice(0, 500))
+        assert.equal(status, what === 'many groups' ? 422 : 201, body.slice(0, 500))
       })
   })
 

@@ -22,8 +22,9 @@ function filesOn(page: string): readonly string[] {
 
 const isController = (file: string): boolean => file.startsWith('shard/controllers/')
 
-/** Files that timers of the server run beside requests. */
-const isBackground = (file: string): boolean => file === 'cmd/files/disk.ts'
+/** Files that timers of the server run beside requests, and what runs where the machine is so busy that a request gives way. */
+const isBackground = (file: string): boolean =>
+  file === 'cmd/files/disk.ts' || file === 'framework/async/turn.ts'
 
 /** The files that ran each time, for the page of a request. */
 async function ranForRequest(record: () => Promise<readonly string[]>): Promise<readonly string[]> {
