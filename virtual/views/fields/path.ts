@@ -49,7 +49,9 @@ export function firstDifference(a: unknown, b: unknown, at = ''): string | undef
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === null || (isFields(value) && Object.values(value).every(isEmpty))
 
-const memberOf = (value: Fields, key: string): unknown => (Object.hasOwn(value, key) ? value[key] : undefined)
+/** An own member of an object; undefined for other values. */
+export const memberOf = (value: unknown, key: string): unknown =>
+  isFields(value) && Object.hasOwn(value, key) ? value[key] : undefined
 
 const pathTo = (at: string, key: string): string =>
   at === '' ? key : /[.[\]/]/.test(key) ? `${at}[${key}]` : `${at}.${key}`
