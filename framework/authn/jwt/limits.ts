@@ -1,11 +1,8 @@
+import { expressionLength, mostExpressionCharacters, perExpression } from '../../formats/expressionlength.ts'
 import { listAt, textAt } from '../../json/values.ts'
 
 /** As many as the `AuthenticationConfiguration` of Kubernetes may have. */
 export const mostIssuers = 64
-/** Characters of all expressions of a tenant's issuers, which are compiled in one step. */
-const mostCharacters = 16_384
-/** What a rule or mapping counts for besides the characters of its expression. */
-const perRule = 100
 
 const textsOf = (values: readonly unknown[], field: string): readonly string[] =>
   values.map(value => textAt(value, field))
@@ -13,7 +10,7 @@ const textsOf = (values: readonly unknown[], field: string): readonly string[] =
 function expressionsOf(config: unknown): readonly string[] {
   const mapping = (name: string): string => textAt(config, 'claimMappings', name, 'expression')
   return [
-    ...['username', 'groups', 'uid'].map(mapping),
+    ...['username', 'groups', 'uid'].map(mapping).filter(text => text !== ''),
     ...textsOf(listAt(config, 'claimMappings', 'extra'), 'valueExpression'),
     ...textsOf(listAt(config, 'claimValidationRules'), 'expression'),
     ...textsOf(listAt(config, 'userValidationRules'), 'expression'),
@@ -25,7 +22,7 @@ export function excessOf(jwt: unknown): string | undefined {
   const configs = Array.isArray(jwt) ? jwt : []
   if (configs.length > mostIssuers)
     return `spec.jwt: ${configs.length} issuers, at most ${mostIssuers} are allowed`
-  const total = configs.flatMap(expressionsOf).reduce((sum, text) => sum + text.length + perRule, 0)
-  if (total <= mostCharacters) return undefined
-  return `spec.jwt: the expressions have ${total} characters (${perRule} more for each rule and mapping), at most ${mostCharacters} are allowed`
+  const total = expressionLength(configs.flatMap(expressionsOf))
+  if (total <= mostExpressionCharacters) return undefined
+  return `spec.jwt: the expressions have ${total} characters (${perExpression} more for each rule and mapping), at most ${mostExpressionCharacters} are allowed`
 }

@@ -46,6 +46,15 @@ describe('admission of authentication configurations', () => {
     assert.match(silent ?? '', /at least one spec.jwt\[0\].issuer.audiences is required/)
   })
 
+  it('accepts as many issuers as Kubernetes does, with claims instead of expressions', async () => {
+    const claims = { username: { claim: 'sub', prefix: '' }, groups }
+    const many = Array.from({ length: 64 }, (_, i) => ({
+      ...entry('', { url: `https://i${i}.example.com` }),
+      claimMappings: claims,
+    }))
+    assert.deepEqual(await warningsOf(configuration('many', ...many)), [])
+  })
+
   it('refuses more issuers or expressions than a tenant may have', async () => {
     const many = Array.from({ length: 65 }, (_, i) =>
       entry('claims.sub', { url: `https://i${i}.example.com` }),

@@ -1,10 +1,10 @@
 import type { AdmissionAttributes } from '../../../framework/contract/admission.ts'
+import {
+  expressionLength,
+  mostExpressionCharacters,
+  perExpression,
+} from '../../../framework/formats/expressionlength.ts'
 import { refused } from '../refusal.ts'
-
-/** Characters of all expressions of a View, which are compiled in one step: some tens of milliseconds, and 64 bytes for each. */
-const mostCharacters = 16_384
-/** What an expression counts for besides its characters. */
-const perExpression = 100
 
 type Expressions = Readonly<Record<string, string>>
 
@@ -20,7 +20,7 @@ interface Spec {
 }
 
 const costOf = (expressions: readonly (string | undefined)[]): number =>
-  expressions.reduce((sum, text) => sum + (text === undefined ? 0 : text.length + perExpression), 0)
+  expressionLength(expressions.filter(text => text !== undefined))
 
 /** Columns are compiled for each resource. */
 function totalOf({ resources = [], columns = [], aggregate = [] }: Spec): number {
@@ -37,10 +37,10 @@ function totalOf({ resources = [], columns = [], aggregate = [] }: Spec): number
 /** Refuses a View whose expressions are too long together. */
 export function checkExpressions(request: AdmissionAttributes): void {
   const total = totalOf((request.object?.spec ?? {}) as Spec)
-  if (total <= mostCharacters) return
+  if (total <= mostExpressionCharacters) return
   const counted = `${perExpression} more for each, and those of columns for each resource`
   throw refused(
     request,
-    `spec: the expressions have ${total} characters (${counted}), at most ${mostCharacters} are allowed`,
+    `spec: the expressions have ${total} characters (${counted}), at most ${mostExpressionCharacters} are allowed`,
   )
 }
