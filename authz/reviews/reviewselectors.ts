@@ -52,10 +52,10 @@ function givenErrors({ raw, requirements }: Given, name: keyof Selectors): reado
   const detail = `when ${at} is specified, requirements or rawSelector is required`
   if (raw === '' && requirements.length === 0)
     return [{ type: 'FieldValueRequired', field: `${at}.requirements`, detail }]
-  const values = requirements.reduce((sum, each) => sum + each.values.length, 0)
+  if (raw.length > longestSelector) return [tooLong(`${at}.rawSelector`, longestSelector)]
   if (requirements.length > mostRequirements)
     return [tooMany(`${at}.requirements`, requirements.length, mostRequirements)]
-  if (raw.length > longestSelector) return [tooLong(`${at}.rawSelector`, longestSelector)]
+  const values = requirements.reduce((sum, each) => sum + each.values.length, 0)
   if (values > mostValues) return [tooMany(`${at}.requirements[*].values`, values, mostValues)]
   const both = 'may not specified at the same time as requirements'
   return [

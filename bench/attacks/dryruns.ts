@@ -1,6 +1,5 @@
-import { configMap, configMaps, dryRun, type Heavy, lair, post, times } from './requests.ts'
+import { admission, configMap, configMaps, dryRun, type Heavy, lair, post, times } from './requests.ts'
 
-const admission = `${lair}/apis/admissionregistration.k8s.io/v1`
 const apiVersion = 'admissionregistration.k8s.io/v1'
 
 /** Mutating policies of which each doubles a text four times. */

@@ -15,7 +15,7 @@ export interface Heavy {
 export const lair = '/clusters/root:attacker'
 export const configMaps = `${lair}/api/v1/namespaces/default/configmaps`
 const definitions = `${lair}/apis/apiextensions.k8s.io/v1/customresourcedefinitions`
-const admission = `${lair}/apis/admissionregistration.k8s.io/v1`
+export const admission = `${lair}/apis/admissionregistration.k8s.io/v1`
 const group = 'attacks.example.com'
 
 export const times = <T>(count: number, make: (i: number) => T): readonly T[] =>

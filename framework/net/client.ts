@@ -12,6 +12,12 @@ export type ClientTls = Readonly<
   Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'allowPartialTrustChain'>
 >
 
+/** The same, for many connections: reading the certificates for each takes most of its time. Throws for certificates that are not valid. */
+export const withContext = (tls: ClientTls): ClientTls & Pick<ConnectionOptions, 'secureContext'> => ({
+  ...tls,
+  secureContext: createSecureContext(tls),
+})
+
 /** Times are in milliseconds. */
 export interface HttpClientOptions {
   readonly tls?: ClientTls
@@ -134,9 +140,7 @@ async function open(options: HttpClientOptions): Promise<Agent> {
   const { Agent } = await import('undici')
   return new Agent({
     connect: {
-      ...tls,
-      // Reading the certificates for each connection takes most of its time.
-      ...(tls !== undefined && { secureContext: createSecureContext(tls) }),
+      ...(tls !== undefined && withContext(tls)),
       ...(socketPath !== undefined && { socketPath }),
       lookup,
       timeout: options.connectTimeout ?? 10_000,

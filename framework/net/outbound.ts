@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
-import { type ConnectionOptions, createSecureContext, rootCertificates } from 'node:tls'
+import { type ConnectionOptions, rootCertificates } from 'node:tls'
 import type { Outbound, UpstreamEndpoint, UpstreamRequest } from '../contract/upstream.ts'
 import { type AddressPolicy, type AddressRules, createAddressPolicy } from './addresspolicy.ts'
-import { type ClientTls, createClient, type HttpClient, headOf } from './client.ts'
+import { type ClientTls, createClient, type HttpClient, headOf, withContext } from './client.ts'
 import { failureOf, refusedUrl } from './failure.ts'
 import { checkPath, forward } from './forward.ts'
 import { type HeaderMap, isAnswerSecret, isSecret, passedOn, withoutTokenProtocol } from './headers.ts'
@@ -32,11 +32,11 @@ export function createOutbound(options: OutboundOptions): Outbound {
       const sent = sentTo(urls.of(request.endpoint.url), request, tokenFor(addresses, request))
       return {
         async forward(client) {
-          const { http, secureContext } = clients.of(request.endpoint)
+          const { http, upgradeTls } = clients.of(request.endpoint)
           if (client.upgrade === undefined)
             return forward({ ...sent, ...responseTimeout, dispatcher: await http.dispatcher() }, client)
           const headers = withoutTokenProtocol(sent.headers)
-          const connect = { ...secureContext(), lookup: addresses.lookup }
+          const connect = { ...upgradeTls(), lookup: addresses.lookup }
           return forwardUpgrade({ ...sent, headers, connect }, client)
         },
       }
@@ -141,8 +141,8 @@ interface Clients {
 
 interface Client {
   readonly http: HttpClient
-  /** The TLS options of a connection for an upgrade: certificates are read once, which takes milliseconds. */
-  secureContext(): ConnectionOptions
+  /** The TLS options of connections for upgrades, made once. */
+  upgradeTls(): ConnectionOptions
 }
 
 /** Sets of TLS credentials whose connections are kept. */
@@ -166,11 +166,11 @@ function createClients({ lookup }: AddressPolicy, ca: string | undefined): Clien
       byKey.delete(oldest)
     }
     let options: ConnectionOptions | undefined
-    const secureContext = (): ConnectionOptions => {
-      options ??= { ...tls, secureContext: createSecureContext(tls) }
+    const upgradeTls = (): ConnectionOptions => {
+      options ??= withContext(tls)
       return options
     }
-    const opened = { http: createClient({ tls, lookup }), secureContext }
+    const opened = { http: createClient({ tls, lookup }), upgradeTls }
     byKey.set(key, opened)
     return opened
   }
