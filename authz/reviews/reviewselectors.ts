@@ -33,8 +33,8 @@ function givenIn(attributes: unknown, name: keyof Selectors): Given | undefined 
   return { raw: text(selector.rawSelector), requirements }
 }
 
-/** Of one selector: each is checked and compared in one step. */
-const mostRequirements = 1_000
+/** Of one selector: each is checked and compared in one step. More than a URL can have, because views in front of a shard review those. */
+const mostRequirements = 10_000
 const mostValues = 10_000
 
 const names = ['fieldSelector', 'labelSelector'] as const

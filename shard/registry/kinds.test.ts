@@ -51,8 +51,8 @@ describe('rules of roles and bindings', () => {
   })
 
   it('limits the rules of a role and the subjects of a binding', () => {
-    const rules = Array(10_001).fill({ verbs: ['get'], ...everything })
-    const tooMany = ['rules TooMany: must have at most 10000 items']
+    const rules = Array(15_001).fill({ verbs: ['get'], ...everything })
+    const tooMany = ['rules TooMany: must have at most 15000 items']
     assert.deepEqual(found(clusterRoleErrors(object({ rules }))), tooMany)
     assert.deepEqual(found(roleErrors(object({ rules }))), tooMany)
     const subjects = Array(5_001).fill({ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'a' })

@@ -41,7 +41,7 @@ function urlErrors(rule: Rule, namespaced: boolean, path: string): readonly Fiel
 }
 
 /** All are put into an index in one step. Kubernetes has no limit but that of the bytes. */
-const mostRules = 10_000
+const mostRules = 15_000
 
 function rulesErrors(role: KubeObject, namespaced: boolean): readonly FieldError[] {
   const rules = (role.rules ?? []) as readonly Rule[]
