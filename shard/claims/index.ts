@@ -38,17 +38,20 @@ const none: Claims = { byText: new Map(), byResource: new Map() }
 
 const keyOf = ({ group, resource, segment }: StoredResource): string => `${group}/${resource}/${segment}`
 
+const byText = (claims: readonly Claim[]): ReadonlyMap<string, Claim> =>
+  new Map(claims.map(claim => [JSON.stringify(claim), claim]))
+
 function claimsOf(claims: readonly Claim[]): Claims {
-  const byText = new Map(claims.map(claim => [JSON.stringify(claim), claim]))
+  const texts = byText(claims)
   const byResource = new Map<string, Matcher[]>()
-  for (const claim of byText.values()) {
+  for (const claim of texts.values()) {
     const { key, value, selector } = claim
     const matcher = { key, value, matches: selector === undefined ? () => true : labelMatcher(selector) }
     const own = byResource.get(keyOf(claim))
     if (own === undefined) byResource.set(keyOf(claim), [matcher])
     else own.push(matcher)
   }
-  return { byText, byResource }
+  return { byText: texts, byResource }
 }
 
 export function createClaimsIndex(): ClaimsIndex {
@@ -68,7 +71,7 @@ export function createClaimsIndex(): ClaimsIndex {
       else next.set(name, after)
       if (next.size === 0) clusters.delete(cluster)
       else clusters.set(cluster, next)
-      return changedResources(before, after)
+      return changedResources(before.byText, after.byText)
     },
   }
 }
@@ -77,6 +80,13 @@ export function createClaimsIndex(): ClaimsIndex {
 function sharedClaims(shared: SharedValues<Claims>, { object }: Item): Claims {
   const claims = acceptedClaims(object as APIBinding)
   return claims.length === 0 ? none : shared.get(JSON.stringify(claims), () => claimsOf(claims))
+}
+
+/** The resources whose objects get or lose labels by a change of a binding; `before` is absent when it is created. */
+export function relabelled(before: APIBinding | undefined, after: APIBinding): readonly StoredResource[] {
+  const textsOf = (binding: APIBinding | undefined) =>
+    binding === undefined ? none.byText : byText(acceptedClaims(binding))
+  return changedResources(textsOf(before), textsOf(after))
 }
 
 function labelsOf(
@@ -97,12 +107,12 @@ const isBinding = ({ group, resource }: StoredResource): boolean =>
   group === apisGroup && resource === 'apibindings'
 
 /** The resources of claims that are only in one of the lists. */
-function changedResources(before: Claims, after: Claims): readonly StoredResource[] {
+function changedResources(before: Claims['byText'], after: Claims['byText']): readonly StoredResource[] {
   const changed = new Map<string, StoredResource>()
-  const addMissing = (from: Claims, to: Claims): void => {
-    for (const [text, { group, resource, segment }] of from.byText) {
+  const addMissing = (from: Claims['byText'], to: Claims['byText']): void => {
+    for (const [text, { group, resource, segment }] of from) {
       const claimed = { group, resource, segment }
-      if (!to.byText.has(text)) changed.set(keyOf(claimed), claimed)
+      if (!to.has(text)) changed.set(keyOf(claimed), claimed)
     }
   }
   addMissing(before, after)

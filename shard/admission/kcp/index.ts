@@ -1,5 +1,6 @@
 import type { RegistryPlugin } from '../chain.ts'
 import { type QuotaAdmissionDeps, quotaAdmission } from '../quota/quota.ts'
+import { acceptedClaimsAdmission } from './acceptedclaims.ts'
 import { apiBindingAdmission } from './apibinding.ts'
 import { authenticationConfigurations } from './authenticationconfiguration.ts'
 import {
@@ -27,7 +28,7 @@ export interface KcpAdmissionDeps
   readonly schemaErrors: SchemaCheck
 }
 
-/** kcp's plugins in kcp's order (`pkg/admission/plugins.go`), after the check of the types that they read, and that of Views. */
+/** kcp's plugins in kcp's order (`pkg/admission/plugins.go`), after the check of the types that they read; and Oriel's own. */
 export const kcpAdmission = ({
   directory,
   authorizer,
@@ -55,4 +56,5 @@ export const kcpAdmission = ({
   quotaAdmission({ directory, usage, limits, disk }),
   cachedResourceAdmission({ cache, apis }),
   viewAdmission({ authorizer, cache }),
+  acceptedClaimsAdmission(cache),
 ]
