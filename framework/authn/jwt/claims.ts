@@ -13,8 +13,8 @@ type Evaluate = (expression: ClaimsExpression, value: unknown, what: string) => 
  * The user of verified claims, by the rules of their issuer. Rejects with `TokenError` if a rule fails
  * (`apiserver/plugin/pkg/authenticator/token/oidc`).
  */
-export async function userOfClaims(rules: JwtRules, claims: Claims): Promise<UserInfo> {
-  const evaluate = evaluation(rules.newBudget())
+export async function userOfClaims(rules: JwtRules, claims: Claims, budget: ClaimsBudget): Promise<UserInfo> {
+  const evaluate = evaluation(budget)
   const name = await usernameOf(rules, claims, evaluate)
   const uid = await uidOf(rules, claims, evaluate)
   const extra = await extraOf(rules, claims, evaluate)

@@ -6,15 +6,15 @@ import { type Claims, unverifiedClaims } from '../jwt.ts'
 import { TokenError } from '../token.ts'
 import { createVerdicts, type TokenVerdict, type TokenVerdicts } from '../verdicts.ts'
 import { userOfClaims } from './claims.ts'
-import { signingAlgorithms } from './config.ts'
+import { type ClaimsBudget, signingAlgorithms } from './config.ts'
 import { type IssuerKeys, issuerKeys } from './issuerkeys.ts'
 import type { JwtRules } from './rules.ts'
 
 /** The users of one issuer. */
 export interface JwtIssuer {
   readonly url: string
-  /** Throws `TokenError`. */
-  userOf(token: string): Promise<UserInfo>
+  /** `budget`: that of the token, with which other issuers were asked before. Rejects with `TokenError`. */
+  userOf(token: string, budget?: ClaimsBudget): Promise<UserInfo>
   /** Fetches the keys before the first token. Never rejects. */
   prepare(): Promise<void>
 }
@@ -47,7 +47,8 @@ export function jwtIssuer({
   const known = issuerKeys({ issuer, ...more })
   return {
     url: issuer.url,
-    userOf: token => verdicts.of(token, () => judge({ rules, algorithms, known }, token)),
+    userOf: (token, budget = rules.newBudget()) =>
+      verdicts.of(token, () => judge({ rules, algorithms, known, budget }, token)),
     prepare: () =>
       known.keys().then(
         () => undefined,
@@ -63,13 +64,14 @@ interface Judging {
   readonly rules: JwtRules
   readonly algorithms: readonly string[]
   readonly known: IssuerKeys
+  readonly budget: ClaimsBudget
 }
 
 async function judge(judging: Judging, token: string): Promise<TokenVerdict<UserInfo>> {
   const claims = await verified(judging, token)
   const expires = Number(claims.exp) * 1000
   if (expires <= Date.now()) throw new TokenError('oidc: verify token: oidc: token is expired')
-  return { value: await userOfClaims(judging.rules, claims), expires }
+  return { value: await userOfClaims(judging.rules, claims, judging.budget), expires }
 }
 
 async function verified({ rules: { config }, algorithms, known }: Judging, token: string): Promise<Claims> {

@@ -53,10 +53,11 @@ export function workspaceTokens(options: WorkspaceTokensOptions): BearerTokenRea
     if (cluster === undefined) return undefined
     const issuers = options.configurationsOf(cluster).flatMap(issuersOf)
     const claimed = issuers.filter(({ url }) => isIssuedBy(token, url))
+    const budget = options.compiler.newBudget()
     const problems: string[] = []
     for (const issuer of claimed) {
       try {
-        return { user: ofWorkspace(await issuer.userOf(token), cluster) }
+        return { user: ofWorkspace(await issuer.userOf(token, budget), cluster) }
       } catch (error) {
         if (!(error instanceof TokenError)) throw error
         problems.push(error.message)
