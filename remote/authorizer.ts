@@ -24,10 +24,9 @@ export type ConnectionOf = (cluster: string) => ShardConnection
 /** Authorizes by a SubjectAccessReview in the logical cluster of the action. */
 export function reviewAuthorizer(connectionOf: ConnectionOf): Authorizer {
   const known = new LRUCache<string, Promise<Decision>>({ max: 10_000, ttl: cacheTTL.allow })
-  const stamps = new Map<string, number>()
-  const stampOf = (cluster: string): string => `${stamps.get('*') ?? 0}.${stamps.get(cluster) ?? 0}`
+  const { forget, stampOf } = createStamps()
   return {
-    forget: cluster => void stamps.set(cluster, (stamps.get(cluster) ?? 0) + 1),
+    forget,
     async authorize(user, action) {
       if (action.cluster === '*') return noOpinion('access to all logical clusters is not reviewed', by)
       const key = JSON.stringify([user, action, stampOf(action.cluster)])
@@ -43,6 +42,23 @@ export function reviewAuthorizer(connectionOf: ConnectionOf): Authorizer {
         () => known.delete(key),
       )
       return answer
+    },
+  }
+}
+
+/** Logical clusters whose decisions were forgotten, after which all decisions are. */
+const mostStamps = 10_000
+
+/** Text that is another one after the decisions of a logical cluster, or of all (`*`), were forgotten. */
+function createStamps() {
+  const stamps = new Map<string, number>()
+  let last = 0
+  return {
+    stampOf: (cluster: string): string => `${stamps.get('*') ?? 0}.${stamps.get(cluster) ?? 0}`,
+    forget(cluster: string): void {
+      if (stamps.size < mostStamps) return void stamps.set(cluster, ++last)
+      stamps.clear()
+      stamps.set('*', ++last)
     },
   }
 }
