@@ -7,15 +7,25 @@ import { createSlices, respond } from './respond.ts'
 const kibibyte = 1024
 const chunk = Buffer.alloc(128 * kibibyte)
 
-/** A connection that accepts all data at once. */
-class Bottomless extends Socket {
+/** A connection that counts what it is given. */
+class Counting extends Socket {
   taken = 0
+  head = ''
   override _write(bytes: Buffer, _encoding: string, done: () => void): void {
+    this.head ||= bytes.toString('latin1', 0, kibibyte)
     this.taken += bytes.length
-    done()
+    this.accepted(done)
   }
   override _writev(chunks: readonly { readonly chunk: Buffer }[], done: () => void): void {
-    for (const each of chunks) this.taken += each.chunk.length
+    this._write(Buffer.concat(chunks.map(each => Buffer.from(each.chunk))), '', done)
+  }
+  /** Calls `done` when the client has read what was given: here never. */
+  accepted(_done: () => void): void {}
+}
+
+/** A connection that accepts all data at once. */
+class Bottomless extends Counting {
+  override accepted(done: () => void): void {
     done()
   }
 }
@@ -69,16 +79,35 @@ describe('respond', () => {
     assert.ok(most < 512 * kibibyte, `${most} bytes were sent in one turn`)
   })
 
-  it('cuts off a list that its client does not read', async () => {
-    const socket = new Socket()
-    socket._write = () => undefined
-    socket._writev = () => undefined
+  for (const [what, body] of [
+    ['list', () => chunks(64)],
+    ['document', () => Buffer.alloc(64 * chunk.length)],
+  ] as const)
+    it(`keeps little of a ${what} that its client does not read, and cuts it off`, async () => {
+      const socket = new Counting()
+      const response = new ServerResponse(new IncomingMessage(socket))
+      response.assignSocket(socket)
+      const answer = { status: 200, contentType: 'application/json', body: body() }
+      const lifetime = createLifetime(60_000)
+      const done = respond(response, { answer, headers: {}, isHead: false, readTimeout: 1 }, lifetime)
+      await new Promise(setImmediate)
+      const kept = socket.taken + response.writableLength
+      assert.ok(kept < 1024 * kibibyte, `${kept} bytes were given to the connection`)
+      await done
+      assert.equal(lifetime.ended, 'client stalled')
+      assert.ok(response.destroyed)
+    })
+
+  it('sends a large document as a whole, with its length', async () => {
+    const socket = new Bottomless()
     const response = new ServerResponse(new IncomingMessage(socket))
     response.assignSocket(socket)
-    const answer = { status: 200, contentType: 'application/json', body: chunks(64) }
-    const lifetime = createLifetime(60_000)
-    await respond(response, { answer, headers: {}, isHead: false, readTimeout: 1 }, lifetime)
-    assert.equal(lifetime.ended, 'client stalled')
-    assert.ok(response.destroyed)
+    socket.on('drain', () => response.emit('drain'))
+    const body = Buffer.alloc(5 * chunk.length + 7)
+    const answer = { status: 200, contentType: 'application/json', body }
+    await respond(response, { answer, headers: {}, isHead: false }, createLifetime(60_000))
+    assert.match(socket.head, new RegExp(`^content-length: ${body.length}\r$`, 'm'))
+    assert.ok(socket.taken > body.length && socket.taken < body.length + kibibyte, String(socket.taken))
+    assert.ok(response.writableEnded)
   })
 })

@@ -50,7 +50,7 @@ export const createSlices = (): Readers => new Readers({ atOnce: slicesInTurn, s
 export function respond(response: ServerResponse, reply: Reply, lifetime: Lifetime): void | Promise<void> {
   const { body } = reply.answer
   if (response.destroyed) return abandon(body)
-  if (Buffer.isBuffer(body)) return writeWhole(response, reply, body)
+  if (Buffer.isBuffer(body)) return writeBytes(response, reply, body, lifetime)
   if (reply.isHead) return abandon(body).then(() => writeHeadOnly(response, reply))
   return writeStream(response, reply, lifetime)
 }
@@ -78,6 +78,32 @@ function writeHead(
   response.statusCode = status
   if (!stream.destroyed && !stream.closed)
     stream.respond({ ...response.getHeaders(), ...headers, ':status': status })
+}
+
+/** A large body is sent as the client reads it: TLS would keep an encrypted copy of what is written for each client. */
+function writeBytes(
+  response: ServerResponse,
+  reply: Reply,
+  body: Buffer,
+  lifetime: Lifetime,
+): void | Promise<void> {
+  if (body.length <= mostWaiting || reply.isHead) return writeWhole(response, reply, body)
+  const headers = { ...reply.answer.headers, 'Content-Length': String(body.length) }
+  const untilRead = () => readOn(response, reply, lifetime)
+  const answer = { ...reply.answer, headers, body: piecesOf(body, response, untilRead) }
+  return writeStream(response, { ...reply, answer }, lifetime)
+}
+
+/** The last byte is sent when the client has read the others (see `endWith`). */
+async function* piecesOf(
+  body: Buffer,
+  response: ServerResponse,
+  untilRead: () => Promise<void>,
+): AsyncGenerator<Buffer, void> {
+  const last = body.length - 1
+  for (let at = 0; at < last; at += slice) yield body.subarray(at, Math.min(at + slice, last))
+  if (response.writableLength > response.writableHighWaterMark) await untilRead()
+  yield body.subarray(last)
 }
 
 function writeWhole(response: ServerResponse, reply: Reply, body: Buffer): void {
