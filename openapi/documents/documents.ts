@@ -6,40 +6,26 @@ import type { ApiResource, ApiSet } from '../../framework/contract/apis.ts'
 import type { Document, OpenApiDocuments } from '../../framework/contract/documents.ts'
 import type { VersionInfo } from '../../framework/contract/version.ts'
 import { canonicalJson, type Steps } from '../../framework/json/json.ts'
-import { jsonBytes } from '../../framework/json/jsonbytes.ts'
-import { gnosticDocument } from './gnostic.ts'
-import { groupPath, versionPath } from './schema.ts'
-import { documentV2 } from './v2.ts'
 import {
-  type DocumentInfo,
-  type DocumentV3,
-  groupDocument,
-  groupsDocument,
-  versionDocument,
-  versionInfoDocument,
-} from './v3.ts'
+  type Fragments,
+  groupFragments,
+  groupsFragments,
+  versionFragments,
+  versionInfoFragments,
+} from './fragments.ts'
+import { type DocumentInfo, type Format, render } from './render.ts'
+import { groupPath, versionPath } from './schema.ts'
+import { swaggerJson, swaggerProtobuf } from './v2.ts'
+import { openApiV3 } from './v3.ts'
 
 /** A part of the documents; `key` identifies its content. */
 interface Part {
   readonly key: string
-  make(): Steps<DocumentV3>
+  readonly fragments: Fragments
 }
 
 /** The maximum size of cached documents, in bytes. */
 const maxBytes = 128 * 1024 * 1024
-/** Bytes that are hashed at once: that takes a few milliseconds at most. */
-const hashedAtOnce = 1024 * 1024
-
-function* render(made: Steps<object>, encode: (document: object) => Steps<Buffer>): Steps<Document> {
-  const bytes = yield* encode(yield* made)
-  const hash = createHash('sha512')
-  for (let at = 0; at < bytes.length; at += hashedAtOnce) {
-    hash.update(bytes.subarray(at, at + hashedAtOnce))
-    yield
-  }
-  return { bytes, etag: hash.digest('hex').toUpperCase() }
-}
-
 /** Computes once per ApiSet. */
 function oncePerSet<V>(
   make: (apis: ApiSet, pace: Pace) => Promise<V>,
@@ -60,18 +46,18 @@ function oncePerSet<V>(
 export function createOpenApiDocuments(version: Pick<VersionInfo, 'gitVersion'>): OpenApiDocuments {
   const info: DocumentInfo = { title: 'Oriel', version: version.gitVersion }
   const documents = new RenderedDocuments()
-  const parts = oncePerSet((apis, pace) => inTurns(partsOf(info, apis), pace))
+  const parts = oncePerSet((apis, pace) => inTurns(partsOf(apis), pace))
   const rendered = (part: Part, pace: Pace) =>
-    documents.get(part.key, () => render(part.make(), jsonBytes), pace)
+    documents.get(part.key, () => render(info, [part.fragments], openApiV3), pace)
   const index = oncePerSet(async (apis, pace) => {
     const etags: [string, string][] = []
     for (const [path, part] of await parts(apis, pace)) etags.push([path, (await rendered(part, pace)).etag])
     return new Map(etags)
   })
-  const swagger = async (apis: ApiSet, format: string, encode: (document: object) => Steps<Buffer>) => {
+  const swagger = async (apis: ApiSet, name: string, format: Format) => {
     const pace = new Pace()
     const all = await parts(apis, pace)
-    return documents.get(`${format} ${keysOf(all)}`, () => render(swaggerOf(info, all), encode), pace)
+    return documents.get(`${name} ${keysOf(all)}`, () => render(info, fragmentsOf(all), format), pace)
   }
   return {
     index: apis => index(apis, new Pace()),
@@ -80,8 +66,8 @@ export function createOpenApiDocuments(version: Pick<VersionInfo, 'gitVersion'>)
       const part = (await parts(apis, pace)).get(path)
       return part && rendered(part, pace)
     },
-    v2: apis => swagger(apis, 'v2', jsonBytes),
-    v2Protobuf: apis => swagger(apis, 'v2 protobuf', gnosticDocument),
+    v2: apis => swagger(apis, 'v2', swaggerJson),
+    v2Protobuf: apis => swagger(apis, 'v2 protobuf', swaggerProtobuf),
   }
 }
 
@@ -113,25 +99,21 @@ type Parts = ReadonlyMap<string, Part>
 
 const keysOf = (parts: Parts): string => [...parts.values()].map(part => part.key).join(' ')
 
-const swaggerOf = (info: DocumentInfo, parts: Parts): Steps<object> =>
-  documentV2(
-    info,
-    [...parts.values()].map(part => part.make()),
-  )
+const fragmentsOf = (parts: Parts): readonly Fragments[] => [...parts.values()].map(part => part.fragments)
 
 /** The documents of an ApiSet by path, in the order of paths. */
-function* partsOf(info: DocumentInfo, apis: ApiSet): Steps<Parts> {
+function* partsOf(apis: ApiSet): Steps<Parts> {
   const versions = byVersion(apis.resources)
   const groups = new Set(apis.resources.map(r => r.group).filter(group => group !== ''))
   const parts = new Map<string, Part>()
-  const fixed = (path: string, make: () => Steps<DocumentV3>) => parts.set(path, { key: path, make })
-  fixed('api', () => groupDocument(info, ''))
-  fixed('apis', () => groupsDocument(info))
-  fixed('version', () => versionInfoDocument(info))
-  for (const group of groups) fixed(groupPath(group), () => groupDocument(info, group))
+  const fixed = (path: string, fragments: Fragments) => parts.set(path, { key: path, fragments })
+  fixed('api', groupFragments(''))
+  fixed('apis', groupsFragments)
+  fixed('version', versionInfoFragments)
+  for (const group of groups) fixed(groupPath(group), groupFragments(group))
   for (const [path, resources] of versions) {
     const key = `${path} ${yield* contentKey(resources)}`
-    parts.set(path, { key, make: () => versionDocument(info, resources) })
+    parts.set(path, { key, fragments: versionFragments(resources) })
   }
   return new Map([...parts].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
@@ -172,14 +154,18 @@ function* schemaDigest({ properties, ...rest }: ApiResource['openapi']): Steps<s
 
 /** A hash of everything that rendering reads: equal for resources with equal documents. */
 function* contentKey(resources: readonly ApiResource[]): Steps<string> {
-  const parts: object[] = []
-  for (const resource of resources) parts.push(yield* readParts(resource))
-  return digest(canonicalJson(parts))
+  const hash = createHash('sha256')
+  for (const resource of resources) {
+    hash.update(`${yield* contentOf(resource)}\n`)
+    yield
+  }
+  return hash.digest('base64')
 }
 
-function* readParts(resource: ApiResource): Steps<object> {
+/** Text without line feeds. */
+function* contentOf(resource: ApiResource): Steps<string> {
   const { group, version, names, namespaced, verbs, custom, deleteReturnsObject } = resource
-  return {
+  return canonicalJson({
     group,
     version,
     names,
@@ -190,5 +176,5 @@ function* readParts(resource: ApiResource): Steps<object> {
     fields: Object.keys(resource.selectableFields ?? {}),
     subresources: resource.subresources.map(sub => [sub.name, sub.group, sub.version, sub.kind, sub.verbs]),
     schema: yield* schemaDigest(resource.openapi),
-  }
+  })
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { atOnce } from '../../framework/json/json.ts'
 import { wireFields } from '../../framework/wire/protobuf/wire.ts'
-import { gnosticDocument } from './gnostic.ts'
+import { gnosticDefinition, gnosticDocument, gnosticPath } from './gnostic.ts'
 
 /** The contents of one field of a message, in order. */
 const contents = (message: Buffer, number: number): readonly Buffer[] =>
@@ -14,7 +14,6 @@ const texts = (message: Buffer, number: number): readonly string[] => contents(m
 
 describe('Swagger as protobuf', () => {
   const swagger = {
-    swagger: '2.0',
     info: { title: 'Oriel', version: 'v1' },
     paths: {
       '/api/v1/widgets': {
@@ -39,7 +38,12 @@ describe('Swagger as protobuf', () => {
       },
     },
   }
-  const document = atOnce(gnosticDocument(swagger))
+  const encoded = (of: object, encode: typeof gnosticPath): Buffer[] =>
+    Object.entries(of).map(([name, value]) => atOnce(encode(name, value)))
+  const { info, paths, definitions } = swagger
+  const document = Buffer.concat(
+    gnosticDocument(info, encoded(paths, gnosticPath), encoded(definitions, gnosticDefinition)),
+  )
   const patch = content(document, 8, 2, 2, 8)
   const widget = content(document, 9, 1, 2)
 

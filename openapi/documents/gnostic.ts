@@ -1,4 +1,4 @@
-import { formatJson, type Steps, Work } from '../../framework/json/json.ts'
+import { atOnce, formatJson, type Steps, Work } from '../../framework/json/json.ts'
 
 // Swagger 2.0 documents in protobuf, as `openapi.v2.Document` of gnostic, the only format that some clients accept
 // (rules.md 8.17). Tables map members to fields; other members are left out.
@@ -200,13 +200,32 @@ const path = extended(() => ({
   parameters: [9, parameterItem, 'repeated'],
 }))
 
-const document: Fields = {
-  swagger: [1, string],
-  info: [2, message(() => ({ title: [1, string], version: [2, string], description: [3, string] }))],
-  paths: [8, listOf(2, named(path), entriesOf)],
-  definitions: [9, schemasByName],
+const info = message(() => ({ title: [1, string], version: [2, string], description: [3, string] }))
+
+/** One entry of the paths of a document; `item` is that of Swagger 2.0. */
+export function* gnosticPath(name: string, value: object): Steps<Buffer> {
+  return Buffer.concat(yield* field(2, named(path), { name, value }, new Work()))
 }
 
-/** A Swagger 2.0 document as `openapi.v2.Document`. */
-export const gnosticDocument = (swagger: object): Steps<Buffer> =>
-  encodeFields(document, swagger as Members, new Work())
+/** One entry of the definitions of a document. */
+export function* gnosticDefinition(name: string, value: object): Steps<Buffer> {
+  return Buffer.concat(yield* field(1, named(schema), { name, value }, new Work()))
+}
+
+/** A Swagger 2.0 document as the pieces of an `openapi.v2.Document`. */
+export const gnosticDocument = (
+  about: object,
+  paths: readonly Buffer[],
+  definitions: readonly Buffer[],
+): readonly Buffer[] => [
+  ...atOnce(field(1, string, '2.0', new Work())),
+  ...atOnce(field(2, info, about, new Work())),
+  ...messageOf(8, paths),
+  ...messageOf(9, definitions),
+]
+
+/** A field with a message that has the given encoded fields. */
+function messageOf(number: number, fields: readonly Buffer[]): readonly Buffer[] {
+  const length = fields.reduce((sum, { length: bytes }) => sum + bytes, 0)
+  return [varint(number * 8 + 2), varint(length), ...fields]
+}

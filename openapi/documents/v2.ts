@@ -1,9 +1,10 @@
 import { atOnce, type Steps, Work } from '../../framework/json/json.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
+import { gnosticDefinition, gnosticDocument, gnosticPath } from './gnostic.ts'
 import type { Operation, OperationParameter } from './operations.ts'
 import type { PathItem } from './paths.ts'
-import { type Component, type GroupVersionKind, mapChildren, mapValues, schemaPrefix } from './schema.ts'
-import type { DocumentInfo, DocumentV3 } from './v3.ts'
+import { type DocumentInfo, type Format, memberOf, members } from './render.ts'
+import { type Component, mapChildren, mapValues, schemaPrefix } from './schema.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -99,28 +100,26 @@ function pathV2({ parameters, ...operations }: PathItem): Json {
   return parameters === undefined ? converted : { ...converted, parameters: parameters.map(parameterV2) }
 }
 
-type WithKinds = { readonly 'x-kubernetes-group-version-kind'?: readonly GroupVersionKind[] }
-
-/** Merges the kinds of a model that is in two documents. */
-function mergeKinds(known: Json | undefined, model: Json): Json {
-  const key = 'x-kubernetes-group-version-kind'
-  const all = [...((known as WithKinds)?.[key] ?? []), ...((model as WithKinds)[key] ?? [])]
-  const unique = [...new Map(all.map(kind => [JSON.stringify(kind), kind])).values()]
-  return unique.length === 0 ? model : { ...model, [key]: unique }
+/** Swagger 2.0 in JSON. */
+export const swaggerJson: Format = {
+  path: (name, item) => memberOf(name, pathV2(item)),
+  *schema(name, model) {
+    return yield* memberOf(name, yield* definitionV2(model))
+  },
+  document: (info, paths, schemas) => [
+    `{"swagger":"2.0","info":${JSON.stringify(info)},"paths":{`,
+    ...members(paths),
+    '},"definitions":{',
+    ...members(schemas),
+    '}}',
+  ],
 }
 
-/** Merges OpenAPI 3.0 documents into one Swagger 2.0 document. */
-export function* documentV2(info: DocumentInfo, documents: Iterable<Steps<DocumentV3>>): Steps<DocumentV2> {
-  const paths: Record<string, Json> = {}
-  const definitions: Record<string, Json> = {}
-  for (const steps of documents) {
-    const document = yield* steps
-    for (const [path, item] of Object.entries(document.paths)) {
-      paths[path] = pathV2(item)
-      yield
-    }
-    for (const [name, component] of Object.entries(document.components.schemas))
-      definitions[name] = mergeKinds(definitions[name], yield* definitionV2(component))
-  }
-  return { swagger: '2.0', info, paths, definitions }
+/** Swagger 2.0 in protobuf. */
+export const swaggerProtobuf: Format = {
+  path: (name, item) => gnosticPath(name, pathV2(item)),
+  *schema(name, model) {
+    return yield* gnosticDefinition(name, yield* definitionV2(model))
+  },
+  document: gnosticDocument,
 }
