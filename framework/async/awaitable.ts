@@ -1,4 +1,7 @@
 import type { Steps } from '../json/json.ts'
+
+export type { Steps } from '../json/json.ts'
+
 import { laterTurn, slice, turn } from './turn.ts'
 
 /** A value, or a promise of it. Most steps of most requests have the value at once. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { pacedMap, unlessAborted } from '../../../framework/async/awaitable.ts'
+import { inTurns, Pace, pacedMap, unlessAborted } from '../../../framework/async/awaitable.ts'
 import { Backoff } from '../../../framework/async/backoff.ts'
 import {
   type Host,
@@ -117,7 +117,7 @@ export class Aggregation {
     if (!state.isComplete) return shown
     const names = new Set(shown)
     const { owner } = this.#options
-    const changes = state.changes()
+    const changes = await inTurns(state.changes(), new Pace())
     // What a former watch showed, and this one did not find.
     const gone = wasComplete ? [] : [...shown].filter(name => !changes.some(each => each.name === name))
     for (const name of gone) this.map.delete(owner, name)

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Steps } from '../../../framework/async/awaitable.ts'
 import type { ObjectMap } from '../../../framework/index.ts'
 import { type AggregateFunction, functions } from './types.ts'
 
@@ -10,6 +11,12 @@ type ByFunction<T> = Readonly<Record<AggregateFunction, T>>
 export interface Contribution {
   readonly by: Readonly<Record<string, string>>
   readonly values: ByFunction<Numbers>
+}
+
+/** A group that has changed; without an object it is empty. */
+export interface GroupChange {
+  readonly name: string
+  readonly object?: OwnObject
 }
 
 /** Groups of one aggregate; objects of further groups are not counted. */
@@ -57,36 +64,48 @@ export class Groups {
   }
 
   /** The groups that have changed since the last call; without an object: the group is empty. */
-  changes(): readonly { readonly name: string; readonly object?: OwnObject }[] {
+  *changes(): Steps<readonly GroupChange[]> {
     const names = [...this.#changed]
     this.#changed.clear()
-    return names.map(name => {
+    const changes: GroupChange[] = []
+    for (const name of names) {
       const members = this.#groups.get(name)
-      return members === undefined ? { name } : { name, object: this.#objectOf(name, members) }
-    })
+      changes.push(members === undefined ? { name } : { name, object: yield* this.#objectOf(name, members) })
+    }
+    return changes
   }
 
-  #objectOf(name: string, members: ReadonlyMap<string, Contribution>): OwnObject {
-    const all = [...members.values()]
-    const computed = functions.flatMap(each => {
-      const values = computedBy(each, all)
-      return Object.keys(values).length === 0 ? [] : [[each, values] as const]
-    })
+  *#objectOf(name: string, members: ReadonlyMap<string, Contribution>): Steps<OwnObject> {
+    const [first] = members.values()
+    const computed = Object.entries(yield* combined(members.values()))
     return {
       metadata: { name },
       aggregate: this.#aggregate,
-      group: all[0]?.by ?? {},
-      count: all.length,
-      ...Object.fromEntries(computed),
+      group: first?.by ?? {},
+      count: members.size,
+      ...Object.fromEntries(computed.filter(([, values]) => Object.keys(values).length > 0)),
     }
   }
 }
 
-function computedBy(how: AggregateFunction, all: readonly Contribution[]): Numbers {
-  const names = Object.keys(all[0]?.values[how] ?? {})
-  return Object.fromEntries(
-    names.map(name => [name, all.map(({ values }) => values[how][name] ?? 0).reduce(reducers[how])]),
-  )
+/** Members that are read without a turn of other work: that takes less than a millisecond. */
+const membersAtOnce = 500
+
+function* combined(members: Iterable<Contribution>): Steps<ByFunction<Numbers>> {
+  const results: ByFunction<Record<string, number>> = { sum: {}, min: {}, max: {} }
+  let read = 0
+  for (const { values } of members) {
+    for (const how of functions) add(results[how], values[how], reducers[how])
+    if (++read % membersAtOnce === 0) yield
+  }
+  return results
+}
+
+function add(to: Record<string, number>, values: Numbers, reduce: (a: number, b: number) => number): void {
+  for (const [name, value] of Object.entries(values)) {
+    const known = to[name]
+    to[name] = known === undefined ? value : reduce(known, value)
+  }
 }
 
 const reducers: ByFunction<(a: number, b: number) => number> = {
