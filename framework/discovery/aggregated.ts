@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
+import { type Awaitable, nowOrInTurns, Pace } from '../async/awaitable.ts'
 import type { ApiResource, ApiSet, Subresource } from '../contract/apis.ts'
 import type { Document } from '../contract/documents.ts'
+import type { Steps } from '../json/json.ts'
+import { jsonBytes } from '../json/jsonbytes.ts'
 import type { AcceptClause } from '../responses/negotiation.ts'
 import { byName, type DiscoveryGroup, type GroupVersion, groupsOf, namesOf, verbsOf } from './discovery.ts'
 
@@ -18,43 +21,53 @@ export function aggregatedVersion({ type, parameters }: AcceptClause): Aggregate
 export const aggregatedType = (version: AggregatedVersion): string =>
   `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
 
-const documents = new WeakMap<ApiSet, Map<string, Document>>()
+const documents = new WeakMap<ApiSet, Map<string, Awaitable<Document>>>()
 
 /** The APIs below `/api` or `/apis` in one document, computed once per ApiSet (KEP-3352; rules.md 8.8). */
-export function aggregated(apis: ApiSet, root: '/api' | '/apis', version: AggregatedVersion): Document {
-  const known = documents.get(apis) ?? new Map<string, Document>()
+export function aggregated(
+  apis: ApiSet,
+  root: '/api' | '/apis',
+  version: AggregatedVersion,
+): Awaitable<Document> {
+  const known = documents.get(apis) ?? new Map<string, Awaitable<Document>>()
   documents.set(apis, known)
   const key = `${root} ${version}`
-  const document = known.get(key) ?? render(apis, root, version)
+  const document = known.get(key) ?? nowOrInTurns(render(apis, root, version), new Pace())
   known.set(key, document)
   return document
 }
 
-function render(apis: ApiSet, root: '/api' | '/apis', version: AggregatedVersion): Document {
+function* render(apis: ApiSet, root: '/api' | '/apis', version: AggregatedVersion): Steps<Document> {
   const groups = groupsOf(apis).filter(group => (group.name === '') === (root === '/api'))
-  const items = root === '/api' && groups.length === 0 ? [emptyCore] : groups
+  const items: object[] = []
+  for (const group of root === '/api' && groups.length === 0 ? [emptyCore] : groups)
+    items.push(yield* itemOf(group))
   const list = {
     kind: 'APIGroupDiscoveryList',
     apiVersion: `apidiscovery.k8s.io/${version}`,
     metadata: {},
-    items: items.map(itemOf),
+    items,
   }
-  const bytes = Buffer.from(`${JSON.stringify(list)}\n`)
+  const bytes = Buffer.concat([yield* jsonBytes(list), Buffer.from('\n')])
   return { bytes, etag: createHash('sha512').update(bytes).digest('hex').toUpperCase() }
 }
 
 const emptyCore: DiscoveryGroup = { name: '', versions: [{ version: 'v1', resources: [] }] }
 
-const itemOf = ({ name, versions }: DiscoveryGroup): object => ({
-  metadata: { name, creationTimestamp: null },
-  versions: versions.map(versionOf),
-})
+function* itemOf({ name, versions }: DiscoveryGroup): Steps<object> {
+  const items: object[] = []
+  for (const each of versions) items.push(yield* versionOf(each))
+  return { metadata: { name, creationTimestamp: null }, versions: items }
+}
 
-const versionOf = ({ version, resources }: GroupVersion): object => ({
-  version,
-  resources: resources.map(resourceOf),
-  freshness: 'Current',
-})
+function* versionOf({ version, resources }: GroupVersion): Steps<object> {
+  const items: object[] = []
+  for (const resource of resources) {
+    items.push(resourceOf(resource))
+    yield
+  }
+  return { version, resources: items, freshness: 'Current' }
+}
 
 const resourceOf = (resource: ApiResource): object => ({
   resource: resource.names.plural,

@@ -1,3 +1,4 @@
+import { type Awaitable, after } from '../async/awaitable.ts'
 import type { ApiSet } from '../contract/apis.ts'
 import { notServed } from '../meta/errors.ts'
 import type { Answer, VerbRequest } from '../request/response.ts'
@@ -11,12 +12,18 @@ import { documentWithTag } from './openapiendpoint.ts'
  * The discovery documents: `/api`, `/apis` and paths below them up to `/apis/<group>/<version>` (rules.md 8.1 to 8.9).
  * Throws 404 for groups and versions that are not served. `address`: host and port of the server.
  */
-export function discoveryAnswer(apis: ApiSet, path: string, request: VerbRequest, address: string): Answer {
+export function discoveryAnswer(
+  apis: ApiSet,
+  path: string,
+  request: VerbRequest,
+  address: string,
+): Awaitable<Answer> {
   if (path === '/api' || path === '/apis') {
     const version = apis.unaggregated ? undefined : wantedVersion(request)
-    if (version !== undefined) {
-      return documentWithTag(aggregated(apis, path, version), request, aggregatedType(version))
-    }
+    if (version !== undefined)
+      return after(aggregated(apis, path, version), document =>
+        documentWithTag(document, request, aggregatedType(version)),
+      )
   }
   const document = unaggregated(apis, path, address)
   if (document === undefined) throw notServed()
