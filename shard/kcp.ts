@@ -29,7 +29,7 @@ import type {
 import { namespaceDefaultsController } from './controllers/kubernetes/namespace.ts'
 import { mountController } from './controllers/mounts/mount.ts'
 import { logicalClusterController } from './controllers/workspaces/logicalcluster.ts'
-import { orphanedContentController } from './controllers/workspaces/logicalclusterdeletion.ts'
+import { orphanedContentController } from './controllers/workspaces/orphanedcontent.ts'
 import { workspaceController } from './controllers/workspaces/workspace.ts'
 import { workspaceTypeController } from './controllers/workspaces/workspacetype.ts'
 import { homeWorkspace } from './homes.ts'

@@ -47,6 +47,28 @@ describe('the lifecycle of a workspace', () => {
       await asked.whenGone()
     })
 
+    it('creates no default content of namespaces again', async () => {
+      const { asked, cluster } = await ready(scene, 'universal')
+      await create(
+        scene,
+        resources.configMaps,
+        cluster,
+        configMap('held', { finalizers: ['example.com/lock'] }),
+      )
+      const created: string[] = []
+      const stop = scene.shard.cache.subscribe(({ resource }, { type, item }) => {
+        if (type === 'ADDED' && item.cluster === cluster) created.push(`${resource.resource} ${item.name}`)
+      })
+      await asked.remove()
+      const isLeft = () =>
+        find(scene, resources.configMaps, cluster, 'kube-root-ca.crt', 'default') !== undefined
+      await until(() => (isLeft() ? undefined : true))
+      await release(scene, cluster, 'held')
+      await asked.whenGone()
+      stop()
+      assert.deepEqual(created, [])
+    })
+
     it('names in one condition the children and finalizers that it waits for', async () => {
       const top = await ready(scene, 'universal')
       const low = await ready(scene, 'universal', top.cluster)

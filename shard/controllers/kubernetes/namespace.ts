@@ -4,6 +4,7 @@ import type { Informers } from '../../../framework/contract/informer.ts'
 import type { ItemEvent } from '../../../framework/contract/item.ts'
 import type { Logger } from '../../../framework/contract/log.ts'
 import type { ClusterName, ClusterScope, KubeObject } from '../../../framework/meta/object.ts'
+import { logicalClusterName } from '../../../kcp/logicalclusters.ts'
 import { resources } from '../../../kcp/resources.ts'
 import { type ClusterContent, isBeingDeleted, type Stored } from '../../bindings/content.ts'
 import type { Manifest } from '../../manifests/manifest.ts'
@@ -151,7 +152,10 @@ async function ensureDefaults(
 ): Promise<undefined> {
   const { cluster, name: namespace } = parseKey(key)
   const current = informers.for(resources.namespaces).get(cluster, '', namespace)?.object
-  if (current === undefined || current.metadata.deletionTimestamp !== undefined) return
+  if (current === undefined || isTerminating(current)) return
+  // What is deleted with the logical cluster must not be created again: it could outlive it.
+  const home = informers.for(resources.logicalClusters).get(cluster, '', logicalClusterName)?.object
+  if (home === undefined || isTerminating(home)) return
   if (informers.for(resources.serviceAccounts).get(cluster, namespace, account) === undefined)
     await createIfMissing(client, resources.serviceAccounts, cluster, defaultAccount(namespace))
   const known = informers.for(resources.configMaps).get(cluster, namespace, bundle)?.object
@@ -163,6 +167,8 @@ async function ensureDefaults(
       data: { 'ca.crt': rootCA },
     }))
 }
+
+const isTerminating = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined
 
 /** The default content of every namespace. */
 export const namespaceContent = (

@@ -12,10 +12,8 @@ import type { Stored } from '../../bindings/content.ts'
 import { customSegment } from '../../cache/segments.ts'
 
 import { clusterScoped, ifFound, updateObject, updateStatus, withoutFinalizer } from '../client.ts'
-import type { Controller } from '../controller.ts'
-import type { KcpControllerDeps, ShardHost } from '../host.ts'
+import type { KcpControllerDeps } from '../host.ts'
 import { foreignFinalizers, isNeeded, refOf } from '../kubernetes/finalizers.ts'
-import { createQueue } from '../queue.ts'
 import {
   deleteItems,
   type Remaining,
@@ -176,31 +174,3 @@ const reportDeletion = (
       status: { ...status, phase, conditions: setConditions(status?.conditions, states) },
     }),
   )
-
-/**
- * Removes objects that were stored after their logical cluster was deleted: a write may be admitted before and
- * stored after the deletion.
- */
-export function orphanedContentController({ cache, content, informers, log }: ShardHost): Controller {
-  const clusters = informers.for(resources.logicalClusters)
-  const isGone = (cluster: string): boolean =>
-    !cluster.startsWith('system:') && clusters.get(cluster, '', logicalClusterName) === undefined
-  const queue = createQueue({
-    name: 'orphaned-content',
-    log,
-    reconcile: async cluster => {
-      if (isGone(cluster)) await content.remove([...content.of(cluster)])
-    },
-  })
-  return {
-    name: 'orphaned-content',
-    idle: () => queue.idle(),
-    async run(signal) {
-      const remove = cache.subscribe((_, { type, item }) => {
-        if (type === 'ADDED' && isGone(item.cluster)) queue.add(item.cluster)
-      })
-      await queue.run(signal)
-      remove()
-    },
-  }
-}

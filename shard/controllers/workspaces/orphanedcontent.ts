@@ -1,0 +1,51 @@
+import { inTurns, Pace } from '../../../framework/async/awaitable.ts'
+import { isCopied } from '../../../framework/contract/item.ts'
+import type { Steps } from '../../../framework/json/json.ts'
+import { logicalClusterName } from '../../../kcp/logicalclusters.ts'
+import { resources } from '../../../kcp/resources.ts'
+import type { WatchCache } from '../../cache/contract.ts'
+import type { Controller } from '../controller.ts'
+import type { ShardHost } from '../host.ts'
+import { createQueue } from '../queue.ts'
+
+/**
+ * Removes objects that were stored after their logical cluster was deleted: a write may be admitted before and
+ * stored after the deletion. Those of an earlier process that ended meanwhile are found at the start.
+ */
+export function orphanedContentController({ cache, content, informers, log }: ShardHost): Controller {
+  const clusters = informers.for(resources.logicalClusters)
+  const isGone = (cluster: string): boolean =>
+    !cluster.startsWith('system:') && clusters.get(cluster, '', logicalClusterName) === undefined
+  const queue = createQueue({
+    name: 'orphaned-content',
+    log,
+    reconcile: async cluster => {
+      if (isGone(cluster)) await content.remove([...content.of(cluster)])
+    },
+  })
+  return {
+    name: 'orphaned-content',
+    idle: () => queue.idle(),
+    async run(signal) {
+      const remove = cache.subscribe((_, { type, item }) => {
+        if (type === 'ADDED' && isGone(item.cluster)) queue.add(item.cluster)
+      })
+      const running = queue.run(signal)
+      for (const cluster of await inTurns(clustersOf(cache), new Pace()))
+        if (isGone(cluster)) queue.add(cluster)
+      await running
+      remove()
+    },
+  }
+}
+
+/** The logical clusters with objects that are not copies of those of another shard. */
+function* clustersOf(cache: WatchCache): Steps<ReadonlySet<string>> {
+  const found = new Set<string>()
+  for (const resource of cache.resources())
+    for (const item of resource.items()) {
+      if (!found.has(item.cluster) && !isCopied(item)) found.add(item.cluster)
+      yield
+    }
+  return found
+}
