@@ -19,14 +19,10 @@ import { apiResourcesOf, readOnlyResourcesOf, subresourceVerbs } from '../../ope
 import type { RegistryAdmission } from '../admission/chain.ts'
 import type { StoredResource } from '../cache/codec.ts'
 import type { ResourceCache } from '../cache/resource.ts'
-import {
-  type ObjectStore,
-  type ObjectStoreOptions,
-  type Registry,
-  versionedObjectStore,
-} from '../registry/registry.ts'
+import type { ObjectStore, ObjectStoreOptions, Registry } from '../registry/registry.ts'
 import { presented, registryStorage, shapeOf } from '../registry/storage.ts'
 import type { Part } from '../registry/strategy.ts'
+import { versionedObjectStore } from '../registry/versionedstore.ts'
 import { convertedReads } from './convertedreads.ts'
 import { type WatchEnds, withWatchEnds } from './ends.ts'
 import { groupEventStorage } from './events.ts'

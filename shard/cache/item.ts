@@ -21,6 +21,7 @@ import {
   encodeCanonicalSteps,
 } from '../../framework/wire/encodesteps.ts'
 import { relabel } from '../../framework/wire/relabel.ts'
+import { isSameEpoch } from '../store/epoch.ts'
 import type { StoredValue } from '../store/store.ts'
 import { Arena, atRevision, type EncodedSlice, type StoredResource, shapeIn } from './codec.ts'
 
@@ -173,11 +174,15 @@ function encodedAs(item: CachedItem, object: KubeObject, encoded: Encoded): Cach
 }
 
 /**
- * Whether a client's resourceVersion is that of the current content: of the last stored change or later, because later
- * versions differ in presented labels only.
+ * Whether a client's resourceVersion is one of the current content: of the last stored change or later. Servers present an object
+ * with new labels at the revision of the change of these, `item.revision`, which a server that was started later does not know: so
+ * any revision is good that the cache has applied, `newest`, unless a restore took it back.
  */
-export const isCurrent = (item: CachedItem, resourceVersion: string): boolean =>
-  Number(resourceVersion) >= item.modified && Number(resourceVersion) <= item.revision
+export function isCurrent(item: CachedItem, resourceVersion: string, newest: number): boolean {
+  const version = Number(resourceVersion)
+  if (version < item.modified) return false
+  return version <= item.revision || (version <= newest && isSameEpoch(version, newest))
+}
 
 /** One change of one object of the watch cache. */
 export type WatchCacheEvent = shared.CacheEvent<CachedItem>

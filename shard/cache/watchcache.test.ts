@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { silent } from '../../framework/contract/log.ts'
-import { parseLabelSelector } from '../../framework/selectors/parse.ts'
 import { openMemoryStore } from '../store/memory.ts'
+import { Compacted } from '../store/store.ts'
 import { encodeStored, storageKey } from './codec.ts'
-import type { WatchCache } from './contract.ts'
-import { type Decorator, isCurrent, type WatchCacheEvent } from './item.ts'
+import type { WatchCacheEvent } from './item.ts'
 import {
   configMap,
   configMaps,
@@ -33,6 +32,24 @@ describe('the watch cache', () => {
   }
   afterEach(async () => {
     for (const { close } of opened.splice(0)) await close()
+  })
+
+  it('reads again when the log is compacted after the objects were read', async () => {
+    const store = openMemoryStore()
+    await store.commit([
+      { key: storageKey(configMaps, keyOf('a/n/x')), value: encodeStored(objectOf('a/n/x', '1')) },
+    ])
+    let reads = 0
+    const watch = store.watch.bind(store)
+    store.watch = async function* (...args) {
+      if (++reads === 1) throw new Compacted(1)
+      yield* watch(...args)
+    }
+    const { signal } = new AbortController()
+    const cache = await openWatchCache(store, { log: silent, signal })
+    assert.deepEqual([reads, cache.revision], [2, 1])
+    cache.close()
+    await store.close()
   })
 
   it('reports how much it has loaded, and yields to other work', async () => {
@@ -209,89 +226,5 @@ describe('the watch cache', () => {
     const { cache, maps } = await opening
     await cache.at(store.revision)
     assert.equal(maps.count(), 2_900)
-  })
-
-  describe('presents labels that are not stored', () => {
-    const prefix = 'claimed/'
-    /** Clusters with an `accept` object, as a claims index would keep them. */
-    const decorate = (cache: WatchCache): Decorator => {
-      const accepted = new Set<string>()
-      const settings = cache.resource('', 'settings', '-')
-      settings.subscribe(
-        ({ type, item, revision }) => {
-          if (type === 'DELETED') accepted.delete(item.cluster)
-          else accepted.add(item.cluster)
-          cache.redecorate(configMaps, item.cluster, revision)
-        },
-        { replay: true },
-      )
-      return {
-        prefix,
-        labels: ({ resource }, cluster) =>
-          resource === 'configmaps' && accepted.has(cluster) ? { 'claimed/by': 'me' } : undefined,
-      }
-    }
-    const settings = { group: '', resource: 'settings', segment: '-' }
-    const labels = parseLabelSelector('claimed/by=me')
-    async function accept(cluster: string, accepted: boolean): Promise<number> {
-      const id = `${cluster}//accept`
-      const value = accepted ? encodeStored(objectOf(id, '')) : undefined
-      const revision = await fixture.store.commit([{ key: storageKey(settings, keyOf(id)), value }])
-      await fixture.cache.at(revision)
-      return revision
-    }
-    const claimed = () => listed(fixture.maps.list(configMap, forever, { cluster: '*', labels }))
-
-    it('at once when the label is added or removed, also in running watches', async () => {
-      await start({ decorate })
-      const told = events(fixture.maps.watch(configMap, forever, { ...all, labels }), 4)
-      await fixture.write('a/n/x', '1', { own: 'l', 'claimed/by': 'a liar' })
-      await fixture.write('b/n/x', '1')
-      assert.deepEqual((await claimed()).items, [])
-      await accept('a', true)
-      assert.deepEqual((await claimed()).items, ['a/n/x=1'])
-      await fixture.write('a/n/y', '4')
-      await accept('a', false)
-      assert.deepEqual((await claimed()).items, [])
-      assert.deepEqual(await told, [
-        'ADDED a/n/x=1@3',
-        'ADDED a/n/y=4@4',
-        'DELETED a/n/x=1@5',
-        'DELETED a/n/y=4@5',
-      ])
-      const item = fixture.maps.get(keyOf('a/n/x'))
-      assert.deepEqual(item?.object.metadata.labels, { own: 'l' })
-      assert.deepEqual([item?.modified, item?.revision], [1, 5])
-    })
-
-    it('without making the stored version stale', async () => {
-      await start({ decorate })
-      await fixture.write('a/n/x', '1')
-      await accept('a', true)
-      const item = fixture.maps.get(keyOf('a/n/x'))
-      assert.ok(item !== undefined)
-      assert.deepEqual(
-        ['0', '1', '2', '3'].map(version => isCurrent(item, version)),
-        [false, true, true, false],
-      )
-    })
-
-    it('after a restart too, in lists and in watches that go on', async () => {
-      await start({ decorate })
-      await fixture.write('a/n/x', '1')
-      await fixture.write('b/n/x', '1')
-      await accept('a', true)
-      await fixture.write('a/n/y', '4')
-      await accept('b', true)
-      for (const forgotten of [0, 3, 5]) {
-        await fixture.store.compact(forgotten)
-        fixture.cache.close()
-        await start({ decorate }, fixture.store)
-        assert.deepEqual((await claimed()).items, ['a/n/x=1', 'a/n/y=4', 'b/n/x=1'])
-        if (forgotten > 3) continue
-        const watch = fixture.maps.watch(configMap, forever, { ...all, labels, resourceVersion: '3' })
-        assert.deepEqual((await events(watch, 2)).slice(-2), ['ADDED a/n/y=4@4', 'ADDED b/n/x=1@5'])
-      }
-    })
   })
 })

@@ -173,7 +173,9 @@ class LiveCache implements WatchCache, CacheContext {
     for (const resource of this.#resources.values()) resource.loaded()
     if (this.#options.decorate !== undefined) this.builder.use(this.#options.decorate(this))
     for (const resource of this.#resources.values()) resource.settle()
-    await Promise.race([this.at(revision), this.#run(log, first)])
+    const running = this.#run(log, first)
+    // When the log ends the cache is closed, too: the reason is that of the log.
+    await Promise.race([running, this.at(revision).catch(() => running)])
   }
 
   async #run(log: StoreLog, first: ReturnType<StoreLog['next']>): Promise<void> {

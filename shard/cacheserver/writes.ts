@@ -20,7 +20,7 @@ import { invalidValue } from '../../framework/meta/fielderror.ts'
 import { pathSegmentNameErrors } from '../../framework/meta/names.ts'
 import { type KubeObject, type ObjectKey, timestamp } from '../../framework/meta/object.ts'
 import { clusterAnnotation, isCopy } from '../../kcp/annotations.ts'
-import { type CachedItem, isCurrent } from '../cache/item.ts'
+import type { CachedItem } from '../cache/item.ts'
 import { type ObjectStore, retried } from '../registry/registry.ts'
 import { generatedName, withMetadata } from '../registry/strategy.ts'
 import { StoreConflict } from '../store/store.ts'
@@ -103,7 +103,7 @@ export const updateCopy = (
 ): Promise<Item> =>
   retried(writes.store, key, aboutOf(writes, key), async current => {
     const next = await change(current)
-    checkVersions(aboutOf(writes, key), current, next.metadata)
+    checkVersions(writes, current, next.metadata)
     const old = inPlace(key, current.object)
     const object = inPlace(key, withOldFields(next, old))
     if (sameJson(object, old)) return current
@@ -116,14 +116,15 @@ const withVersion = (object: KubeObject, { meta: { resourceVersion } }: CachedIt
   withMetadata(object, { resourceVersion })
 
 /** Throws 409 for another uid or resourceVersion than those of the stored object. */
-function checkVersions(about: About, current: CachedItem, asked: KubeObject['metadata']): void {
+function checkVersions(writes: CopyWrites, current: CachedItem, asked: KubeObject['metadata']): void {
+  const about = aboutOf(writes, current.key)
   const { uid, resourceVersion } = asked
   if (uid && uid !== current.meta.uid)
     throw conflict(
       about,
       `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current.meta.uid}`,
     )
-  if (resourceVersion && !isCurrent(current, resourceVersion)) throw modified(about)
+  if (resourceVersion && !writes.store.isCurrent(current, resourceVersion)) throw modified(about)
 }
 
 function withOldFields(next: KubeObject, { metadata: old }: KubeObject): KubeObject {
@@ -147,7 +148,7 @@ export const deleteCopy = (
 ): Promise<Deletion> =>
   retried(writes.store, key, aboutOf(writes, key), async current => {
     await check(current)
-    checkVersions(aboutOf(writes, key), current, defined({ uid, resourceVersion }))
+    checkVersions(writes, current, defined({ uid, resourceVersion }))
     const old = inPlace(key, current.object)
     const { finalizers = [], deletionTimestamp } = old.metadata
     const removed = finalizers.length === 0

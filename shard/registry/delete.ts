@@ -3,7 +3,7 @@ import type { Check, DeleteOptions, Deletion } from '../../framework/contract/st
 import { sameJson } from '../../framework/json/same.ts'
 import { conflict, type StatusError } from '../../framework/meta/errors.ts'
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
-import { type CachedItem, isCurrent } from '../cache/item.ts'
+import type { CachedItem } from '../cache/item.ts'
 import { aboutOf, attributesOf, type Registry, retried, seen, storedObject } from './registry.ts'
 import {
   isHeld,
@@ -48,7 +48,7 @@ async function admitDeletion(
 
 /** Throws 409 (rules.md 6.9): the message has the kind, not the resource. */
 function checkPreconditions(
-  { group }: Registry,
+  { group, store }: Registry,
   { kind }: ResourceStrategy,
   current: CachedItem,
   { uid, resourceVersion }: DeleteOptions,
@@ -61,7 +61,7 @@ function checkPreconditions(
         'The object might have been deleted and then recreated',
     )
   }
-  if (resourceVersion !== undefined && !isCurrent(current, resourceVersion)) {
+  if (resourceVersion !== undefined && !store.isCurrent(current, resourceVersion)) {
     throw refuse(
       `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record ` +
         `(${meta.resourceVersion}). The object might have been modified`,

@@ -22,7 +22,7 @@ import {
   storedFormSteps,
 } from '../cache/codec.ts'
 import type { WatchCache } from '../cache/contract.ts'
-import { CachedItem } from '../cache/item.ts'
+import { CachedItem, isCurrent } from '../cache/item.ts'
 import type { ResourceCache } from '../cache/resource.ts'
 import { CommitTooLarge, type Store, StoreConflict } from '../store/store.ts'
 import { type Part, type ResourceStrategy, withMetadata, withoutPresented } from './strategy.ts'
@@ -33,6 +33,8 @@ export interface ObjectStore {
   current(key: ObjectKey): Promise<CachedItem | undefined>
   /** Whether an item of `current` is stored exactly so: false when it was reshaped or has changed since. */
   isStored(item: CachedItem): boolean
+  /** Whether a client's resourceVersion is one of the content of the item. */
+  isCurrent(item: CachedItem, resourceVersion: string): boolean
   /**
    * Stores `object`, or removes it when undefined, if it is still at revision `expected` (0: absent). Resolves when the
    * cache shows it, with the item at its new revision; throws `StoreConflict`, and `ObjectTooLarge`.
@@ -134,6 +136,7 @@ export function openObjectStore(
   return {
     current,
     isStored: item => cache.get(item.key) === item,
+    isCurrent: (item, resourceVersion) => isCurrent(item, resourceVersion, watchCache.revision),
     async write(key, object, expected) {
       const last = await current(key)
       const pace = new Pace()
@@ -258,41 +261,5 @@ export async function retried<T>(
       if (attempt === attempts) throw modified(about)
       await store.settled(key, current.modified)
     }
-  }
-}
-
-/** The conversion between one version and the stored one. */
-export interface StoreVersion {
-  /** The item in the version; the same item when it is in it already. */
-  present(item: CachedItem): Promise<Item>
-  /** An object of the version as it is stored. */
-  stored(object: KubeObject): Promise<KubeObject>
-  isStored(object: KubeObject): boolean
-}
-
-/** An object store that is read and written in one version and stores another. */
-export function versionedObjectStore(store: ObjectStore, version: StoreVersion): ObjectStore {
-  const originals = new WeakMap<CachedItem, CachedItem>()
-  const shown = async (item: CachedItem): Promise<CachedItem> => {
-    const presented = await version.present(item)
-    if (presented === item || !(presented instanceof CachedItem)) return item
-    originals.set(presented, item)
-    return presented
-  }
-  return {
-    async current(key) {
-      const item = await store.current(key)
-      return item && shown(item)
-    },
-    isStored(item) {
-      const original = originals.get(item) ?? item
-      return version.isStored(original.object) && store.isStored(original)
-    },
-    async write(key, object, expected) {
-      const item = await store.write(key, object && (await version.stored(object)), expected)
-      return shown(item)
-    },
-    settled: store.settled,
-    detached: store.detached,
   }
 }

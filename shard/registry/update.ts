@@ -9,7 +9,7 @@ import { type About, badRequest, conflict, invalid, modified } from '../../frame
 import type { ErrorSteps } from '../../framework/meta/errorsteps.ts'
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { accountOf } from '../../framework/request/user.ts'
-import { type CachedItem, isCurrent } from '../cache/item.ts'
+import type { CachedItem } from '../cache/item.ts'
 import { StoreConflict } from '../store/store.ts'
 import { changedMetadataErrors, dedupOwners, finalizerWarnings, metadataUpdateErrors } from './metadata.ts'
 import { aboutOf, attributesOf, type Registry, retried, seen, storedObject, writeWithin } from './registry.ts'
@@ -72,7 +72,8 @@ function checkVersion(
   { metadata: { resourceVersion } }: KubeObject,
   current: CachedItem,
 ): void {
-  if (resourceVersion && !isCurrent(current, resourceVersion)) throw modified(aboutOf(registry, current.key))
+  if (resourceVersion && !registry.store.isCurrent(current, resourceVersion))
+    throw modified(aboutOf(registry, current.key))
 }
 
 interface Step {

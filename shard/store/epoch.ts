@@ -24,8 +24,17 @@ export function mayBeRestored(last: LastWrite | undefined, file: Stats): boolean
   return isOther || Date.now() > last.time + longestBreak
 }
 
+/** Revisions between a stored state and the epoch that begins when it is restored, at least. */
+const leap = 1e9
+
 /**
  * The revision at which a restored store continues. It is higher than all revisions of the lost changes, because no
  * store makes 1000 commits in a millisecond (`etcdutl snapshot restore --bump-revision --mark-compacted`).
  */
-export const nextEpoch = (revision: number): number => Math.max(revision + 1e9, Date.now() * 1_000)
+export const nextEpoch = (revision: number): number => Math.max(revision + leap, Date.now() * 1_000)
+
+/**
+ * Whether the earlier one of two revisions is surely of the epoch of the newer one, and not one of the changes that a restore lost:
+ * false for some of the same epoch, after half a billion commits.
+ */
+export const isSameEpoch = (earlier: number, newer: number): boolean => newer - earlier < leap / 2

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { parseLabelSelector } from '../../framework/selectors/parse.ts'
+import { nextEpoch } from '../store/epoch.ts'
+import { encodeStored, storageKey } from './codec.ts'
+import type { WatchCache } from './contract.ts'
+import { type Decorator, isCurrent } from './item.ts'
+import {
+  configMap,
+  configMaps,
+  events,
+  type Fixture,
+  forever,
+  keyOf,
+  listed,
+  objectOf,
+  open,
+} from './testing/fixture.ts'
+
+const all = { cluster: '*', initialEvents: false, bookmarks: false } as const
+
+describe('labels that the watch cache adds to objects appear', () => {
+  let fixture: Fixture
+  const opened: Fixture[] = []
+  const start = async (...args: Parameters<typeof open>): Promise<Fixture> => {
+    fixture = await open(...args)
+    opened.push(fixture)
+    return fixture
+  }
+  afterEach(async () => {
+    for (const { close } of opened.splice(0)) await close()
+  })
+
+  const prefix = 'claimed/'
+  /** Clusters with an `accept` object, as a claims index would keep them. */
+  const decorate = (cache: WatchCache): Decorator => {
+    const accepted = new Set<string>()
+    const settings = cache.resource('', 'settings', '-')
+    settings.subscribe(
+      ({ type, item, revision }) => {
+        if (type === 'DELETED') accepted.delete(item.cluster)
+        else accepted.add(item.cluster)
+        cache.redecorate(configMaps, item.cluster, revision)
+      },
+      { replay: true },
+    )
+    return {
+      prefix,
+      labels: ({ resource }, cluster) =>
+        resource === 'configmaps' && accepted.has(cluster) ? { 'claimed/by': 'me' } : undefined,
+    }
+  }
+  const settings = { group: '', resource: 'settings', segment: '-' }
+  const labels = parseLabelSelector('claimed/by=me')
+  async function accept(cluster: string, accepted: boolean): Promise<number> {
+    const id = `${cluster}//accept`
+    const value = accepted ? encodeStored(objectOf(id, '')) : undefined
+    const revision = await fixture.store.commit([{ key: storageKey(settings, keyOf(id)), value }])
+    await fixture.cache.at(revision)
+    return revision
+  }
+  const claimed = () => listed(fixture.maps.list(configMap, forever, { cluster: '*', labels }))
+
+  it('at once when the label is added or removed, also in running watches', async () => {
+    await start({ decorate })
+    const told = events(fixture.maps.watch(configMap, forever, { ...all, labels }), 4)
+    await fixture.write('a/n/x', '1', { own: 'l', 'claimed/by': 'a liar' })
+    await fixture.write('b/n/x', '1')
+    assert.deepEqual((await claimed()).items, [])
+    await accept('a', true)
+    assert.deepEqual((await claimed()).items, ['a/n/x=1'])
+    await fixture.write('a/n/y', '4')
+    await accept('a', false)
+    assert.deepEqual((await claimed()).items, [])
+    assert.deepEqual(await told, [
+      'ADDED a/n/x=1@3',
+      'ADDED a/n/y=4@4',
+      'DELETED a/n/x=1@5',
+      'DELETED a/n/y=4@5',
+    ])
+    const item = fixture.maps.get(keyOf('a/n/x'))
+    assert.deepEqual(item?.object.metadata.labels, { own: 'l' })
+    assert.deepEqual([item?.modified, item?.revision], [1, 5])
+  })
+
+  it('without making a version stale that any server has presented', async () => {
+    await start({ decorate })
+    await fixture.write('a/n/x', '1')
+    await accept('a', true)
+    await fixture.store.compact(2)
+    const itemOf = ({ maps }: Fixture) => {
+      const item = maps.get(keyOf('a/n/x'))
+      assert.ok(item !== undefined)
+      return item
+    }
+    const later = await open({ decorate }, fixture.store)
+    assert.deepEqual([itemOf(fixture).revision, itemOf(later).revision], [2, 1])
+    for (const { cache, item } of [fixture, later].map(each => ({ ...each, item: itemOf(each) })))
+      assert.deepEqual(
+        ['0', '1', '2', '3'].map(version => isCurrent(item, version, cache.revision)),
+        [false, true, true, false],
+      )
+    later.cache.close()
+  })
+
+  it('without making a version current that a restore took back', async () => {
+    await start({ decorate })
+    await fixture.write('a/n/x', '1')
+    const item = fixture.maps.get(keyOf('a/n/x'))
+    assert.ok(item !== undefined)
+    const restored = nextEpoch(1)
+    assert.deepEqual(
+      [1, 2, 100_000, restored + 1, restored + 2].map(version =>
+        isCurrent(item, String(version), restored + 1),
+      ),
+      [true, false, false, true, false],
+    )
+  })
+
+  it('after a restart too, in lists and in watches that go on', async () => {
+    await start({ decorate })
+    await fixture.write('a/n/x', '1')
+    await fixture.write('b/n/x', '1')
+    await accept('a', true)
+    await fixture.write('a/n/y', '4')
+    await accept('b', true)
+    for (const forgotten of [0, 3, 5]) {
+      await fixture.store.compact(forgotten)
+      fixture.cache.close()
+      await start({ decorate }, fixture.store)
+      assert.deepEqual((await claimed()).items, ['a/n/x=1', 'a/n/y=4', 'b/n/x=1'])
+      if (forgotten > 3) continue
+      const watch = fixture.maps.watch(configMap, forever, { ...all, labels, resourceVersion: '3' })
+      assert.deepEqual((await events(watch, 2)).slice(-2), ['ADDED a/n/y=4@4', 'ADDED b/n/x=1@5'])
+    }
+  })
+})
