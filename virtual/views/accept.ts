@@ -1,9 +1,10 @@
 import { type Item, invalid, type KubeObject } from '../../framework/index.ts'
+import { type FieldSteps, hasPath } from './fields/fieldsteps.ts'
 import { withHiddenManagers } from './fields/managers.ts'
-import { type FieldSteps, firstDifference, hasPath } from './fields/path.ts'
-import { treeOf, withoutPaths } from './fields/paths.ts'
+import { treeOf, withoutPaths } from './fields/pathtree.ts'
 import { HiddenFieldsLost, withHidden } from './fields/restore.ts'
 import { withUnwritable } from './fields/unwritable.ts'
+import { firstDifference } from './fields/values.ts'
 import { lastApplied } from './masker.ts'
 import type { ResourcePlan } from './plan.ts'
 

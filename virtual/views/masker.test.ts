@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { itemFrom, relabeledItem } from '../../framework/contract/item.ts'
 import { type Item, itemOf, type KubeObject } from '../../framework/index.ts'
-import { parseFieldPath } from './fields/path.ts'
+import { parseFieldPath } from './fields/fieldsteps.ts'
 import { Masker, withoutFields } from './masker.ts'
 
 const key = fc.constantFrom('a', 'b', 'token', 'c-d', 'é"\\')

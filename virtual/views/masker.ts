@@ -1,9 +1,9 @@
 import { clusterAnnotation, relabeledItem } from '../../framework/contract/item.ts'
 import { type Item, itemOf, type KubeObject } from '../../framework/index.ts'
 import { FieldCutter } from '../../framework/lens/fieldcutter.ts'
+import type { FieldSteps } from './fields/fieldsteps.ts'
 import { withoutHiddenManagers } from './fields/managers.ts'
-import type { FieldSteps } from './fields/path.ts'
-import { treeOf, withoutPaths } from './fields/paths.ts'
+import { treeOf, withoutPaths } from './fields/pathtree.ts'
 
 /** The annotation in which kubectl keeps the applied object as JSON. */
 export const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'

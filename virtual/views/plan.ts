@@ -7,10 +7,10 @@ import {
 } from '../../openapi/index.ts'
 import { planAggregate } from './aggregateplan.ts'
 import type { AggregatePlan } from './aggregates/types.ts'
+import { hiddenPaths, writablePaths } from './checkedpaths.ts'
 import { type ColumnParts, columnsFor } from './columns.ts'
-import type { FieldSteps } from './fields/path.ts'
+import type { FieldSteps } from './fields/fieldsteps.ts'
 import { withoutHidden } from './fields/schema.ts'
-import { hiddenPaths, writablePaths } from './paths.ts'
 import { collectProblems, type FieldCompiler, type Problems, type ViewProblem } from './problems.ts'
 import type { ViewAggregate, ViewObject, ViewResource } from './types.ts'
 

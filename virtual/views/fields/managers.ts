@@ -1,5 +1,6 @@
 import type { KubeObject } from '../../../framework/index.ts'
-import { type FieldSteps, isFields } from './path.ts'
+import type { FieldSteps } from './fieldsteps.ts'
+import { isFields } from './values.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -1,4 +1,5 @@
-import { type FieldStep, type FieldSteps, hasPath, isFields, sameValue } from './path.ts'
+import { type FieldStep, type FieldSteps, hasPath } from './fieldsteps.ts'
+import { isFields, sameValue } from './values.ts'
 
 /** The states of a value in a write. */
 interface States {

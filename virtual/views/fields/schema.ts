@@ -1,6 +1,6 @@
 import type { JSONSchemaProps } from '../../../openapi/index.ts'
-import type { FieldStep, FieldSteps } from './path.ts'
-import { treeOf, withoutPaths } from './paths.ts'
+import type { FieldStep, FieldSteps } from './fieldsteps.ts'
+import { treeOf, withoutPaths } from './pathtree.ts'
 
 type Schema = JSONSchemaProps
 

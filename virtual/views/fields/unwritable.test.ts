@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { type FieldSteps, parseFieldPath } from './path.ts'
-import { treeOf } from './paths.ts'
+import { type FieldSteps, parseFieldPath } from './fieldsteps.ts'
+import { treeOf } from './pathtree.ts'
 import { withUnwritable } from './unwritable.ts'
 
 const paths = (...texts: readonly string[]): readonly FieldSteps[] =>

@@ -1,5 +1,5 @@
-import { isFields, memberOf } from './path.ts'
-import type { PathTree } from './paths.ts'
+import type { PathTree } from './pathtree.ts'
+import { isFields, memberOf } from './values.ts'
 
 /**
  * What a client sent, with everything that is not at a writable path as it was before. Clients send empty objects and nulls for

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { type FieldStep, type FieldSteps, hasPath, isFields } from './path.ts'
-import { treeOf, withoutPaths } from './paths.ts'
+import { type FieldStep, type FieldSteps, hasPath } from './fieldsteps.ts'
+import { treeOf, withoutPaths } from './pathtree.ts'
+import { isFields } from './values.ts'
 
 /** The value without what is at the path; the same value if there is nothing. */
 function withoutPath(value: unknown, [step, ...rest]: readonly FieldStep[]): unknown {

@@ -1,4 +1,5 @@
-import { type FieldStep, type FieldSteps, isFields } from './path.ts'
+import type { FieldStep, FieldSteps } from './fieldsteps.ts'
+import { isFields } from './values.ts'
 
 /** Several paths as one tree, so that a value is walked once for all of them. */
 export interface PathTree {

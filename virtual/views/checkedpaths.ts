@@ -1,7 +1,7 @@
 import type { ApiResource } from '../../framework/index.ts'
 import { clusterAnnotation } from '../../kcp/index.ts'
 import type { JSONSchemaProps } from '../../openapi/index.ts'
-import { type FieldSteps, parseFieldPath } from './fields/path.ts'
+import { type FieldSteps, parseFieldPath } from './fields/fieldsteps.ts'
 import { canHave, isListKey } from './fields/schema.ts'
 import type { Problems } from './problems.ts'
 import type { ViewResource } from './types.ts'

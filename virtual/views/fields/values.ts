@@ -1,38 +1,7 @@
-/** A step of a path: the key of an object, or each item of a list or value of a map. */
-export type FieldStep = { readonly key: string } | 'each'
-
-/** A path of fields: `spec.token`, `metadata.annotations[example.com/internal]`, `spec.items[*].secret`. */
-export interface FieldSteps {
-  readonly text: string
-  readonly steps: readonly FieldStep[]
-}
-
 type Fields = Readonly<Record<string, unknown>>
-
-const wholePath = /^[^.[\]]+(?:\.[^.[\]]+|\[[^\]]+\])*$/
-
-/** undefined for a text that is no path, and for one that ends with `[*]`. */
-export function parseFieldPath(text: string): FieldSteps | undefined {
-  if (!wholePath.test(text)) return undefined
-  const steps = [...text.matchAll(/(?:^|\.)([^.[\]]+)|\[([^\]]+)\]/g)].map(
-    ([, name, bracketed = '']): FieldStep => (bracketed === '*' ? 'each' : { key: name ?? bracketed }),
-  )
-  return steps.at(-1) === 'each' ? undefined : { text, steps }
-}
 
 export const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** Whether something is at the path. */
-export function hasPath(value: unknown, [step, ...rest]: readonly FieldStep[]): boolean {
-  if (step === undefined) return true
-  if (step === 'each') {
-    const isBelow = (part: unknown): boolean => hasPath(part, rest)
-    if (Array.isArray(value)) return value.some(isBelow)
-    return isFields(value) && Object.values(value).some(isBelow)
-  }
-  return isFields(value) && Object.hasOwn(value, step.key) && hasPath(value[step.key], rest)
-}
 
 /** The path of the first field in which two values differ; undefined for equal values. Empty objects are as absent ones. */
 export function firstDifference(a: unknown, b: unknown, at = ''): string | undefined {
