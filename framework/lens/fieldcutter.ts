@@ -1,3 +1,4 @@
+import { fieldElement, type PathElement } from '../apply/fieldpath/fieldpath.ts'
 import { type Item, itemFrom } from '../contract/item.ts'
 import {
   type Cut,
@@ -10,7 +11,14 @@ import {
 } from '../json/members.ts'
 
 /** A step of a path of fields: the key of an object, or each item of a list or value of a map. */
-export type CutStep = { readonly key: string } | 'each'
+export type FieldStep = { readonly key: string } | 'each'
+
+/** The keys of a path in `fieldsV1` of managed fields. A list with fields in its items counts as a whole. */
+export function managedKeys(steps: readonly FieldStep[]): readonly PathElement[] {
+  const end = steps.indexOf('each')
+  const keys = steps.slice(0, end < 0 ? undefined : end)
+  return keys.map(step => (step === 'each' ? '' : fieldElement(step.key)))
+}
 
 type Encoded = Required<Pick<Item, 'bytes' | 'offsets'>>
 type Step = Buffer | 'each'
@@ -26,8 +34,8 @@ const names = {
 }
 
 /** Keys that each encoder of JSON writes in the same way. */
-const isPlain = (step: CutStep): boolean => step === 'each' || /^[\w./-]+$/.test(step.key)
-const canCut = (steps: readonly CutStep[]): boolean => {
+const isPlain = (step: FieldStep): boolean => step === 'each' || /^[\w./-]+$/.test(step.key)
+const canCut = (steps: readonly FieldStep[]): boolean => {
   const [first] = steps
   return steps.every(isPlain) && first !== undefined && first !== 'each' && first.key !== 'metadata'
 }
@@ -35,19 +43,15 @@ const canCut = (steps: readonly CutStep[]): boolean => {
 /** Removes fields outside of metadata from items, and their owners from managed fields, in the bytes. */
 export class FieldCutter {
   readonly #paths: readonly (readonly Step[])[]
-  /** The keys in managed fields; a list with removed fields in its items counts as a whole. */
+  /** The `managedKeys` of the paths. */
   readonly #managed: readonly (readonly Buffer[])[]
   readonly #isPossible: boolean
 
   /** The paths do not end with `each`. */
-  constructor(paths: readonly (readonly CutStep[])[]) {
+  constructor(paths: readonly (readonly FieldStep[])[]) {
     this.#isPossible = paths.every(canCut)
     this.#paths = paths.map(steps => steps.map(step => (step === 'each' ? step : keyOf(step.key))))
-    this.#managed = paths.map(steps => {
-      const end = steps.indexOf('each')
-      const keys = steps.slice(0, end < 0 ? undefined : end)
-      return keys.map(step => keyOf(step === 'each' ? '' : `f:${step.key}`))
-    })
+    this.#managed = paths.map(steps => managedKeys(steps).map(keyOf))
   }
 
   /** The same item if it has none of the fields; undefined if it must be decoded. */

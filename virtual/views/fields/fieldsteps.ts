@@ -1,7 +1,5 @@
+import type { FieldStep } from '../../../framework/lens/fieldcutter.ts'
 import { isFields } from './values.ts'
-
-/** A step of a path: the key of an object, or each item of a list or value of a map. */
-export type FieldStep = { readonly key: string } | 'each'
 
 /** A path of fields: `spec.token`, `metadata.annotations[example.com/internal]`, `spec.items[*].secret`. */
 export interface FieldSteps {

@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../../framework/index.ts'
+import { managedKeys } from '../../../framework/lens/fieldcutter.ts'
 import type { FieldSteps } from './fieldsteps.ts'
 import { isFields } from './values.ts'
 
@@ -19,12 +20,6 @@ const entriesOf = ({ metadata }: KubeObject): readonly Entry[] =>
 const idOf = ({ manager = '', operation = '', apiVersion = '', subresource = '' }: Entry): string =>
   JSON.stringify([manager, operation, apiVersion, subresource])
 
-/** The keys of a path in `fieldsV1`. A list with hidden fields in its items counts as a whole. */
-function keysOf({ steps }: FieldSteps): readonly string[] {
-  const end = steps.indexOf('each')
-  return steps.slice(0, end < 0 ? undefined : end).map(step => (step === 'each' ? '' : `f:${step.key}`))
-}
-
 /** An entry in two parts. */
 interface Divided {
   readonly shown: Entry | undefined
@@ -36,8 +31,8 @@ function divided(entry: Entry, apiVersion: string, paths: readonly FieldSteps[])
   if (entry.apiVersion !== apiVersion) return { shown: undefined, hidden: entry }
   let shown: Fields | undefined = entry.fieldsV1 ?? {}
   let hidden: Fields = {}
-  for (const path of paths) {
-    const keys = keysOf(path)
+  for (const { steps } of paths) {
+    const keys = managedKeys(steps)
     const found = fieldsAt(shown, keys)
     if (found === undefined) continue
     hidden = merged(hidden, nested(keys, found))

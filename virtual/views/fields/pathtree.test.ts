@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { type FieldStep, type FieldSteps, hasPath } from './fieldsteps.ts'
+import type { FieldStep } from '../../../framework/lens/fieldcutter.ts'
+import { type FieldSteps, hasPath } from './fieldsteps.ts'
 import { treeOf, withoutPaths } from './pathtree.ts'
 import { isFields } from './values.ts'
 

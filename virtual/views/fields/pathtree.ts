@@ -1,4 +1,5 @@
-import type { FieldStep, FieldSteps } from './fieldsteps.ts'
+import type { FieldStep } from '../../../framework/lens/fieldcutter.ts'
+import type { FieldSteps } from './fieldsteps.ts'
 import { isFields } from './values.ts'
 
 /** Several paths as one tree, so that a value is walked once for all of them. */

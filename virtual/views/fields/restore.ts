@@ -1,4 +1,5 @@
-import { type FieldStep, type FieldSteps, hasPath } from './fieldsteps.ts'
+import type { FieldStep } from '../../../framework/lens/fieldcutter.ts'
+import { type FieldSteps, hasPath } from './fieldsteps.ts'
 import { isFields, sameValue } from './values.ts'
 
 /** The states of a value in a write. */

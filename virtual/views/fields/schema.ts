@@ -1,5 +1,6 @@
+import type { FieldStep } from '../../../framework/lens/fieldcutter.ts'
 import type { JSONSchemaProps } from '../../../openapi/index.ts'
-import type { FieldStep, FieldSteps } from './fieldsteps.ts'
+import type { FieldSteps } from './fieldsteps.ts'
 import { treeOf, withoutPaths } from './pathtree.ts'
 
 type Schema = JSONSchemaProps
