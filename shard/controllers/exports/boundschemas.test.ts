@@ -7,8 +7,8 @@ import { asCrd, conditionOf } from '../../registry/crd.ts'
 import { bindIn, resourceSchema, version } from '../../testing/bindings.ts'
 import { type TestShard, testShard, until } from '../../testing/shard.ts'
 import { clusterScoped } from '../client.ts'
+import { namingStatus, takenNames } from '../kubernetes/naming.ts'
 import { boundSchemaController, keepSchemas } from './boundschemas.ts'
-import { namingStatus, takenNames } from './naming.ts'
 
 const exported: APIExport = {
   apiVersion: 'apis.kcp.io/v1alpha2',

@@ -31,8 +31,8 @@ import {
   keyOf,
   parseKey,
 } from '../controller.ts'
-import { acceptedNames, isWaitingForNames, namingStatus, takenNames } from '../exports/naming.ts'
 import { deleteContent, recheck } from '../remaining.ts'
+import { acceptedNames, isWaitingForNames, namingStatus, takenNames } from './naming.ts'
 
 export interface DefinitionControllerDeps {
   readonly client: ControllerClient
