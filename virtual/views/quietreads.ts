@@ -6,12 +6,12 @@ export function quietReads(storage: ResourceStorage): ResourceStorage {
   return {
     ...storage,
     get: (ctx, key) => attempt(() => storage.get(ctx, key), fail),
-    list: (ctx, query) => quietly(storage.list(ctx, query)),
-    watch: (ctx, query) => quietly(storage.watch(ctx, query)),
+    list: (ctx, query) => readQuietly(storage.list(ctx, query)),
+    watch: (ctx, query) => readQuietly(storage.watch(ctx, query)),
   }
 }
 
-async function* quietly<T, R>(values: AsyncGenerator<T, R, undefined>): AsyncGenerator<T, R, undefined> {
+async function* readQuietly<T, R>(values: AsyncGenerator<T, R, undefined>): AsyncGenerator<T, R, undefined> {
   try {
     return yield* values
   } catch (error) {

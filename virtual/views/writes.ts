@@ -41,7 +41,7 @@ export async function createThrough(
   await pace.due()
   checkStaying(writes, key, next)
   const { storage } = view.plan.source
-  return sight.written(await quietly(writes, key, ctx => storage.create(ctx, key, next, options)))
+  return sight.written(await writeQuietly(writes, key, ctx => storage.create(ctx, key, next, options)))
 }
 
 export async function updateThrough(
@@ -63,7 +63,7 @@ export async function updateThrough(
   }
   const { storage } = view.plan.source
   return sight.written(
-    await quietly(writes, key, (ctx, known) => storage.update(ctx, key, known(inner), options)),
+    await writeQuietly(writes, key, (ctx, known) => storage.update(ctx, key, known(inner), options)),
   )
 }
 
@@ -76,7 +76,9 @@ export async function deleteThrough(
   const { view, sight, visible } = writes
   const inner = async (stored: Item): Promise<void> => check(visible(stored))
   const { storage } = view.plan.source
-  const deletion = await quietly(writes, key, (ctx, known) => storage.delete(ctx, key, known(inner), options))
+  const deletion = await writeQuietly(writes, key, (ctx, known) =>
+    storage.delete(ctx, key, known(inner), options),
+  )
   return { ...deletion, item: sight.written(deletion.item) }
 }
 
@@ -105,7 +107,7 @@ function isOfSource({ plan }: ViewWrites['view'], { name }: ObjectKey, { message
  * Writes to the source. With `hide`, its warnings and the texts of its refusals are not passed on: those of rules, policies
  * and webhooks may have values of hidden fields.
  */
-async function quietly<T>(
+async function writeQuietly<T>(
   { ctx, view }: ViewWrites,
   key: ObjectKey,
   write: (ctx: RequestContext, known: Known) => Promise<T>,
