@@ -45,7 +45,8 @@ const certificateOf = (object: KubeObject): string => (object as SigningRequest)
  */
 function prepareRequest(object: KubeObject, old?: KubeObject, author?: UserInfo): KubeObject {
   if (old !== undefined) return { ...object, spec: old.spec }
-  const { username: _, uid: __, groups: ___, extra: ____, ...asked } = object.spec as Record<string, unknown>
+  const spec = object.spec as Record<string, unknown>
+  const { username: _username, uid: _uid, groups: _groups, extra: _extra, ...asked } = spec
   return { ...object, spec: { ...asked, ...requester(author) } }
 }
 

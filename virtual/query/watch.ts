@@ -122,12 +122,10 @@ class QueryWatch {
     const { initialEvents, bookmarks } = this.#query
     this.#suspects.clear()
     this.#position = await this.#begin()
-    const { resourceVersion: _, labels: __, fields: ___, options: ____, ...rest } = this.#query
-    const from = { ...rest, bookmarks: true, initialEvents: false, resourceVersion: this.#position }
     const first = await this.#units()
     for (const batch of [await this.#started(first)]) if (initialEvents && batch.length > 0) yield batch
     if (initialEvents && bookmarks) yield [bookmark(this.#watching.kind, Number(this.#position), true)]
-    const inner = this.#watching.anywhere.watch(this.#ctx, from)
+    const inner = this.#watchAnywhere()
     const pace = new Pace()
     for await (const batch of valuesAndWakes(inner, wake)) {
       // One change of permissions wakes all watches.
@@ -142,6 +140,13 @@ class QueryWatch {
         if (shown !== undefined) yield [shown]
       }
     }
+  }
+
+  /** Of all objects, from the position: an object that no longer matches the selectors of the query is DELETED. */
+  #watchAnywhere(): ItemWatch {
+    const { labels: _labels, fields: _fields, options: _options, ...scope } = this.#query
+    const from = { ...scope, bookmarks: true, initialEvents: false, resourceVersion: this.#position }
+    return this.#watching.anywhere.watch(this.#ctx, from)
   }
 
   /** The revision from which the watch follows. Throws 410 when permissions or facts have changed since the requested one. */
