@@ -67,6 +67,7 @@ describe('oriel', function () {
       assert.match(text(), groups)
       const [, common = ''] = /^Options:\n(.*?)\n\n/ms.exec(text()) ?? []
       assert.ok([...common.matchAll(/^ +(?:-v, )?--/gm)].length <= 12, common)
+      assert.doesNotMatch(text(), /\d,\d{3}/, 'flags take no numbers with commas')
     }
   })
 
@@ -131,6 +132,16 @@ describe('oriel', function () {
         "kcp's name beside that of Oriel",
         () => ['--secure-port', '1'],
         /option '--secure-port <number>' cannot be used with option '--port <number>'/,
+      ],
+      [
+        '--watch without views of plugins',
+        () => ['--watch'],
+        /^oriel: --watch replaces additional views, of which there are none: add --view or --views\.\n$/,
+      ],
+      [
+        'an unknown authorizer',
+        () => ['--authorization-order', 'RBAC,Root'],
+        /is invalid\. "Root" is not one of AlwaysAllowGroups, AlwaysAllowPaths, RBAC, Webhook\.\n/,
       ],
       ['an invalid port', () => ['--port', '99999'], /A port is a number from 0 to 65535\./],
       ['an invalid address', () => ['--bind-address', 'here'], /An address is an IPv4 or IPv6 address/],

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
 import { sha256, type TokenUser } from '../../framework/authn/index.ts'
 import { systemMasters } from '../../framework/request/user.ts'
+import { adminTokenFile } from '../files/directory.ts'
 import { readIfThere, writePrivately } from '../files/files.ts'
 import { StartError } from '../files/starterror.ts'
 import type { AdminTokens } from '../process/worker.ts'
@@ -22,7 +22,7 @@ export async function prepareAdmins(
   shared?: AdminTokens,
 ): Promise<Admins> {
   const { kcpAdminToken, shardAdminToken } = shared ?? (await ownAdminTokens(directory, kubeconfig))
-  if (shared !== undefined) await writePrivately(storeIn(directory), sha256(shardAdminToken))
+  if (shared !== undefined) await writePrivately(adminTokenFile(directory), sha256(shardAdminToken))
   const tokens = { kcpAdminToken, shardAdminToken }
   return { ...tokens, users: adminUsers(tokens) }
 }
@@ -33,12 +33,10 @@ export const adminUsers = ({ kcpAdminToken, shardAdminToken }: AdminTokens): rea
   tokenUser('shard-admin', systemMasters, shardAdminToken),
 ]
 
-const storeIn = (directory: string): string => join(directory, '.admin-token-store')
-
 /** A new token of `kcp-admin`, and that of `shard-admin` in the data directory. */
 export const ownAdminTokens = async (directory: string, kubeconfig: string): Promise<AdminTokens> => ({
   kcpAdminToken: randomUUID(),
-  shardAdminToken: await persistentToken(storeIn(directory), kubeconfig),
+  shardAdminToken: await persistentToken(adminTokenFile(directory), kubeconfig),
 })
 
 const tokenUser = (name: string, group: string, token: string): TokenUser => ({

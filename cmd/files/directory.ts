@@ -6,6 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { codeOf, StartError } from './starterror.ts'
 
+/** The file in a data directory that every server writes when it starts: the SHA-256 of the token of `shard-admin`. */
+export const adminTokenFile = (directory: string): string => join(directory, '.admin-token-store')
+
 /** A data directory, locked by this process until `release()` or the end of the process. */
 export interface DataDirectory {
   readonly path: string

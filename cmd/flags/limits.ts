@@ -41,7 +41,7 @@ export const addLimitFlags = (command: Command): Command =>
     )
     .option(
       '--max-connections <number>',
-      'open connections, shared fairly among users: idle ones are closed at the limit; 0 for no limit (default: 20,000, or what the limit of open files permits)',
+      'open connections, shared fairly among users: idle ones are closed at the limit; 0 for no limit (default: 20000, or what the limit of open files permits)',
       count,
     )
 

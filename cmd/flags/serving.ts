@@ -69,7 +69,7 @@ export interface ViewFlags {
   readonly watch?: boolean
 }
 
-/** Adds the flags to a command. */
+/** Adds the flags to a command, which throws `StartError` for `--watch` without views to watch. */
 export const addViewFlags = (command: Command): Command =>
   command
     .addOption(
@@ -81,6 +81,12 @@ export const addViewFlags = (command: Command): Command =>
     .optionsGroup('Additional views:')
     .option('--views <file>', 'YAML file with additional views and their options')
     .option('--watch', 'replace additional views when their files change, for development')
+    .hook('preAction', () => checkWatch(command.opts()))
+
+function checkWatch({ view, views, watch }: ViewFlags): void {
+  if (watch && view === undefined && views === undefined)
+    throw new StartError('--watch replaces additional views, of which there are none: add --view or --views.')
+}
 
 const everywhere = new Set(['0.0.0.0', '::'])
 const loopback = new Set(['127.0.0.1', '::1'])

@@ -162,9 +162,7 @@ function authorizerOrder(text: string): readonly AuthorizerName[] {
   return textList(text).map(name => {
     const known = authorizerNames.find(each => each === name)
     if (known === undefined)
-      throw new InvalidArgumentError(
-        `invalid authorizer: ${JSON.stringify(name)}. Valid authorizers are ${authorizerNames.join(', ')}.`,
-      )
+      throw new InvalidArgumentError(`${JSON.stringify(name)} is not one of ${authorizerNames.join(', ')}.`)
     return known
   })
 }

@@ -24,6 +24,8 @@ export async function backup(flags: BackupFlags): Promise<void> {
     throw new StartError('A backup is not text: give --output a file, or redirect standard output.')
   if (output !== '-' && isWithin(flags.dataDirectory, output))
     throw new StartError(`${output} is in the data directory, which is backed up: choose another --output.`)
+  if (statSync(output, { throwIfNoEntry: false })?.isDirectory())
+    throw new StartError(`${output} is a directory: give --output the name of a file.`)
   const staging = await stagingFor(output)
   try {
     const manifest = await withProgress('Copying the store', say => stage(flags, staging, say))

@@ -69,19 +69,32 @@ async function stagingFor(directory: string): Promise<string> {
 /** Regular files below the directory only: a backup may come from anywhere. */
 async function unpack(input: string, staging: string): Promise<void> {
   const source = input === '-' ? process.stdin : createReadStream(input)
+  let entries = 0
   const target = extract({
     cwd: staging,
     strict: true,
-    filter: (_path, entry) => 'type' in entry && (entry.type === 'File' || entry.type === 'Directory'),
+    filter: (_path, entry) => {
+      entries++
+      return 'type' in entry && (entry.type === 'File' || entry.type === 'Directory')
+    },
   })
   const problem = await pipeline(source, target).then(
     () => manifestProblem(staging),
-    (error: unknown) => `${error instanceof Error ? error.message : error}`,
+    (error: unknown) => readProblem(error, entries),
   )
   if (problem !== undefined)
     throw new StartError(
       `The backup ${input === '-' ? 'on standard input' : input} cannot be used: ${problem}.`,
     )
+}
+
+/** Why reading failed, after so many files and directories of the backup. */
+function readProblem(error: unknown, entries: number): string {
+  if (codeOf(error) === 'EISDIR') return 'it is a directory'
+  const isOfTar = codeOf(error).startsWith('TAR_')
+  return isOfTar && entries === 0
+    ? 'it is no file of oriel backup'
+    : `${error instanceof Error ? error.message : error}`
 }
 
 async function replace(directory: string, staging: string): Promise<void> {

@@ -6,6 +6,7 @@ import { sha256 } from '../../framework/authn/index.ts'
 import { jsonClient } from '../../framework/net/jsonclient.ts'
 import type { ServerAccess } from '../../framework/net/serveraccess.ts'
 import { columnsText } from '../files/columns.ts'
+import { adminTokenFile } from '../files/directory.ts'
 import { writePrivately } from '../files/files.ts'
 import { userKubeconfig } from '../files/kubeconfig.ts'
 import { readKubeconfig } from '../files/kubeconfigfile.ts'
@@ -36,9 +37,7 @@ export async function add(name: string, flags: AddUserFlags): Promise<void> {
   if (existsSync(output)) throw new StartError(`${output} exists: give --output the name of a new file.`)
   const { server, ca = '' } = await readKubeconfig(join(dataDirectory, 'admin.kubeconfig'), 'root').catch(
     () => {
-      throw new StartError(
-        `${dataDirectory} is not the data directory of a server: run oriel start first, or give --data-directory another one.`,
-      )
+      throw ofNoServer(dataDirectory)
     },
   )
   const token = randomBytes(32).toString('base64url')
@@ -84,8 +83,18 @@ function checkNames(name: string, groups: readonly string[]): void {
     throw new StartError(`${reserved} is reserved: choose a name that does not start with "system:".`)
 }
 
-/** `oriel user list`. */
+const ofNoServer = (dataDirectory: string): StartError =>
+  new StartError(
+    `${dataDirectory} is not the data directory of a server: run oriel start first, or give --data-directory another one.`,
+  )
+
+function checkServer(dataDirectory: string): void {
+  if (!existsSync(adminTokenFile(dataDirectory))) throw ofNoServer(dataDirectory)
+}
+
+/** `oriel user list`. Throws `StartError` for a directory of no server. */
 export async function list({ dataDirectory }: UserFlags): Promise<void> {
+  checkServer(dataDirectory)
   const rows = (await readUsers(dataDirectory)).map(({ name, groups, expires = 'never' }) => [
     name,
     groups.join(',') || '<none>',
@@ -94,8 +103,9 @@ export async function list({ dataDirectory }: UserFlags): Promise<void> {
   process.stdout.write(columnsText([['NAME', 'GROUPS', 'EXPIRES'], ...rows], '   '))
 }
 
-/** `oriel user remove`. Throws `StartError` for a user that does not exist. */
+/** `oriel user remove`. Throws `StartError` for a directory of no server, and a user that does not exist. */
 export async function remove(name: string, { dataDirectory }: UserFlags): Promise<void> {
+  checkServer(dataDirectory)
   if (!(await removeUser(dataDirectory, name)))
     throw new StartError(`There is no user ${name}: oriel user list prints the users.`)
   process.stdout.write(`Removed user ${name}. The server rejects its token within two seconds.\n`)

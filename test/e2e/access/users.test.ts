@@ -116,15 +116,15 @@ describe('oriel user', function () {
   })
 
   it('refuses a directory of no server', async () => {
-    const { code, stderr } = await run(process.execPath, [
-      compiled,
-      'user',
-      'add',
-      'x',
-      '--data-directory',
-      directory,
-    ])
-    assert.equal(code, 1)
-    assert.match(stderr, /^oriel: .* is not the data directory of a server: run oriel start first, .*\.\n$/)
+    for (const place of [directory, join(directory, 'none')])
+      for (const args of [['add', 'x'], ['list'], ['remove', 'x']]) {
+        const line = [compiled, 'user', ...args, '--data-directory', place]
+        const { code, stdout, stderr } = await run(process.execPath, line)
+        assert.deepEqual([code, stdout], [1, ''])
+        assert.match(
+          stderr,
+          /^oriel: .* is not the data directory of a server: run oriel start first, .*\.\n$/,
+        )
+      }
   })
 })

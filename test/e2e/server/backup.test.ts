@@ -149,8 +149,14 @@ describe('a backup', function () {
     })
     it('when it is something else', async () => {
       const other = join(directory, 'other.tar')
-      writeFileSync(other, 'not a backup')
-      await restore(other, /^oriel: The backup .*other\.tar cannot be used: .+\.\n$/)
+      for (const text of ['not a backup', 'not a backup\n'.repeat(1_000)]) {
+        writeFileSync(other, text)
+        await restore(
+          other,
+          /^oriel: The backup .*other\.tar cannot be used: it is no file of oriel backup\.\n$/,
+        )
+      }
+      await restore(directory, /^oriel: The backup .* cannot be used: it is a directory\.\n$/)
     })
     it('when it does not exist', () =>
       restore(join(directory, 'none.tar'), /^oriel: The backup .*none\.tar cannot be used: .*ENOENT.*\.\n$/))
@@ -173,6 +179,12 @@ describe('a backup', function () {
         /^oriel: .* is in the data directory, which is backed up: choose another --output\.\n$/,
         'backup',
         ...['--data-directory', server.directory, '--output', join(server.directory, 'x.tar')],
+      ))
+    it('when the output is a directory', () =>
+      refused(
+        /^oriel: .* is a directory: give --output the name of a file\.\n$/,
+        'backup',
+        ...['--data-directory', server.directory, '--output', directory],
       ))
     it('when the directory of the output does not exist', () =>
       refused(
