@@ -221,11 +221,12 @@ describe('oriel', function () {
     first.child.kill('SIGTERM')
     assert.equal(await first.ended, 0)
 
-    const third = start('data')
+    const third = start('data', '--log-level', 'info')
     await third.says(/Oriel serves/)
     const after = await tokens()
     third.child.kill('SIGINT')
     assert.equal(await third.ended, 0)
+    assert.match(third.text(), /^\{"level":30,"time":\d+,"msg":"the server has stopped"\}$/m)
     assert.equal(after[1], before[1])
     assert.notEqual(after[0], before[0])
   })

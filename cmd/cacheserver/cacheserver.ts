@@ -16,7 +16,7 @@ import type { CacheServerFlags } from '../flags/cacheserver.ts'
 import { ignoredByCacheServer, warningsAbout } from '../flags/ignored.ts'
 import { listenError, publicUrl, servingHosts, withPort } from '../flags/serving.ts'
 import { collectWhenIdle } from '../process/idlecollection.ts'
-import { stopSignal } from '../process/shutdown.ts'
+import { logStopped, stopSignal } from '../process/shutdown.ts'
 import { type OpenedCertificate, openServingCertificate } from '../start/servingcertificate.ts'
 import { asStartError, endBecause } from '../start/storeerrors.ts'
 import { withHealthOfShards } from './paths.ts'
@@ -47,6 +47,7 @@ export async function startCacheServer(given: CacheServerFlags): Promise<void> {
   stopping.abort()
   await opened.store.close()
   await directory.release()
+  logStopped(log)
 }
 
 interface Ending {

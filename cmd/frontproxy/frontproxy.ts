@@ -31,6 +31,7 @@ import { connectionLimit, fairnessLimits } from '../flags/limits.ts'
 import { listenError, publicUrl, servingHosts, withPort } from '../flags/serving.ts'
 import { collectWhenIdle } from '../process/idlecollection.ts'
 import { serverRole } from '../process/role.ts'
+import { logStopped } from '../process/shutdown.ts'
 import type { Membership } from '../start/membership.ts'
 import { openOutbound } from '../start/outbound.ts'
 import { openServingCertificate } from '../start/servingcertificate.ts'
@@ -72,6 +73,7 @@ export async function startFrontProxy(
   await proxy.close()
   await tracing?.close()
   await directory.release()
+  logStopped(log)
   role.end()
 }
 

@@ -1,3 +1,5 @@
+import type { Logger } from '../../framework/contract/log.ts'
+
 /** Resolves at the first SIGINT or SIGTERM; the second one ends the process at once. */
 export function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise(resolve => {
@@ -24,6 +26,9 @@ export function endAtLatest(milliseconds: number): void {
   }
   setTimeout(end, milliseconds).unref()
 }
+
+/** The last log line of a server that stopped at a signal. */
+export const logStopped = (log: Pick<Logger, 'info'>): void => log.info({}, 'the server has stopped')
 
 /** Ends the process after a shutdown: timers and connections of plugins would keep it running. */
 export function endDespitePlugins({

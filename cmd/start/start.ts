@@ -27,7 +27,7 @@ import type { ServedIsolation } from '../isolation/isolation.ts'
 import { collectWhenIdle } from '../process/idlecollection.ts'
 import { withProgress } from '../process/progress.ts'
 import { type ServerRole, serverRole } from '../process/role.ts'
-import { endAtLatest, endDespitePlugins } from '../process/shutdown.ts'
+import { endAtLatest, endDespitePlugins, logStopped } from '../process/shutdown.ts'
 import type { Membership } from './membership.ts'
 import { openServingCertificate } from './servingcertificate.ts'
 import { prepareSharedKeys } from './sharedkeys.ts'
@@ -80,7 +80,7 @@ export async function start(given: StartFlags, member: Membership = { role: serv
   stopping.abort()
   await closeParts({ shard, disk, store })
   await directory.release()
-  endProcess(given, role)
+  endProcess(given, role, log)
 }
 
 /** Adds the tokens of the processes of isolated views. Loads their code only where there are some: most servers have none. */
@@ -108,7 +108,8 @@ async function closeParts({
   await store.close()
 }
 
-function endProcess(flags: StartFlags, role: ServerRole): void {
+function endProcess(flags: StartFlags, role: ServerRole, log: Logger): void {
+  logStopped(log)
   role.end()
   endDespitePlugins(flags)
 }

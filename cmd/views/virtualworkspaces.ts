@@ -25,7 +25,7 @@ import type { VirtualWorkspacesFlags } from '../flags/virtualworkspaces.ts'
 import { isolationOfViews } from '../isolation/isolation.ts'
 import { collectWhenIdle } from '../process/idlecollection.ts'
 import { saveMemory } from '../process/savingmemory.ts'
-import { endDespitePlugins, stopSignal } from '../process/shutdown.ts'
+import { endDespitePlugins, logStopped, stopSignal } from '../process/shutdown.ts'
 import { closingBoth, prepareTracing } from '../tracing/tracing.ts'
 import { openConnections } from './shardconnection.ts'
 import { supervise } from './supervision.ts'
@@ -54,6 +54,7 @@ export async function startVirtualWorkspaces(flags: VirtualWorkspacesFlags): Pro
   await running.server.close(grace)
   stopping.abort()
   await running.close()
+  logStopped(log)
   endDespitePlugins(flags)
 }
 
