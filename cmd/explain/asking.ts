@@ -3,7 +3,7 @@ import { explainAnnotation, explanationAnnotation, viewAnnotation } from '../../
 import type { JsonClient, JsonResponse } from '../../framework/net/jsonclient.ts'
 import { StartError } from '../files/starterror.ts'
 import type { Asked, Explained, ExplainSubject, ResourceScope } from './resourcequestion.ts'
-import { findResource, type ResourceQuestion } from './resourcequestion.ts'
+import { findResource, type ResourceQuestion, type TypedQuestion } from './resourcequestion.ts'
 import { behindView, isView } from './viewquestion.ts'
 
 /** A client of a logical cluster or a view by its URL. */
@@ -12,10 +12,13 @@ export type ClientAt = (server: string) => JsonClient
 type Asking = ExplainSubject & ResourceScope
 
 /** An explanation, and the review that it is about. */
-export interface Answered {
+interface Reviewed {
   readonly question: ResourceQuestion
   readonly explained: Explained
 }
+
+/** The same with the warnings about the question. */
+export interface Answered extends Reviewed, Pick<TypedQuestion, 'warnings'> {}
 
 /**
  * Asks why a user may or may not do something at the URL of a logical cluster or a view. Imports nothing of Node: the console
@@ -27,9 +30,11 @@ export async function askExplanation(
   asked: Asked,
   asking: Asking,
 ): Promise<Answered> {
-  const typed = await findResource(clientAt(server), asked, asking)
-  if (isView(server)) return askAboutView(clientAt, server, typed, { ...asking, verb: asked.verb })
-  return { question: typed, explained: explainedBy(await review(clientAt(server), typed, asking)) }
+  const { warnings, ...typed } = await findResource(clientAt(server), asked, asking)
+  const reviewed = isView(server)
+    ? await askAboutView(clientAt, server, typed, { ...asking, verb: asked.verb })
+    : { question: typed, explained: explainedBy(await review(clientAt(server), typed, asking)) }
+  return { ...reviewed, warnings }
 }
 
 /**
@@ -41,7 +46,7 @@ async function askAboutView(
   url: string,
   typed: ResourceQuestion,
   { verb, ...asking }: Asking & { readonly verb: string },
-): Promise<Answered> {
+): Promise<Reviewed> {
   const { server, explainer, view, question } = behindView(url, typed, verb)
   const ask = (at: string, about: ResourceQuestion, more?: Annotations): Promise<JsonResponse> =>
     review(clientAt(at), about, asking, more)

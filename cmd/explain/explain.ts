@@ -6,13 +6,15 @@ import { mountIn } from './mountidentity.ts'
 import type { Asked, Explained, ExplainOptions, ResourceQuestion } from './resourcequestion.ts'
 
 /**
- * Requests an explanation from the server and prints it. Returns the exit code: 1 when the action is denied, except for
+ * Requests an explanation from the server and prints it, after warnings on standard error. Returns the exit code: 1 when the action is denied, except for
  * YAML output, which is for pipes. Throws `StartError` on invalid arguments.
  */
 export async function explain(asked: Asked, options: ExplainOptions): Promise<number> {
   const connection = await connectionOf(options)
-  const clientAt = (server: string) => jsonClient({ ...connection, server })
-  const { question, explained } = await askExplanation(clientAt, connection.server, asked, options)
+  const clientAt = (at: string) => jsonClient({ ...connection, server: at })
+  const { server } = connection
+  const { question, explained, warnings } = await askExplanation(clientAt, server, asked, options)
+  for (const warning of warnings) process.stderr.write(`Warning: ${warning}\n`)
   const mount = await mountIn(jsonClient(connection), question)
   process.stdout.write(printed({ ...explained, ...(mount && { mount }) }, question, options))
   return explained.allowed || options.output !== 'text' ? 0 : 1

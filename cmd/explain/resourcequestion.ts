@@ -3,12 +3,19 @@ import type { DiscoveredGroups } from '../../framework/discovery/discovered.ts'
 import type { JsonClient } from '../../framework/net/jsonclient.ts'
 import type { ConnectionFlags } from '../flags/connection.ts'
 import type { ExplainedMount } from './mountidentity.ts'
+import { pathWarnings, resourceWarnings } from './questionwarnings.ts'
 
 /** The attributes of a review, and their text. */
 export interface ResourceQuestion {
   readonly attributes: object
   /** `get configmaps "settings" in the namespace "default"` */
   readonly words: string
+}
+
+/** A question as it was typed. */
+export interface TypedQuestion extends ResourceQuestion {
+  /** What may be a mistake: a resource that the server does not have, or an unknown verb. */
+  readonly warnings: readonly string[]
 }
 
 interface Found {
@@ -20,22 +27,27 @@ interface Found {
 
 /**
  * Parses the arguments: a path, or a resource as in kubectl: `deploy`, `deployments.apps`, `deployments.apps/web`.
- * A resource that is not in the discovery of the server is used unchanged.
+ * A resource that is not in the discovery of the server is used unchanged, with a warning.
  */
 export async function findResource(
   client: JsonClient,
   asked: Asked,
   scope: ResourceScope,
-): Promise<ResourceQuestion> {
+): Promise<TypedQuestion> {
   const { verb } = asked
   if (asked.resource.startsWith('/')) {
     const path = asked.resource
-    return { attributes: { nonResourceAttributes: { verb, path } }, words: `${verb} ${path}` }
+    const attributes = { nonResourceAttributes: { verb, path } }
+    return { attributes, words: `${verb} ${path}`, warnings: pathWarnings(verb) }
   }
   const [typed = '', ownName = ''] = asked.resource.split('/')
-  const found = (await discover(client, typed)) ?? asTyped(typed)
-  const name = asked.name ?? ownName
-  return questionOf(verb, found, name, scope)
+  const discovered = await discover(client, typed)
+  const found = typeof discovered === 'string' ? asTyped(typed) : discovered
+  const question = questionOf(verb, found, asked.name ?? ownName, scope)
+  return {
+    ...question,
+    warnings: resourceWarnings(verb, { ...found, isMissing: discovered === 'missing' }),
+  }
 }
 
 function questionOf(verb: string, found: Found, name: string, scope: ResourceScope): ResourceQuestion {
@@ -57,14 +69,19 @@ function asTyped(typed: string): Found {
 
 const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 
-/** The core group first, then in the order of discovery; the preferred version of each. */
-async function discover(client: JsonClient, typed: string): Promise<Found | undefined> {
+/**
+ * The core group first, then in the order of discovery; the preferred version of each. `missing`: the server does not have the
+ * resource; `unknown`: it does not tell all of its resources.
+ */
+async function discover(client: JsonClient, typed: string): Promise<Found | 'missing' | 'unknown'> {
+  let isWhole = true
   for (const path of ['/api', '/apis']) {
     const { status, body } = await client(path, { accept }).catch(() => ({ status: 0, body: undefined }))
     const found = status === 200 ? findIn(body as DiscoveredGroups, typed.toLowerCase()) : undefined
     if (found !== undefined) return found
+    isWhole &&= status === 200
   }
-  return undefined
+  return isWhole ? 'missing' : 'unknown'
 }
 
 function findIn({ items = [] }: DiscoveredGroups, typed: string): Found | undefined {

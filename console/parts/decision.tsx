@@ -8,7 +8,7 @@ interface DecisionProps {
 }
 
 /** A decision as a picture: the question, each step in its order with its opinion, and the result. */
-export function Decision({ answered: { question, explained }, user }: DecisionProps): JSX.Element {
+export function Decision({ answered: { question, explained, warnings }, user }: DecisionProps): JSX.Element {
   const { allowed, reason, explanation } = explained
   const { steps = [], missing = [], limited } = explanation ?? {}
   return (
@@ -19,6 +19,9 @@ export function Decision({ answered: { question, explained }, user }: DecisionPr
           <div>
             <strong>{user}</strong>
             <p>{question.words}</p>
+            {warnings.map(warning => (
+              <p key={warning}>Warning: {warning}</p>
+            ))}
           </div>
         </li>
         {steps.map((step, i) => (

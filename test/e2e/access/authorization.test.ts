@@ -133,6 +133,17 @@ describe('authorization, from outside', function () {
     assert.match(allowed.stdout, /allowed: .*RoleBinding "list-configmaps-/)
   })
 
+  it('warns of resources and verbs that the server does not have', async () => {
+    const { code, stdout, stderr } = await explain('alice', team, 'frob', 'nothings')
+    assert.equal(code, 0)
+    assert.match(stdout, /^Yes: You may frob nothings /)
+    assert.equal(
+      stderr,
+      "Warning: the server doesn't have a resource type 'nothings'\nWarning: verb 'frob' is not a known verb\n",
+    )
+    assert.equal((await explain('alice', team, 'list', 'cm')).stderr, '')
+  })
+
   it('explains missing rules to members, and nothing to users without access', async () => {
     const member = await explain('bob', team, 'get', 'secrets', 'token')
     assert.match(member.stdout, /shown to users who may create subjectaccessreviews/)
