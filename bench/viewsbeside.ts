@@ -177,7 +177,10 @@ async function measuredGo(oriel: Installation, red: GoRed): Promise<readonly Row
   ]
 }
 
-/** One filtered view over HTTP: as a View in YAML, as a plugin in TypeScript, and with `KCP_SOURCE` as a program with kcp's framework in Go. */
+/**
+ * One filtered view over HTTP: as a View in YAML, as a plugin in TypeScript, and with `KCP_SOURCE` as a program with
+ * kcp's framework in Go.
+ */
 export const viewsBeside: Benchmark = async ({ progress }) => {
   const oriel = await startInstallation({ plugins: [() => views, typescript] })
   progress('writing objects')

@@ -32,7 +32,10 @@ export const leavingAnnotation = 'internal.oriel.dev/leaving'
 export const dumpAnnotation = 'internal.oriel.dev/dump'
 /** Whether the shard of kcp has asked for entries, and whether it gets any: a migration ends before its switch only without. */
 export const dumpStates = { awaited: 'awaited', begun: 'begun', refused: 'refused' } as const
-/** On a LogicalCluster that has moved: the revision of its arrival here, the last one of the shard before, and how often it moved, `12,345,1`. */
+/**
+ * On a LogicalCluster that has moved: the revision of its arrival here, the last one of the shard before, and how often
+ * it moved, `12,345,1`.
+ */
 export const movedAnnotation = 'internal.oriel.dev/moved'
 export const inactiveAnnotation = 'core.kcp.io/inactive'
 /** On a LogicalCluster: the maximum number of objects. */

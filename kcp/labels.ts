@@ -35,7 +35,10 @@ export const regionLabel = 'region'
 export const claimLabelPrefix = 'claimed.internal.apis.kcp.io/'
 /** On an APIBinding: the hash of the export that it refers to (`apis.InternalAPIBindingExportLabelKey`). */
 export const exportLabel = 'internal.apis.kcp.io/export'
-/** The claim label's value on a binding, for the export that the binding itself refers to (`permissionclaims.ToReflexiveAPIBindingLabelKeyAndValue`). */
+/**
+ * The claim label's value on a binding, for the export that the binding itself refers to
+ * (`permissionclaims.ToReflexiveAPIBindingLabelKeyAndValue`).
+ */
 export const reflexiveClaimValue = base62(Buffer.from([...Array(28).keys()].map(i => i % 10)))
 
 /** The hash of `<cluster>:<name>`: the value of `exportLabel`, and the name part of claim labels. */

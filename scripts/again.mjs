@@ -1,5 +1,6 @@
-// Runs the files of the tests that failed once more, one after another. A test that passes then is flaky: a defect of the test or of Oriel, but
-// no reason to refuse a commit that did not cause it. A test that fails twice has failed. `.ci/run` calls it and names them.
+// Runs the files of the tests that failed once more, one after another. A test that passes then is flaky: a defect of
+// the test or of Oriel, but no reason to refuse a commit that did not cause it. A test that fails twice has failed.
+// `.ci/run` calls it and names them.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

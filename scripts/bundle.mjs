@@ -8,7 +8,10 @@ import { build } from 'esbuild'
 const require = createRequire(import.meta.url)
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Writes `oriel.cjs`, which `bin` names, `main.cjs`, which it runs, its threads `yamlworker.cjs` and `patternworker.cjs`, and the folder `console`, with their source maps, into an empty folder. */
+/**
+ * Writes `oriel.cjs`, which `bin` names, `main.cjs`, which it runs, its threads `yamlworker.cjs` and
+ * `patternworker.cjs`, and the folder `console`, with their source maps, into an empty folder.
+ */
 export async function bundle(folder) {
   rmSync(folder, { recursive: true, force: true })
   await Promise.all([

@@ -42,8 +42,8 @@ const commands = {
 }
 
 /**
- * Writes programs with the names of kcp's into `folder`, which start those of an arrangement, and returns the environment that names them. `kcps(name)` is the path of a
- * program of kcp; `oriel` is the command line of Oriel.
+ * Writes programs with the names of kcp's into `folder`, which start those of an arrangement, and returns the
+ * environment that names them. `kcps(name)` is the path of a program of kcp; `oriel` is the command line of Oriel.
  */
 export function writePrograms({ root, other = root, proxy, cache, views }, { folder, kcps, oriel }) {
   const line = (name, whose) => {

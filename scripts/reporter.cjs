@@ -1,4 +1,5 @@
-// The progress of the tests at a terminal, dots elsewhere. A failure is named at once, with its reason. Both end with mocha's counts, what did not run and the seed.
+// The progress of the tests at a terminal, dots elsewhere. A failure is named at once, with its reason. Both end with
+// mocha's counts, what did not run and the seed.
 const { appendFileSync } = require('node:fs')
 const { reporters } = require('mocha')
 const omitted = require('./omitted.cjs')

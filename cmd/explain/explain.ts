@@ -6,8 +6,8 @@ import { mountIn } from './mountidentity.ts'
 import type { Asked, Explained, ExplainOptions, ResourceQuestion } from './resourcequestion.ts'
 
 /**
- * Requests an explanation from the server and prints it, after warnings on standard error. Returns the exit code: 1 when the action is denied, except for
- * YAML output, which is for pipes. Throws `StartError` on invalid arguments.
+ * Requests an explanation from the server and prints it, after warnings on standard error. Returns the exit code: 1
+ * when the action is denied, except for YAML output, which is for pipes. Throws `StartError` on invalid arguments.
  */
 export async function explain(asked: Asked, options: ExplainOptions): Promise<number> {
   const connection = await connectionOf(options)

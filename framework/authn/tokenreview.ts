@@ -29,7 +29,10 @@ export function userIn({ status = {} }: TokenReview): UserInfo {
 /** Milliseconds for which an accepted token is cached, and a rejected one. A revoked token works no longer. */
 const [longest, shortest] = [10_000, 1_000]
 
-/** Users by TokenReviews of another server, with a cache. `key` selects the cached result. Throws what `reviewVerdicts` and `userIn` throw. */
+/**
+ * Users by TokenReviews of another server, with a cache. `key` selects the cached result. Throws what `reviewVerdicts`
+ * and `userIn` throw.
+ */
 export type ReviewedUsers = (
   key: string,
   source: string | undefined,

@@ -12,7 +12,10 @@ export interface Join {
   readonly joined: Informer
   /** The joined object of an object, in the same logical cluster; '' is the namespace of cluster-scoped ones. undefined: none. */
   readonly key: (object: Item) => Pick<ObjectKey, 'namespace' | 'name'> | undefined
-  /** The annotations by name. The functions get the joined object, or undefined where there is none, and return undefined for no annotation. */
+  /**
+   * The annotations by name. The functions get the joined object, or undefined where there is none, and return
+   * undefined for no annotation.
+   */
   readonly annotations: Readonly<Record<string, (joined: Item | undefined) => string | undefined>>
 }
 

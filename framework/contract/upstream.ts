@@ -66,8 +66,8 @@ export interface Outbound {
   /** Sends one GET. Throws a `StatusError` for endpoints that the address policy refuses or that cannot be reached. */
   get(endpoint: UpstreamEndpoint, path: string, signal: AbortSignal): Promise<UpstreamResponse>
   /**
-   * Why the address policy refuses a URL, or the token of the client for it, with the flag that changes that; undefined when it allows the URL, and for a host that
-   * is unknown. Looks up the host.
+   * Why the address policy refuses a URL, or the token of the client for it, with the flag that changes that; undefined
+   * when it allows the URL, and for a host that is unknown. Looks up the host.
    */
   refusalOf(url: string, identity?: MountIdentity): Promise<string | undefined>
 }

@@ -52,7 +52,10 @@ const pauses = { first: 100, longest: 30_000 }
 /** After a 404: no event reports that the definition of the kind was created. */
 const pausesUntilServed = { first: 100, longest: 2_000 }
 
-/** Lists and watches; continues the watch after its last event, and lists again if that revision has expired, or the server does not have it. */
+/**
+ * Lists and watches; continues the watch after its last event, and lists again if that revision has expired, or the
+ * server does not have it.
+ */
 async function keepUp(source: Source, copy: LocalCopy, isSynced: () => void): Promise<void> {
   const { log, signal } = source
   let position: string | undefined

@@ -29,8 +29,8 @@ interface Reader {
 }
 
 /**
- * The value of `parseJson`, in steps. Throws `SyntaxError`, also for nesting deeper than `maxDepth`, too many values or members, and too long
- * texts.
+ * The value of `parseJson`, in steps. Throws `SyntaxError`, also for nesting deeper than `maxDepth`, too many values or
+ * members, and too long texts.
  */
 export function* parseJsonSteps(text: string, limits: StepLimits = {}): Generator<void, unknown> {
   const { atOnce: most, members, ...others } = { ...defaultLimits, ...limits }

@@ -59,9 +59,9 @@ const step = <T>({ tracing }: Pipeline, name: string, work: () => Awaitable<T>):
   tracing === undefined ? work() : tracing.step(name, work)
 
 /**
- * Answers one request. The steps, in order: wait for changes of other servers, route, deadline, authentication, impersonation, limits, authorization,
- * dispatch. Each step adds what it found to the exchange; a failed step throws a `StatusError`. A step that finds its answer
- * in memory returns it without a promise.
+ * Answers one request. The steps, in order: wait for changes of other servers, route, deadline, authentication,
+ * impersonation, limits, authorization, dispatch. Each step adds what it found to the exchange; a failed step throws a
+ * `StatusError`. A step that finds its answer in memory returns it without a promise.
  */
 export function answerRequest(pipeline: Pipeline, exchange: Exchange): Awaitable<Answer | Forwarding> {
   const waiting = caughtUp(pipeline, exchange)

@@ -12,8 +12,8 @@ export interface StaticFile {
 export type StaticFiles = ReadonlyMap<string, StaticFile>
 
 /**
- * The page loads scripts, styles and data from this server only, has no inline scripts, makes no markup of texts, and is in no frame. No page
- * that opened it, and none that it opens, reaches its window.
+ * The page loads scripts, styles and data from this server only, has no inline scripts, makes no markup of texts, and
+ * is in no frame. No page that opened it, and none that it opens, reaches its window.
  */
 const protection = {
   'Content-Security-Policy': [

@@ -41,7 +41,10 @@ const environments: Readonly<Record<'claims' | 'user', Environment>> = {
 /** The cost of all expressions about one token: that of all expressions of one request in Kubernetes. */
 const budgetOfToken = 10_000_000
 
-/** The CEL expressions of an AuthenticationConfiguration (`k8s.io/apiserver/pkg/authentication/cel`): of `claims`, a dynamic map, or of `user`. */
+/**
+ * The CEL expressions of an AuthenticationConfiguration (`k8s.io/apiserver/pkg/authentication/cel`): of `claims`, a
+ * dynamic map, or of `user`.
+ */
 export const tokenExpressions: ExpressionCompiler = {
   compile(source, variable) {
     const result = check(source, environments[variable])

@@ -70,8 +70,8 @@ export type Decodes = Map<JSONSchemaProps, Decode>
 
 /**
  * Compiles pruning, removal of nulls and defaulting (rules.md 7.18 to 7.22), and what is below the properties of the schema when it is
- * needed. Throws if the schema is nested too deep, and a `DefaultsLimitError` with a strict `allowance`; the returned function throws `UnreadableError`, and a
- * `DefaultsLimitError` unless it gets a limit that is not strict.
+ * needed. Throws if the schema is nested too deep, and a `DefaultsLimitError` with a strict `allowance`; the returned
+ * function throws `UnreadableError`, and a `DefaultsLimitError` unless it gets a limit that is not strict.
  */
 export function compilePruning(
   schema: JSONSchemaProps,

@@ -4,7 +4,10 @@ const clusterOf = (key: string): string => {
   return bar < 0 ? key : key.slice(0, bar)
 }
 
-/** Unique keys that wait; the next is of the logical cluster at the front, which then moves to the end: none waits for all keys of another. */
+/**
+ * Unique keys that wait; the next is of the logical cluster at the front, which then moves to the end: none waits for
+ * all keys of another.
+ */
 export class KeysInTurn {
   readonly #byCluster = new Map<string, Set<string>>()
   #size = 0

@@ -27,7 +27,10 @@ export type ConvertObjects = <T>(
 const group = 'apiextensions.k8s.io'
 const supported = ['v1', 'v1beta1']
 
-/** Timeout of a conversion in seconds, however many reviews it has. Several readers share the result, so that no reader cancels the call. */
+/**
+ * Timeout of a conversion in seconds, however many reviews it has. Several readers share the result, so that no reader
+ * cancels the call.
+ */
 const timeoutSeconds = 30
 
 /** Conversions whose results exist at a time. A response of 8 MiB takes ten times as much memory when it is decoded. */

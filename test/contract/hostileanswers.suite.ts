@@ -8,7 +8,10 @@ import { ask, protocols, testCertificates } from '../support/wire.ts'
 
 type Pass = (request: IncomingMessage, response: ServerResponse) => void
 
-/** What a server in front of another one does with these responses, which are no HTTP or not quite. `passTo` gets the URL of that server. */
+/**
+ * What a server in front of another one does with these responses, which are no HTTP or not quite. `passTo` gets the
+ * URL of that server.
+ */
 export function breaksOneResponseAtMost(
   answers: Readonly<Record<string, string>>,
   passTo: (url: string) => Pass,

@@ -40,7 +40,10 @@ interface Kept {
   readonly set: ApiSet
 }
 
-/** Users whose resources in `*` are kept, and for how many milliseconds after a query: they have the definitions of clusters that may be deleted. */
+/**
+ * Users whose resources in `*` are kept, and for how many milliseconds after a query: they have the definitions of
+ * clusters that may be deleted.
+ */
 const kept = { max: 200, ttl: 60_000 }
 
 /** The resources that queries are about: those of the logical clusters that the user can access. */

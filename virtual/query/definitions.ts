@@ -10,8 +10,8 @@ export interface Definition {
 export type DefinitionOf = (cluster: string) => ApiResource | undefined
 
 /**
- * Logical clusters in the order of their creation, then of their names: a workspace that another tenant makes later is behind those that the
- * user knows. `createdAt` returns RFC 3339 texts.
+ * Logical clusters in the order of their creation, then of their names: a workspace that another tenant makes later is
+ * behind those that the user knows. `createdAt` returns RFC 3339 texts.
  */
 export function oldestFirst(
   names: readonly string[],

@@ -88,8 +88,8 @@ function accept(names: DefinedNames, before: Partial<DefinedNames>, { resources,
 }
 
 /**
- * The status of a definition, given the names that others of its group have in its logical cluster. Names that were accepted before stay accepted (rules.md 7.45; apiextensions-apiserver
- * `pkg/controller/status/naming_controller.go`).
+ * The status of a definition, given the names that others of its group have in its logical cluster. Names that were
+ * accepted before stay accepted (rules.md 7.45; apiextensions-apiserver `pkg/controller/status/naming_controller.go`).
  */
 export function namingStatus(crd: CustomResourceDefinition, taken: Taken): CrdStatus {
   const naming = accept(crd.spec.names, crd.status?.acceptedNames ?? {}, taken)

@@ -45,7 +45,8 @@ describe('reviews', function () {
     return JSON.parse(answer).status
   }
 
-  // The table of kcp's TestSubjectAccessReview (`test/e2e/authorizer/subjectaccessreview_test.go`); `here` is the workspace's logical cluster.
+  // The table of kcp's TestSubjectAccessReview (`test/e2e/authorizer/subjectaccessreview_test.go`); `here` is the
+  // workspace's logical cluster.
   const rows: readonly (readonly [string, (here: string) => Subject, boolean])[] = [
     ['a normal user', () => ({ user: 'user', groups: admin }), true],
     [
