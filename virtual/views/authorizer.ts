@@ -14,26 +14,24 @@ import {
   loopback,
   type Params,
   type RequestContext,
-  type UserInfo,
   viewDecision,
 } from '../../framework/index.ts'
 import type { ResourceRequest } from '../../framework/request/requestinfo.ts'
 import { resources, viewsGroup } from '../../kcp/index.ts'
-import { actAs, consumerSteps, inCluster } from '../shared/exports/authorizer.ts'
+import {
+  type AskingContext,
+  actAs,
+  type ContentAuthorizer,
+  consumerSteps,
+  inCluster,
+} from '../shared/exports/authorizer.ts'
 import type { Exports } from '../shared/exports/exports.ts'
 import type { ClusterIndex } from '../shared/facts/clusterindex.ts'
 import type { ViewApis } from './apis.ts'
 import { partSteps } from './explanationsteps.ts'
 import type { ViewObject, ViewParams, ViewResource } from './types.ts'
 
-type Context = Omit<RequestContext<ViewParams>, 'actAs'>
-
-/** Authorizes and explains requests to Views, and selects the user as whom they act. */
-export interface ViewAuthorizer {
-  authorize(ctx: Context): Promise<Decision>
-  explain(ctx: Context): Promise<Decision>
-  actAs(ctx: Context): UserInfo
-}
+type Context = AskingContext<ViewParams>
 
 const self = 'virtual.views'
 
@@ -48,7 +46,7 @@ export interface ViewAuthorizerOptions {
  * Checks `views/content` in the workspace of the View, the verbs of the View, and then what its source checks. All have
  * to allow; the client reads only `access denied`.
  */
-export function viewAuthorizer(options: ViewAuthorizerOptions): ViewAuthorizer {
+export function viewAuthorizer(options: ViewAuthorizerOptions): ContentAuthorizer<ViewParams> {
   const stepsFor = (ctx: Context): readonly ViewStep[] => {
     const object = options.apis.find(ctx.params)?.object as ViewObject | undefined
     const { owner: cluster } = ctx.params
@@ -166,9 +164,7 @@ async function ownCluster(host: Host, ctx: Context): Promise<Decision> {
   return { ...(await inCluster(own, host)), authorizer: by }
 }
 
-type Changed<P extends Params> = Omit<RequestContext<P>, 'actAs'>
-
 const changed = <P extends Params>(
   ctx: Context,
   changes: { readonly params: P; readonly cluster?: string },
-): Changed<P> => contextWith(ctx as unknown as RequestContext<P>, changes)
+): AskingContext<P> => contextWith(ctx as unknown as RequestContext<P>, changes)

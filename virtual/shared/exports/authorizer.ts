@@ -14,6 +14,7 @@ import {
   deny,
   type Host,
   loopback,
+  type Params,
   type RequestContext,
   type ResourceRequest,
   type UserInfo,
@@ -32,14 +33,17 @@ import {
 import { claimedGroup, sameClaim } from './claims.ts'
 import { type ExportParams, type Exports, mayUseContent } from './exports.ts'
 
-type Context = Omit<RequestContext<ExportParams>, 'actAs'>
+/** What authorization knows of a request: it selects the user as whom the view acts. */
+export type AskingContext<P extends Params> = Omit<RequestContext<P>, 'actAs'>
 
-/** Authorizes and explains requests to the view, and selects the user as whom the view acts. */
-export interface ExportAuthorizer {
-  authorize(ctx: Context): Promise<Decision>
-  explain(ctx: Context): Promise<Decision>
-  actAs(ctx: Context): UserInfo
+/** Authorizes and explains requests to a view whose content is a right, and selects the user as whom the view acts. */
+export interface ContentAuthorizer<P extends Params> {
+  authorize(ctx: AskingContext<P>): Promise<Decision>
+  explain(ctx: AskingContext<P>): Promise<Decision>
+  actAs(ctx: AskingContext<P>): UserInfo
 }
+
+type Context = AskingContext<ExportParams>
 
 const self = 'virtual.apiexport'
 const contentStep = `${self}.content`
@@ -49,7 +53,7 @@ const contentStep = `${self}.content`
  * claimed exports, and the logical cluster of the consumer (kcp `pkg/virtual/apiexport/authorizer`). All have to
  * allow; the client reads only `access denied`.
  */
-export function exportAuthorizer(host: Host, exports: Exports): ExportAuthorizer {
+export function exportAuthorizer(host: Host, exports: Exports): ContentAuthorizer<ExportParams> {
   const content = async (ctx: Context): Promise<Decision> =>
     clusterDecision(ctx.params.provider, contentStep, await mayUseContent(host, ctx, ctx.params))
   const stepsFor = (ctx: Context): readonly ViewStep[] => {
