@@ -57,17 +57,20 @@ export interface APIBinding extends KubeObject {
   }
 }
 
+/** `spec.names` of an APIResourceSchema and of a CustomResourceDefinition. */
+export interface DefinedNames {
+  readonly plural: string
+  readonly singular?: string
+  readonly kind: string
+  readonly listKind?: string
+  readonly shortNames?: readonly string[]
+  readonly categories?: readonly string[]
+}
+
 export interface APIResourceSchema extends KubeObject {
   readonly spec: {
     readonly group: string
-    readonly names: {
-      readonly plural: string
-      readonly singular?: string
-      readonly kind: string
-      readonly listKind?: string
-      readonly shortNames?: readonly string[]
-      readonly categories?: readonly string[]
-    }
+    readonly names: DefinedNames
     readonly scope: 'Cluster' | 'Namespaced'
     readonly nameValidation?: string
     readonly versions: readonly {

@@ -10,6 +10,7 @@ export {
   pathSegmentErrors,
   qualifiedNameErrors,
 } from '../framework/meta/names.ts'
+export type { DefinedNames } from '../kcp/apis.ts'
 export { validateAPIResourceSchema } from './apiresourceschema.ts'
 export { columnsOf, selectableFieldsOf } from './columns.ts'
 export { compileCached, compileSchema, schemaCache } from './compile.ts'
@@ -27,7 +28,6 @@ export { JsonPathError } from './jsonpath/parser.ts'
 export {
   allVerbs,
   apiResourcesOf,
-  type DefinedNames,
   definitionOf,
   type ResourceWiring,
   readOnlyResourcesOf,

@@ -5,6 +5,7 @@ import type { JSONSchemaProps } from '../framework/meta/jsonschema.ts'
 import { apiVersionOf, groupResource, type KubeObject } from '../framework/meta/object.ts'
 import type { Params } from '../framework/request/path.ts'
 import type { Verb } from '../framework/request/requestinfo.ts'
+import type { DefinedNames } from '../kcp/apis.ts'
 import { columnsOf, selectableFieldsOf } from './columns.ts'
 import { compileCached } from './compile.ts'
 import { type WebhookService, webhookUrl } from './crd/conversion.ts'
@@ -132,16 +133,6 @@ function storageVersionHash(definition: KindDefinition): string {
   const version = definition.versions.find(v => v.storage)?.name ?? ''
   const text = `${definition.group}/${version}/${definition.names.kind}`
   return createHash('sha256').update(text).digest().subarray(0, 8).toString('base64')
-}
-
-/** `spec.names` of a CustomResourceDefinition and of an APIResourceSchema. */
-export interface DefinedNames {
-  readonly plural: string
-  readonly singular?: string
-  readonly kind: string
-  readonly listKind?: string
-  readonly shortNames?: readonly string[]
-  readonly categories?: readonly string[]
 }
 
 interface SchemaVersion {

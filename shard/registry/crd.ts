@@ -1,8 +1,8 @@
 import type { ErrorSteps } from '../../framework/meta/errorsteps.ts'
 import { type KubeObject, timestamp } from '../../framework/meta/object.ts'
+import type { DefinedNames } from '../../kcp/apis.ts'
 import { defaultCustomResourceDefinition, validateCustomResourceDefinition } from '../../openapi/crd/crd.ts'
 import { nameErrors } from '../../openapi/crd/names.ts'
-import type { DefinedNames } from '../../openapi/resource.ts'
 import { withMetadata } from './strategy.ts'
 
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'

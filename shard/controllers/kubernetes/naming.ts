@@ -1,6 +1,6 @@
 import type { Informer, Informers } from '../../../framework/contract/informer.ts'
 import type { ClusterName } from '../../../framework/meta/object.ts'
-import type { DefinedNames } from '../../../openapi/resource.ts'
+import type { DefinedNames } from '../../../kcp/apis.ts'
 import { nameKey, namesInUse } from '../../bindings/namesinuse.ts'
 import { kindName, namesOf } from '../../bindings/namingconflicts.ts'
 import {
