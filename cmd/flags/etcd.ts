@@ -1,14 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { EtcdAccessFlags } from '../files/etcdaccess.ts'
 import { duration, truth } from './values.ts'
 
 /** How to reach a store in etcd; the names are those of kube-apiserver where it has the flag. */
-export interface EtcdAccessPrefix {
+export interface EtcdAccessPrefix extends EtcdAccessFlags {
   readonly etcdPrefix: string
-  readonly etcdCafile?: string
-  readonly etcdCertfile?: string
-  readonly etcdKeyfile?: string
-  readonly etcdUser?: string
-  readonly etcdPasswordFile?: string
 }
 
 export interface EtcdFlags extends EtcdAccessPrefix {

@@ -78,13 +78,7 @@ function decodeAll(path: string): readonly string[] {
   })
 }
 
-interface Target {
-  readonly resource: string
-  readonly identity?: string
-  readonly subresource: string
-  readonly namespace: string
-  readonly name: string
-}
+type Target = Pick<ResourceRequest, 'resource' | 'identity' | 'subresource' | 'namespace' | 'name'>
 
 /**
  * From part `at` on: `namespaces/<ns>/<resource>…` or `<resource>…`; `namespaces/<ns>[/status|finalize]` is the namespace
