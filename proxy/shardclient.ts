@@ -21,7 +21,10 @@ export function createShardClient(access: ServerAccess): PeerClient {
   const ask = (path: string, { method = 'GET', body, signal }: Wanted): Promise<OutgoingResponse> =>
     answered(
       client.request({
-        ...{ origin, path: base + path, method, signal },
+        origin,
+        path: base + path,
+        method,
+        signal,
         headers: {
           accept: 'application/json',
           'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',

@@ -50,7 +50,11 @@ export function shardBackend(options: BackendOptions): Backend {
   }
   const exists = (cluster: ClusterName): boolean => clusters.of(cluster) !== undefined
   const wildcard = wildcardApis({
-    ...{ cache, common, clusters, storage, hasCopies },
+    cache,
+    common,
+    clusters,
+    storage,
+    hasCopies,
     resourcesOf: served.resourcesOf,
   })
   return {

@@ -129,12 +129,16 @@ const copiesIn = (deps: Omit<CacheServerDeps, 'published'>): CacheServerDeps => 
   published: new PublishedCopies(deps),
 })
 
-/** kcp's controllers; the ones of plain Kubernetes are not among them. */
-function kcpControllers(host: ShardHost, parts: Parts): readonly Controller[] {
-  const { backend, client, content, informers, log } = host
-  const { sharding, shard, cacheServer: caching, ...given } = parts
-  const deps: KcpControllerDeps = {
-    ...{ client, content, informers, log, shard },
+function controllerDeps(
+  { backend, client, content, informers, log }: ShardHost,
+  { sharding, shard, cacheServer: _cacheServer, ...given }: Parts,
+): KcpControllerDeps {
+  return {
+    client,
+    content,
+    informers,
+    log,
+    shard,
     ...given,
     ...(sharding?.connectViews && { connectViews: sharding.connectViews }),
     sources: bindingSources(informers),
@@ -142,6 +146,12 @@ function kcpControllers(host: ShardHost, parts: Parts): readonly Controller[] {
     apis: cluster => backend.apis(cluster),
     place: path => backend.place?.(path),
   }
+}
+
+/** kcp's controllers; the ones of plain Kubernetes are not among them. */
+function kcpControllers(host: ShardHost, parts: Parts): readonly Controller[] {
+  const { sharding, cacheServer: caching } = parts
+  const deps = controllerDeps(host, parts)
   const migrations = migrationController(deps)
   const cacheServer = caching?.own
   const copied = cacheServer && copiesIn({ ...deps, cacheServer, migrations: migrations.resource })

@@ -65,6 +65,11 @@ export interface WiredBackend {
   readonly refusalOfWrites: Inactive['refusalOfWrites']
 }
 
+function ownUrlsOf({ externalUrl }: ShardOptions): () => readonly string[] {
+  const urls = externalUrl === undefined ? [] : [externalUrl]
+  return () => urls
+}
+
 /** Connects storage, definitions and the workspace tree to the cache. */
 export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBackend {
   const { cache, informers, authorizer, plugins, computed } = parts
@@ -82,7 +87,8 @@ export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBa
     ...versioning(webhook => conversionWebhook(webhook, conversions)),
     computed,
     virtual: virtualResources({
-      ...{ informers, shared },
+      informers,
+      shared,
       resolve: path => backend.resolve(path) ?? amongCopies(informers, path),
       apis: cluster => backend.apis(cluster),
       viewed: options.viewed,
@@ -98,8 +104,7 @@ export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBa
     ends,
   }
   const clusters = createClusterApis(served)
-  const ownUrls = options.externalUrl === undefined ? [] : [options.externalUrl]
-  const tree = createWorkspaceTree(() => ownUrls)
+  const tree = createWorkspaceTree(ownUrlsOf(options))
   followDefinitions(cache, clusters)
   followWorkspaces(cache, tree)
   const sources = { cache, wiring, served, clusters, tree, authorizer, inactive }

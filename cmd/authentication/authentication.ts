@@ -58,7 +58,10 @@ export function accountKeys(
   const [issuer = audience, ...formerIssuers] = options.serviceAccountIssuer ?? []
   const life = options.serviceAccountMaxTokenExpiration
   return {
-    ...{ keys, issuer, formerIssuers, audiences: audiencesOf(options) },
+    keys,
+    issuer,
+    formerIssuers,
+    audiences: audiencesOf(options),
     ...(life === undefined ? {} : { longest: Math.floor(life / 1000) }),
   }
 }

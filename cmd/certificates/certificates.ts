@@ -38,7 +38,10 @@ export function issueAuthority(): KeyPair {
   // The name is unique because verifiers look up authorities by name.
   const name = nameOf(`oriel-ca@${randomBytes(4).toString('hex')}`)
   const certificate = certify(privateKey, {
-    ...{ subject: name, issuer: name, publicKey, days: 3650 },
+    subject: name,
+    issuer: name,
+    publicKey,
+    days: 3650,
     extensions: [
       critical('2.5.29.19', sequence(truth, integer(Buffer.of(0)))),
       critical('2.5.29.15', bitString(Buffer.of(usages.certSign | usages.crlSign), 1)),
@@ -63,7 +66,10 @@ function issue(authority: KeyPair, commonName: string, purposes: readonly Buffer
   const issuer = new X509Certificate(authority.certificate)
   const { publicKey, privateKey } = newKeys()
   const certificate = certify(createPrivateKey(authority.key), {
-    ...{ subject: nameOf(commonName), issuer: subjectOf(issuer), publicKey, days: 365 },
+    subject: nameOf(commonName),
+    issuer: subjectOf(issuer),
+    publicKey,
+    days: 365,
     extensions: [
       critical('2.5.29.19', sequence()),
       critical('2.5.29.15', bitString(Buffer.of(usages.digitalSignature), 7)),

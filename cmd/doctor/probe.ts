@@ -58,7 +58,9 @@ async function certificateOf({ ca }: ServerAccess, url: string): Promise<SeenCer
   const { hostname, port } = new URL(url)
   const host = hostname.replace(/^\[|\]$/g, '')
   const socket = connect({
-    ...{ host, port: Number(port || 443), rejectUnauthorized: false },
+    host,
+    port: Number(port || 443),
+    rejectUnauthorized: false,
     ...(isIP(host) === 0 && { servername: host }),
     ...(ca !== undefined && { ca }),
   })

@@ -33,19 +33,29 @@ const deciders: Readonly<Record<string, (url: ViewUrl, verb: string) => Target |
   apiexport: ({ params: [cluster = '', name = ''] }, verb) => contentTarget(cluster, verb, name),
   replication: ({ params: [cluster = ''] }, verb) => contentTarget(cluster, verb),
   apiresourceschema: ({ params: [cluster = ''] }) => ({
-    ...{ cluster, verb: 'get' },
-    ...{ group: 'apis.kcp.io', resource: 'apibindings' },
+    cluster,
+    verb: 'get',
+    group: 'apis.kcp.io',
+    resource: 'apibindings',
   }),
   views: ({ params: [cluster = '', name = ''] }, verb) => ({
-    ...{ cluster, verb, name },
-    ...{ group: 'views.oriel.dev', resource: 'views', subresource: 'content' },
+    cluster,
+    verb,
+    name,
+    group: 'views.oriel.dev',
+    resource: 'views',
+    subresource: 'content',
   }),
   initializingworkspaces: ({ params: [identifier = ''] }) => typeTarget('initialize', identifier),
   terminatingworkspaces: ({ params: [identifier = ''] }) => typeTarget('terminate', identifier),
 }
 
 const contentTarget = (cluster: string, verb: string, name?: string): Target => ({
-  ...{ cluster, verb, group: 'apis.kcp.io', resource: 'apiexports', subresource: 'content' },
+  cluster,
+  verb,
+  group: 'apis.kcp.io',
+  resource: 'apiexports',
+  subresource: 'content',
   ...(name === undefined ? {} : { name }),
 })
 

@@ -60,7 +60,12 @@ export async function startFrontProxy(
   const flags = await withPort(given)
   const tracing = await prepareTracing(given, log)
   const setup = {
-    ...{ flags, identities, routes, log, directory: directory.path, stopping: signal },
+    flags,
+    identities,
+    routes,
+    log,
+    directory: directory.path,
+    stopping: signal,
     ...(tracing && { tracing }),
   }
   const proxy = await openFrontProxy(setup)
@@ -109,15 +114,19 @@ async function openFrontProxy(setup: FrontProxySetup): Promise<{ close(): Promis
   const { index } = shards
   const { authenticator } = identities.with(shardTokens(index, shards.clientOf))
   const review = accessReviews(index, shards.clientOf)
-  const drop = flags.authenticationDropGroups ?? defaultDropGroups
   const measures = proxyMeasures(createMetrics(), () => index.sizes())
   const metrics = tracing?.measuring(measures.metrics) ?? measures.metrics
   const slices = createSlices()
   const handler = frontProxy({
-    ...{ index, authenticator, review, measures, slices, stopping },
+    index,
+    authenticator,
+    review,
+    measures,
+    slices,
+    stopping,
     fairness: createFairness(fairnessLimits(flags), metrics),
     routes: routes.current,
-    groups: groupFilter(flags.authenticationPassOnGroups ?? [], drop),
+    groups: groupsOf(flags),
     outbound: await openOutbound(flags, 'oriel front-proxy'),
     publicUrl: publicName,
     ...(tracing && { traceHeaders: () => tracing.headers() }),
@@ -138,6 +147,10 @@ async function openFrontProxy(setup: FrontProxySetup): Promise<{ close(): Promis
     },
   }
 }
+
+/** The groups of users that shards get. */
+const groupsOf = ({ authenticationPassOnGroups = [], authenticationDropGroups }: FrontProxyFlags) =>
+  groupFilter(authenticationPassOnGroups, authenticationDropGroups ?? defaultDropGroups)
 
 const checksOf = (index: ShardIndex, stopping: AbortSignal): readonly HealthCheck[] => [
   { name: 'ping', live: true, healthy: () => true },

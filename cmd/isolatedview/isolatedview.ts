@@ -85,7 +85,11 @@ interface Serving extends Made {
 function serve({ socketPath, secret }: IsolatedConfig, log: Logger, { shard, views, urls }: Serving) {
   const version = versionInfo(build())
   return createServer({
-    ...{ host: 'localhost', port: 0, socketPath, log, version },
+    host: 'localhost',
+    port: 0,
+    socketPath,
+    log,
+    version,
     ...shard,
     workspaces: [...views, decisions(views, shard.backend.authorizer)],
     authenticator: privateAuthenticator(secret),

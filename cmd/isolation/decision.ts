@@ -26,7 +26,10 @@ export async function askDecision(process: ViewProcess, ctx: RequestContext): Pr
   const { status, text } = await fetchText(
     process.client,
     {
-      ...{ origin: 'http://view', path: `${decisionsPattern}/clusters/*/decision`, method: 'POST', signal },
+      origin: 'http://view',
+      path: `${decisionsPattern}/clusters/*/decision`,
+      method: 'POST',
+      signal,
       headers: { ...process.headersOf(loopback), 'content-type': 'application/json' },
       body: JSON.stringify(question),
     },

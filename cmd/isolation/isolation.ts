@@ -41,7 +41,9 @@ export async function isolationOfServer(logLevel: LogLevel): Promise<ServedIsola
   const token = newSecret()
   const socket = await openPort({ host: 'localhost', port: 0, socketPath })
   return {
-    ...{ folder, logLevel, shard: { socketPath, token } },
+    folder,
+    logLevel,
+    shard: { socketPath, token },
     tokens: tokenUsers([{ sha256: sha256(token), user: viewProcess }]),
     with: port => ({
       ...port,

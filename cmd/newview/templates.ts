@@ -8,7 +8,10 @@ export const filesOf = (name: string, version: string): Readonly<Record<string, 
 })
 
 const packageOf = (name: string, version: string): object => ({
-  ...{ name, version: '0.0.0', private: true, type: 'module' },
+  name,
+  version: '0.0.0',
+  private: true,
+  type: 'module',
   exports: `./${name}.ts`,
   scripts: {
     test: `node --import jiti/register --test ${name}.test.ts`,

@@ -108,7 +108,10 @@ function measureHistory(metrics: Metrics, { cache }: Pick<Embedded, 'cache'>): v
 function measureStored(metrics: Metrics, { stored }: Pick<Embedded, 'stored'>, limits: QuotaLimits): void {
   const measure = (name: string, help: string, valuesOf: () => Readonly<Record<string, number>>): void => {
     metrics.meter({
-      ...{ kind: 'gauge', name, help, labels: ['limit'] },
+      kind: 'gauge',
+      name,
+      help,
+      labels: ['limit'],
       collect(set) {
         for (const [limit, value] of Object.entries(valuesOf())) set({ limit }, value)
       },

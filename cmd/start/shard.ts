@@ -13,6 +13,7 @@ import { matchesLabels } from '../../framework/selectors/selectors.ts'
 import { tokenExpressions } from '../../openapi/expressions/tokenexpressions.ts'
 import type { DiskSpace, QuotaLimits } from '../../shard/admission/quota/quota.ts'
 import type { Amounts } from '../../shard/admission/quota/tenants.ts'
+import type { TenancyResources } from '../../shard/controllers/host.ts'
 import { openShard, type Shard } from '../../shard/index.ts'
 import { kcpParts, type ShardAddresses } from '../../shard/kcp.ts'
 import { ViewedResources } from '../../shard/published/viewed.ts'
@@ -62,17 +63,10 @@ export interface Embedded extends Shard {
 
 /** Opens the logical clusters of a store, with kcp's controllers, admission and RBAC. */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {
-  const { store, rootCA, log, signal, outbound, quota, disk, eventTtl } = options
-  const { addresses, sharding, cacheServer } = options.sharding
+  const { store, rootCA, log, signal, eventTtl } = options
+  const { addresses, sharding } = options.sharding
   const tenancy = await fill(options, options.sharding)
-  const kcp = kcpParts({
-    ...{ tenancy, shard: addresses, rootCA },
-    ...(sharding && { sharding }),
-    ...(cacheServer && { cacheServer }),
-    ...(outbound && { mountRefusal: outbound.refusalOf }),
-    ...(quota && { quota }),
-    ...(disk && { disk }),
-  })
+  const kcp = kcpOf(options, tenancy)
   const authentication = authenticationOf(options, tenancy.workspaceTypes, kcp.otherTokens)
   const tokens = tokenParts({
     issuer: tokenIssuer(options.authentication.serviceAccounts),
@@ -83,7 +77,11 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
   const viewed = new ViewedResources()
   const shard = await openShard({
     ...kcp,
-    ...{ viewed, store, log, signal, ...(eventTtl !== undefined && { eventTtl }) },
+    viewed,
+    store,
+    log,
+    signal,
+    ...(eventTtl !== undefined && { eventTtl }),
     externalUrl: addresses.externalURL,
     webhookAddresses: addressesOf('--webhook-allow', options.webhookAllow),
     ...(options.loading && { loading: options.loading }),
@@ -101,6 +99,23 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
   return { ...shard, ...more, viewed, viewUrls, authentication: authentication(shard.informers) }
 }
 
+function kcpOf(
+  { rootCA, outbound, quota, disk, sharding: prepared }: EmbeddedOptions,
+  tenancy: TenancyResources,
+): ReturnType<typeof kcpParts> {
+  const { addresses, sharding, cacheServer } = prepared
+  return kcpParts({
+    tenancy,
+    shard: addresses,
+    rootCA,
+    ...(sharding && { sharding }),
+    ...(cacheServer && { cacheServer }),
+    ...(outbound && { mountRefusal: outbound.refusalOf }),
+    ...(quota && { quota }),
+    ...(disk && { disk }),
+  })
+}
+
 const addressesOf = (flag: string, allow: readonly string[] = []): AddressPolicy =>
   createAddressPolicy({ allow, flags: { command: 'oriel start', allow: flag } })
 
@@ -115,7 +130,8 @@ function authenticationOf(
     made ??= authentication.with(
       serviceAccountTokens({
         ...authentication.serviceAccounts,
-        ...{ informers, elsewhere: otherTokens({ informers }) },
+        informers,
+        elsewhere: otherTokens({ informers }),
       }),
       workspaceTokens({
         configurationsOf: workspaceIssuers(informers, workspaceTypes),

@@ -159,7 +159,7 @@ interface Starting {
 
 /** Opens the store and the shard, and answers the requests at the port. */
 async function bringUp(starting: Starting) {
-  const { options, role, port, authentication, rootCA, loading, log, signal } = starting
+  const { options, role, port, authentication, log } = starting
   const [
     store,
     { prepareSharding },
@@ -187,11 +187,7 @@ async function bringUp(starting: Starting) {
   const audit = await prepareAudit(options, log)
   const outbound = await openOutbound(options, 'oriel start')
   const common = { store, authentication, authorization, outbound, quota: quotaLimits(options), disk, log }
-  const shard = await openEmbedded({
-    ...common,
-    ...{ sharding, rootCA, loading, signal },
-    ...embeddedFlags(options),
-  })
+  const shard = await openEmbedded({ ...common, sharding, ...ofShardOnly(starting) })
   const auditor = audit?.auditor(shard, missingFor(shard, authorization))
   const served = { ...common, options, role, port, views, host: shard }
   const server = await serve({ ...served, ...(auditor && { auditor }) })
@@ -209,8 +205,11 @@ const storeOf = (starting: Starting): Promise<Store> => {
 const storeFlags = ({ options: { dataDirectory, ...flags }, role }: Starting) =>
   role.isFirst ? { ...flags, dataDirectory } : flags
 
-/** The flags that the shard uses. */
-const embeddedFlags = (flags: StartFlags) => ({
+/** What only the shard uses. */
+const ofShardOnly = ({ options: flags, rootCA, loading, signal }: Starting) => ({
+  rootCA,
+  loading,
+  signal,
   issuerAllow: flags.issuerAllow ?? [],
   webhookAllow: flags.webhookAllow ?? [],
   ...(flags.eventTtl !== undefined && { eventTtl: flags.eventTtl }),

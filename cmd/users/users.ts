@@ -42,7 +42,10 @@ export async function add(name: string, flags: AddUserFlags): Promise<void> {
   )
   const token = randomBytes(32).toString('base64url')
   const user: StoredUser = {
-    ...{ name, uid: randomUUID(), groups, sha256: sha256(token).toString('hex') },
+    name,
+    uid: randomUUID(),
+    groups,
+    sha256: sha256(token).toString('hex'),
     ...(expires !== undefined && { expires: new Date(Date.now() + expires).toISOString() }),
   }
   if (!(await addUser(dataDirectory, user)))

@@ -59,7 +59,9 @@ async function loaded(origin: PluginOrigin, listed: ListedView, fresh: boolean):
     checkApiVersion(apiVersion, origin)
     const factories = factoriesOf(exported, listed, origin)
     return {
-      ...{ origin, files, isIsolated: false },
+      origin,
+      files,
+      isIsolated: false,
       supervised: by => supervisedFactories({ origin, factories }, by),
       again: () => loaded(origin, listed, true),
     }
@@ -83,7 +85,9 @@ async function loadedInProcess(
     (reports: ProcessReports) => new IsolatedViews({ plugin, views, first, again }, reports).views,
   )
   return {
-    ...{ origin, files, isIsolated: true },
+    origin,
+    files,
+    isIsolated: true,
     supervised: by => views.map((_, i) => host => viewAt(made({ ...by, log: host.log }), i)),
     again: () => loadedInProcess(plugin, isolation),
   }

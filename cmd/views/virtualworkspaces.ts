@@ -115,20 +115,14 @@ async function serve({ flags, log, tracing }: ViewSetup, parts: Parts): Promise<
   const clientCA = allAuthorities(authentication.authorities())
   const plainMetrics = createMetrics()
   const metrics = tracing?.measuring(plainMetrics) ?? plainMetrics
-  const served: readonly VirtualWorkspace[] = viewsOver(
-    [
-      ...remoteWorkspaces.map(unpublished),
-      ...supervise(views, { log, metrics, watch: flags.watch === true, viewUrls }),
-      explanations(() => served),
-    ],
-    { ...shard, log },
-  )
+  const plugins = supervise(views, { log, metrics, watch: flags.watch === true, viewUrls })
   try {
     const server = await createServer({
       host: listening.bindAddress,
       port: listening.port,
       tls: { ...certificate.current, ...(clientCA && { clientCA }) },
-      ...{ workspaces: served, elsewhere: sentenceFor },
+      workspaces: servedViews(plugins, { ...shard, log }),
+      elsewhere: sentenceFor,
       ...shard,
       authenticator: authentication.authenticator,
       isIdentityHeader: isIdentityHeader(authentication.identityHeaders),
@@ -139,13 +133,25 @@ async function serve({ flags, log, tracing }: ViewSetup, parts: Parts): Promise<
       metrics,
       checks: [reachable(connection)],
       viewUrls,
-      ...{ limits: fairnessLimits(flags), connections: connectionLimit(flags, log) },
+      limits: fairnessLimits(flags),
+      connections: connectionLimit(flags, log),
       ...(tracing && { tracing }),
     })
     return tracing === undefined ? server : closingBoth(server, tracing)
   } catch (error) {
     throw listenError(error, listening)
   }
+}
+
+function servedViews(
+  plugins: readonly WorkspaceFactory[],
+  host: Parameters<typeof viewsOver>[1],
+): readonly VirtualWorkspace[] {
+  const served: readonly VirtualWorkspace[] = viewsOver(
+    [...remoteWorkspaces.map(unpublished), ...plugins, explanations(() => served)],
+    host,
+  )
+  return served
 }
 
 /** Removes the publisher of a view: the controllers of the shard publish its URLs. */

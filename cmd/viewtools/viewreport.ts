@@ -43,7 +43,10 @@ function reportOf(
   const seconds = sum('oriel_view_request_seconds_total')
   const starts = sum('oriel_view_process_starts_total')
   return {
-    ...{ view, path, notReady: reason, requests },
+    view,
+    path,
+    notReady: reason,
+    requests,
     refused: sum('oriel_view_requests_total', code => refusals.has(code)),
     errors: sum('oriel_view_requests_total', code => code >= 500 && !refusals.has(code)),
     watches: sum('oriel_view_watches'),

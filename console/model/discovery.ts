@@ -35,7 +35,10 @@ const listablesIn = ({ items = [] }: DiscoveredGroups): readonly Listable[] =>
       resources
         .filter(({ verbs = [] }) => verbs.includes('list'))
         .map(({ resource, scope, verbs = [], responseKind }) => ({
-          ...{ group: metadata?.name ?? '', version, resource, verbs },
+          group: metadata?.name ?? '',
+          version,
+          resource,
+          verbs,
           kind: responseKind?.kind ?? resource,
           isNamespaced: scope === 'Namespaced',
         })),

@@ -98,7 +98,9 @@ function useTable(path: string, { verbs }: Listable): TableState {
   const { api } = useShared()
   const table = useMemo(() => new LiveTable(), [path])
   const [state, setState] = useState<Omit<TableState, 'table'> & { readonly version: number }>({
-    ...{ problem: undefined, isLoaded: false, version: 0 },
+    problem: undefined,
+    isLoaded: false,
+    version: 0,
   })
   const isWatched = verbs.includes('watch')
   useEffect(() => {

@@ -10,7 +10,10 @@ const nameReview: ViewPlugin = (f, { pattern = '^[a-z]+-[a-z]+$' }) =>
     const nameOf = ({ spec }: KubeObject) => (spec as { readonly name?: unknown } | undefined)?.name
     const missing = { type: 'FieldValueRequired', field: 'spec.name', detail: 'a name to review' } as const
     const kind: OwnKind = {
-      ...{ group: 'example.com', version: 'v1', resource: 'namereviews', kind: 'NameReview' },
+      group: 'example.com',
+      version: 'v1',
+      resource: 'namereviews',
+      kind: 'NameReview',
       validate: object => (typeof nameOf(object) === 'string' ? [] : [missing]),
     }
     const review = (cluster: string, name: string) => {

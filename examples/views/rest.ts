@@ -11,7 +11,10 @@ interface Station {
 const rest: ViewPlugin = (f, { url = 'http://127.0.0.1:8080/stations', cluster = 'root', seconds = 5 }) =>
   f.defineVirtualWorkspace('stations', '/services/stations', ({ log }) => {
     const kind: OwnKind = {
-      ...{ group: 'weather.example.com', version: 'v1', resource: 'stations', kind: 'Station' },
+      group: 'weather.example.com',
+      version: 'v1',
+      resource: 'stations',
+      kind: 'Station',
       columns: { Celsius: ({ celsius }) => Number(celsius) },
     }
     const stations = new f.ObjectMap(kind)

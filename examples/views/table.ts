@@ -7,7 +7,10 @@ import type { ViewPlugin } from 'oriel/plugin'
 const table: ViewPlugin = (f, { file = 'books.db', cluster = 'root', seconds = 1 }) =>
   f.defineVirtualWorkspace('books', '/services/books', ({ log }) => {
     const kind: OwnKind = {
-      ...{ group: 'library.example.com', version: 'v1', resource: 'books', kind: 'Book' },
+      group: 'library.example.com',
+      version: 'v1',
+      resource: 'books',
+      kind: 'Book',
       columns: { Title: ({ title }) => String(title), Stock: ({ stock }) => Number(stock) },
       selectableFields: { title: ({ title }) => String(title) },
     }

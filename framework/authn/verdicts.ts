@@ -22,7 +22,10 @@ const mostOfOne = 64 * 1024
 /** `longest`: milliseconds after which a result expires, also if the token is still valid. */
 export function createVerdicts<T extends object>(longest: number): TokenVerdicts<T> {
   const known = new LRUCache<string, T>({
-    ...{ max: remembered, maxSize: mostTogether, maxEntrySize: mostOfOne, ttlAutopurge: false },
+    max: remembered,
+    maxSize: mostTogether,
+    maxEntrySize: mostOfOne,
+    ttlAutopurge: false,
     sizeCalculation: value => JSON.stringify(value).length,
   })
   const asked = new Map<string, Promise<T>>()

@@ -51,7 +51,11 @@ export function resourceOf<P extends Params>(
 ): ApiResource<P> {
   const { group, version, shortNames, namespaced = false, selectableFields, schema = anything } = kind
   return {
-    ...{ group, version, namespaced, verbs, storage: validating(kind, storage) },
+    group,
+    version,
+    namespaced,
+    verbs,
+    storage: validating(kind, storage),
     names: {
       plural: kind.resource,
       singular: kind.kind.toLowerCase(),
@@ -100,6 +104,10 @@ function columnsOf({ columns = {} }: OwnKind): readonly TableColumn[] {
 }
 
 const column = (name: string, type: string, cell: TableColumn['cell']): TableColumn => ({
-  ...{ name, type, cell },
-  ...{ format: '', description: '', priority: 0 },
+  name,
+  type,
+  cell,
+  format: '',
+  description: '',
+  priority: 0,
 })

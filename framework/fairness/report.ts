@@ -27,7 +27,13 @@ export const flowReports = ({ reading, mutating, watching }: Fairness): readonly
 const reportsOf = (priorityLevel: FlowReport['priorityLevel'], seats: Seats): readonly FlowReport[] =>
   [...seats.flows.all()].map(
     ({ user, workspace, executing, waiting, stalled, rejected, lastRejected }): FlowReport => ({
-      ...{ priorityLevel, user: user.name, workspace, executing, waiting, stalled, rejected },
+      priorityLevel,
+      user: user.name,
+      workspace,
+      executing,
+      waiting,
+      stalled,
+      rejected,
       ...(rejected > 0 && { lastRejected: new Date(lastRejected).toISOString() }),
     }),
   )

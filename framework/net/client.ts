@@ -117,7 +117,10 @@ class UndiciClient implements HttpClient {
   async #once({ method = 'GET', origin, path, headers, body, signal }: OutgoingRequest) {
     const agent = await this.dispatcher()
     const sent = agent.request({
-      ...{ origin, path, method, signal },
+      origin,
+      path,
+      method,
+      signal,
       headers: { ...headers, ...this.#options.headers } as Record<string, string | string[]>,
       ...(body === undefined ? {} : { body }),
     })

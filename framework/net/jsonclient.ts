@@ -34,7 +34,9 @@ export function jsonClient(access: ServerAccess): JsonClient {
   return async (path, { body, accept = 'application/json', signal } = {}) => {
     const isPost = body !== undefined
     const request = {
-      ...{ origin, path: base + path || '/', method: isPost ? 'POST' : 'GET' },
+      origin,
+      path: base + path || '/',
+      method: isPost ? 'POST' : 'GET',
       headers: { accept, ...(isPost && { 'content-type': 'application/json' }) },
       ...(isPost && { body: formatJson(body) }),
       ...(signal && { signal }),

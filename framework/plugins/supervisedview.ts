@@ -22,7 +22,9 @@ export function supervisedView(
   const calls = new MemberCalls(supervisor)
   const { name, path, otherwise, publisher, admission } = view
   return {
-    ...{ name, path, plugin: supervisor },
+    name,
+    path,
+    plugin: supervisor,
     ...(otherwise && { otherwise }),
     ...(publisher && { publisher: supervisedPublisher(calls, supervisor, publisher) }),
     ...(admission && { admission: admission.map((each, i) => supervisedAdmission(calls, each, i)) }),
@@ -38,7 +40,9 @@ const member = <T>(
   wanted: string,
   is: CheckedMember<T>['is'],
 ): CheckedMember<T> => ({
-  ...{ name, wanted, is },
+  name,
+  wanted,
+  is,
   culprit: culprit as Culprit,
 })
 

@@ -102,30 +102,30 @@ export function serveOn(port: Port, options: ServerOptions): Server {
   setMaxListeners(0, controllers.signal)
   const views = runViews(options.workspaces, options.log, controllers.signal)
   meterViews(options.metrics, options.workspaces, views)
-  const requestTimeout = options.requestTimeout ?? 60_000
-  const { url } = port
-  const viewUrls = options.viewUrls ?? onlyUrl(options.publicUrl ?? url)
+  const { requestTimeout = 60_000, publicUrl: url = port.url } = options
+  const viewUrls = options.viewUrls ?? onlyUrl(url)
   const pipeline = withReviews({
     ...options,
-    ownUrls: [options.publicUrl ?? url, viewUrls.own],
+    ownUrls: [url, viewUrls.own],
     routes: createRoutes(options.workspaces, options.elsewhere),
     requestTimeout,
     fairness: createFairness(options.limits ?? defaultLimits, options.metrics),
     tokens: new TokenSeal(options.tokenSecret),
     views,
     checks: [...ownChecks(stopping.signal), ...options.checks, ...views.checks],
-    ...{ stopping: stopping.signal, address: port.address },
+    stopping: stopping.signal,
+    address: port.address,
   })
   const shared = sharedByRequests(port, controllers.signal)
   port.connections?.measure(options.metrics)
   const service = { ...options, ...shared, requestTimeout, stopping: stopping.signal }
   const app = appOnDemand(service, pipeline, options.files)
-  const handler: Handler = answerRequest.bind(undefined, pipeline)
-  const { tracing } = options
-  port.answer(answeringWith(service, tracing === undefined ? handler : traced(tracing, handler), app))
+  port.answer(answeringWith(service, handlerOf(pipeline, options.tracing), app))
   const publishing = publishUrls({ ...options, viewUrls, signal: controllers.signal })
   return {
-    ...{ port: port.port, url, useCertificate: port.useCertificate },
+    port: port.port,
+    url: port.url,
+    useCertificate: port.useCertificate,
     async close(grace) {
       stopping.abort()
       await port.drain(grace)
@@ -133,6 +133,11 @@ export function serveOn(port: Port, options: ServerOptions): Server {
       await Promise.all([views.stopped, publishing])
     },
   }
+}
+
+function handlerOf(pipeline: Pipeline, tracing: Tracing | undefined): Handler {
+  const handler: Handler = answerRequest.bind(undefined, pipeline)
+  return tracing === undefined ? handler : traced(tracing, handler)
 }
 
 const withReviews = (

@@ -118,7 +118,11 @@ export class Tracing {
     if (!position.isSampled()) return
     const { name, attributes } = request.describe()
     const root: Span = {
-      ...{ traceId: position.traceId, spanId: position.spanId, parentId: parent, name, kind: 'server' },
+      traceId: position.traceId,
+      spanId: position.spanId,
+      parentId: parent,
+      name,
+      kind: 'server',
       start: performance.timeOrigin + request.measured.since,
       end: performance.timeOrigin + performance.now(),
       attributes: { ...attributes, 'http.response.status_code': code },

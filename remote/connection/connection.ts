@@ -97,7 +97,10 @@ async function refusal({ body }: ShardAnswer): Promise<StatusError> {
 
 const sent = ({ client, origin }: Open, request: ShardRequest): Promise<ShardAnswer> =>
   client.request({
-    ...{ origin, path: request.target, method: request.method, signal: request.signal },
+    origin,
+    path: request.target,
+    method: request.method,
+    signal: request.signal,
     headers: { ...common, ...request.headers },
     ...(request.body === undefined ? {} : { body: request.body }),
   })

@@ -50,8 +50,11 @@ const remembered = 5_000
 /** Also ends the watches of a cluster that becomes inactive or moves. */
 export function followInactive(cache: WatchCache, ends: WatchEnds): Inactive {
   const known: Known = {
-    ...{ inactive: new Set(), moving: new Set(), moved: new Map() },
-    ...{ partial: new Map(), left: new Map() },
+    inactive: new Set(),
+    moving: new Set(),
+    moved: new Map(),
+    partial: new Map(),
+    left: new Map(),
   }
   cache
     .resource(coreGroup, 'logicalclusters', customSegment)

@@ -131,7 +131,11 @@ function withOldFields(next: KubeObject, { metadata: old }: KubeObject): KubeObj
   const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, namespace, name } = old
   const generation = next.metadata.generation || old.generation
   return withMetadata(next, {
-    ...{ uid, creationTimestamp, generation, namespace, name },
+    uid,
+    creationTimestamp,
+    generation,
+    namespace,
+    name,
     ...(deletionTimestamp && { deletionTimestamp, deletionGracePeriodSeconds }),
   })
 }

@@ -139,7 +139,8 @@ function takenFrom(
   return [
     ...bindings.flatMap(binding => namesBoundBy(sources, binding)),
     ...definitions.map(({ key, object }) => ({
-      ...{ group, names: (object as APIResourceSchema).spec.names },
+      group,
+      names: (object as APIResourceSchema).spec.names,
       by: `CustomResourceDefinition "${key.name}"`,
     })),
   ]

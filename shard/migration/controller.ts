@@ -73,7 +73,9 @@ export function migrationController(deps: KcpControllerDeps): MigrationControlle
   })
   const clusters = deps.informers.for(resources.logicalClusters)
   const context: Context = {
-    ...{ deps, queue, seen: new Map() },
+    deps,
+    queue,
+    seen: new Map(),
     resource: migrationsOf(deps),
     closedFor: clusters.index(keysIn),
   }
@@ -140,7 +142,8 @@ const pauses = { first: 500, longest: 10_000 }
 
 const begun = ({ log }: KcpControllerDeps, signal: AbortSignal, act: () => Promise<void>): Promise<void> =>
   retry(act, {
-    ...{ ...pauses, signal },
+    ...pauses,
+    signal,
     failed: error => log.warn({ error: String(error) }, 'migrations are not bound, retrying'),
   })
 

@@ -13,7 +13,8 @@ export const untilReached = <T>(
   request: () => Promise<T>,
 ): Promise<T> =>
   retry(request, {
-    ...{ ...pauses, signal },
+    ...pauses,
+    signal,
     failed: error => log.warn({ error: String(error) }, 'root shard unreachable, retrying'),
   })
 

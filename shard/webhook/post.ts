@@ -43,18 +43,18 @@ export async function postJson(call: WebhookCall): Promise<string> {
     {
       method: 'POST',
       headers: {
-        ...{ 'content-type': 'application/json', accept: 'application/json' },
+        'content-type': 'application/json',
+        accept: 'application/json',
         'content-length': String(length),
       },
-      ...{ body: length > atOnce ? Readable.from(pieces(body)) : Buffer.concat(body), signal },
+      body: length > atOnce ? Readable.from(pieces(body)) : Buffer.concat(body),
+      signal,
     },
     {
-      ...{
-        lookup,
-        headersTimeout: 0,
-        connectTimeout: 0,
-        limits: { bytes: most, timeout: seconds * 1000 },
-      },
+      lookup,
+      headersTimeout: 0,
+      connectTimeout: 0,
+      limits: { bytes: most, timeout: seconds * 1000 },
       ...(ca !== undefined && { tls: { ca } }),
     },
   ).catch((error: Error) => {

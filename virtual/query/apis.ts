@@ -105,7 +105,10 @@ export class QueryApis {
     const resource = definitions[0] as ApiResource
     const { group, version, names } = resource
     const workspace = {
-      ...{ name: 'Workspace', type: 'string', format: '', priority: 0 },
+      name: 'Workspace',
+      type: 'string',
+      format: '',
+      priority: 0,
       description: 'The path of the workspace of the object.',
       cell: ({ metadata }: { metadata: { annotations?: Readonly<Record<string, string>> } }) => {
         const cluster = metadata.annotations?.['kcp.io/cluster'] ?? ''

@@ -72,7 +72,9 @@ const firstOf = ({ unit, after, value = null }: OrderedStart): OrderPosition | u
   unit && { value, id: [...unit, after ?? ''] }
 
 const positionOf = ({ unit, item, value }: Ordered): Omit<OrderedStart, 'revision'> => ({
-  ...{ unit: [unit.cluster, unit.namespace], after: nameOf(item), value },
+  unit: [unit.cluster, unit.namespace],
+  after: nameOf(item),
+  value,
 })
 
 const idOf = ({ unit, item }: Found): readonly string[] => [unit.cluster, unit.namespace, nameOf(item)]

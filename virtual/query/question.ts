@@ -124,7 +124,9 @@ export class QueryQuestion {
 }
 
 const kindOf = ({ group, version, names, openapi }: ApiResource) => ({
-  ...{ group, version, openapi },
+  group,
+  version,
+  openapi,
   kind: names.kind,
 })
 

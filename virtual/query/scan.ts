@@ -42,7 +42,8 @@ export async function* scan(
       ...(unit.namespace !== '' && { namespace: unit.namespace }),
       ...(requirements.length > 0 && { labels: { requirements } }),
       ...(fields && { fields }),
-      ...{ resourceVersion: start.revision, match: 'Exact' },
+      resourceVersion: start.revision,
+      match: 'Exact',
     })
     for await (const batch of list)
       for (const item of batch) {

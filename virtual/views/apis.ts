@@ -129,7 +129,11 @@ export class ViewApis {
     const failures = new Failures(() => failed(params))
     const state = stateOf(item)
     const shared = {
-      ...{ clusters, failures, state, name: params.view, costs: this.#costs },
+      clusters,
+      failures,
+      state,
+      name: params.view,
+      costs: this.#costs,
       since: this.#since.get(idOf(params))?.revision ?? Number(item.meta.resourceVersion),
       changed: changed.signal,
       ...(object.spec?.source?.apiExport === undefined && { only: params.owner }),

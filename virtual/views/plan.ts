@@ -50,7 +50,8 @@ export interface ViewPlan {
 export function planOf({ spec }: ViewObject, source: ApiSet, factsOf: ColumnParts['factsOf']): ViewPlan {
   const params = spec?.params
   const wrong = paramProblems(params ?? {}).map(({ name, problem }) => ({
-    ...{ about: 'expression' as const, message: problem },
+    about: 'expression' as const,
+    message: problem,
     field: name === '' ? 'spec.params' : `spec.params[${name}]`,
   }))
   if (wrong.length > 0) return { resources: [], aggregates: [], problems: wrong }
@@ -116,7 +117,12 @@ function planResource(planning: Planning, problems: Problems): ResourcePlan | un
   const { columns, factsOf } = planning
   const all = [where, ...annotate.map(({ expression }) => expression)]
   return {
-    ...{ source, verbs: resource.verbs, field, hide, annotate, openapi },
+    source,
+    verbs: resource.verbs,
+    field,
+    hide,
+    annotate,
+    openapi,
     ...(where && { where }),
     ...(writable && { writable }),
     ...(columns && { columns: columnsFor(columns, { compile, problems, factsOf }) }),
@@ -130,7 +136,9 @@ const kindOf = (
   openapi: JSONSchemaProps,
   params: ExpressionParams | undefined,
 ) => ({
-  ...{ group, version, kind: names.kind },
+  group,
+  version,
+  kind: names.kind,
   ...(params && { params }),
   openapi: openapi as Readonly<Record<string, unknown>>,
 })

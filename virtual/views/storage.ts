@@ -115,7 +115,10 @@ function watchOf(
   const sight = new ViewSight(view, ctx.user)
   const { below, selects } = selectedAsShown(plan, inSource(view, query))
   const watching: ShownWatching = {
-    ...{ storage, clusters, since, changed },
+    storage,
+    clusters,
+    since,
+    changed,
     kind: { apiVersion: apiVersionOf(group, version), kind: names.kind },
     shown: (item, cluster) => selects(sight.shown(item, cluster)),
     renew: () => view.costs.renew(sight.allowance, ctx),

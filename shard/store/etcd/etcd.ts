@@ -44,7 +44,10 @@ export async function openEtcdStore(options: EtcdOptions): Promise<SharedStore> 
     const installation = await openInstallation(connection, layout, await openingOf(options))
     const { offset, record } = installation
     const target = {
-      ...{ connection, layout, offset, record },
+      connection,
+      layout,
+      offset,
+      record,
       fence: new Fence(connection, layout, record),
       commits: new CommitLog(connection, layout),
     }

@@ -46,7 +46,9 @@ export class Fence {
     const put = { put: { key: this.#key, value: Buffer.alloc(0) } }
     const request = encodeTxn({ compare: [this.#owner], success: [put], failure: [] })
     const { response } = await this.#connection.call({
-      ...{ path: '/etcdserverpb.KV/Txn', request, decode: decodeTxn },
+      path: '/etcdserverpb.KV/Txn',
+      request,
+      decode: decodeTxn,
     })
     if (!response.succeeded) throw new EpochEnded()
     this.follow(response.header.revision)

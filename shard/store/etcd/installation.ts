@@ -47,7 +47,8 @@ export async function readInstallation(
   const [value] = response.values
   const found = value && {
     ...parseRecord(value.value, layout),
-    ...{ floor: value.modified, record: value.value },
+    floor: value.modified,
+    record: value.value,
   }
   return { found, header: response.header }
 }

@@ -50,7 +50,9 @@ async function idAt(
   const request = encodeRange({ key, revision })
   try {
     const { response } = await connection.call({
-      ...{ path: '/etcdserverpb.KV/Range', request, decode: decodeRange },
+      path: '/etcdserverpb.KV/Range',
+      request,
+      decode: decodeRange,
     })
     return response.values[0]?.value.toString('hex') ?? ''
   } catch (error) {

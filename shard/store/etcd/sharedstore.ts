@@ -74,7 +74,9 @@ export class SharedStore implements Store {
     this.#earlier = this.#compacted
     this.#heads = new JoinedRead(() => this.#readHead())
     this.#seenLog = new SeenLog({
-      ...{ installation, place: seen, look: () => this.latest() },
+      installation,
+      place: seen,
+      look: () => this.latest(),
       known: () => this.#revision - target.offset,
     })
     if (compactEvery > 0) this.#timer = setInterval(() => void this.#tidy(), compactEvery).unref()
