@@ -39,7 +39,9 @@ class Scene {
       for (let n = 0; n < objectsOfEach; n++) {
         const metadata = { name: `m-${n}`, namespace: 'default' }
         await client.create(configMaps, this.#key(i, metadata.name), {
-          ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata },
+          apiVersion: 'v1',
+          kind: 'ConfigMap',
+          metadata,
           data: { size: String(n) },
         })
       }
@@ -55,7 +57,9 @@ class Scene {
     const where = `int(object.data.size) < ${objectsOfEach + workspace * viewsOfEach + view}`
     const name = `view-${view}`
     return this.world.shard.client.create(resources.views, this.#key(workspace, name, ''), {
-      ...{ apiVersion: 'views.oriel.dev/v1alpha1', kind: 'View', metadata: { name } },
+      apiVersion: 'views.oriel.dev/v1alpha1',
+      kind: 'View',
+      metadata: { name },
       spec: {
         source: { cluster: '.' },
         resources: [{ resource: 'configmaps', verbs: ['get', 'list', 'watch'], where }],
@@ -149,21 +153,17 @@ async function measured(scene: Scene): Promise<readonly Row[]> {
       ...memory(listed - empty),
     },
     {
-      ...{
-        id: 'many-views-first',
-        measure: 'from the creation of a View to its first list',
-        value: many,
-        unit: 'ms',
-      },
+      id: 'many-views-first',
+      measure: 'from the creation of a View to its first list',
+      value: many,
+      unit: 'ms',
       against: { what: 'without these Views', value: few },
     },
     {
-      ...{
-        id: 'many-views-write',
-        measure: `a write of an object that ${viewsOfEach} Views show, without watchers`,
-        value: writesAfter,
-        unit: 'ms',
-      },
+      id: 'many-views-write',
+      measure: `a write of an object that ${viewsOfEach} Views show, without watchers`,
+      value: writesAfter,
+      unit: 'ms',
       against: { what: 'without these Views', value: writesBefore },
     },
   ]

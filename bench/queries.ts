@@ -56,7 +56,8 @@ async function rowOf(
   return {
     id: `queries-${id}`,
     measure: `${measure} of ${objects.toLocaleString('en')} objects of 1 KiB on two shards`,
-    ...{ value: taken.merged * 1_000, unit: 'ms' },
+    value: taken.merged * 1_000,
+    unit: 'ms',
     against: { what: 'the lists of both, not merged', value: taken.beside * 1_000 },
   }
 }

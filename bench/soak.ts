@@ -61,16 +61,17 @@ function population({ provider, consumers }: Tenants): readonly (() => Buffer)[]
     () => encodeRequest({ method: 'DELETE', path: `${changing()}/n${below(names)}` }),
     () =>
       encodeRequest({
-        ...{ method: 'PATCH', path: `${changing()}/n${below(names)}`, contentType: merge },
+        method: 'PATCH',
+        path: `${changing()}/n${below(names)}`,
+        contentType: merge,
         body: JSON.stringify({ data: { text: random() } }),
       }),
     () =>
       encodeRequest({
-        ...{ method: 'PATCH', path: `${changing()}/n${below(names)}?fieldManager=m${below(4)}&force=true` },
-        ...{
-          contentType: apply,
-          body: configMap(`n${below(names)}`).replace(/"name":"[^"]*"/, `"name":"n0"`),
-        },
+        method: 'PATCH',
+        path: `${changing()}/n${below(names)}?fieldManager=m${below(4)}&force=true`,
+        contentType: apply,
+        body: configMap(`n${below(names)}`).replace(/"name":"[^"]*"/, `"name":"n0"`),
       }),
     () => encodeRequest({ path: '/openapi/v2' }),
     () => encodeRequest({ path: `/clusters/${cluster()}/apis` }),
@@ -151,7 +152,9 @@ function rowsOf(held: readonly Held[]): readonly Row[] {
   // The first part fills caches.
   const [before, after] = [held[1], held.at(-1)] as [Held, Held]
   const row = (id: keyof Held, measure: string, unit: string, of = (value: number) => value): Row => ({
-    ...{ id: `soak-${id}`, measure: `${measure} after ${requests.toLocaleString('en')} requests`, unit },
+    id: `soak-${id}`,
+    measure: `${measure} after ${requests.toLocaleString('en')} requests`,
+    unit,
     value: of(after[id]),
     against: { what: 'after two fifths', value: of(before[id]) },
     target: { atMost: 1.1 },

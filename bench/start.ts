@@ -93,7 +93,10 @@ async function emptyRows(scratch: Scratch): Promise<readonly [Row, Row]> {
   }
   const against = { what: 'node -e 0', value: median(bares) }
   const row = (id: string, measure: string, what: keyof Times): Row => ({
-    ...{ id, measure, against, unit: 'ms' },
+    id,
+    measure,
+    against,
+    unit: 'ms',
     value: median(starts.map(times => times[what])),
   })
   return [

@@ -35,7 +35,9 @@ class Scene {
   declare(name: string, ...of: readonly object[]): Promise<unknown> {
     const key = { cluster: provider, namespace: '', name }
     return this.world.shard.client.create(resources.views, key, {
-      ...{ apiVersion: 'views.oriel.dev/v1alpha1', kind: 'View', metadata: { name } },
+      apiVersion: 'views.oriel.dev/v1alpha1',
+      kind: 'View',
+      metadata: { name },
       spec: { source: { apiExport: 'widgets' }, resources: of },
     })
   }
@@ -50,8 +52,12 @@ class Scene {
 }
 
 const widget = (i: number, size: number, token = 'secret') => ({
-  ...{ cluster: consumers[i % consumers.length] ?? '', name: `w-${i}`, color: 'red' },
-  ...{ size, team: i % 100 === 0 ? 'rare' : 'ops', token },
+  cluster: consumers[i % consumers.length] ?? '',
+  name: `w-${i}`,
+  color: 'red',
+  size,
+  team: i % 100 === 0 ? 'rare' : 'ops',
+  token,
 })
 
 /** Watches whose events are counted. */
@@ -239,22 +245,32 @@ async function measured(scene: Scene): Promise<readonly Row[]> {
       unit: 'KiB',
     },
     {
-      ...{ id: 'views-first', measure: 'from the creation of a View to its first list', unit: 'ms' },
-      ...{ value: await firstAnswers(scene), target: { atMost: 100 } },
+      id: 'views-first',
+      measure: 'from the creation of a View to its first list',
+      unit: 'ms',
+      value: await firstAnswers(scene),
+      target: { atMost: 100 },
     },
     {
-      ...{ id: 'views-bad', value: bad.milliseconds, unit: 'ms' },
+      id: 'views-bad',
+      value: bad.milliseconds,
+      unit: 'ms',
       measure: 'LIST with an expression that costs too much, until it is refused',
     },
     {
-      ...{ id: 'views-bad-hold', value: bad.hold, unit: 'ms' },
+      id: 'views-bad-hold',
+      value: bad.hold,
+      unit: 'ms',
       measure: 'longest hold of the event loop meanwhile',
     },
   ]
 }
 
 const row = (id: string, measure: string, [value, unit]: readonly [number, string], plain: number): Row => ({
-  ...{ id, measure, value, unit },
+  id,
+  measure,
+  value,
+  unit,
   against: { what: 'one View without an expression', value: plain },
 })
 

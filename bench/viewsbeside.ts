@@ -28,7 +28,9 @@ const go = readFileSync(join(root, 'bench/beside/red.go'), 'utf8')
 const linesOf = (text: string): number => text.split('\n').filter(line => /[^\s]/.test(line)).length
 
 const configMap = (i: number): KubeObject => ({
-  ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `m-${i}` } },
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: `m-${i}` },
   data: { color: i % 2 === 0 ? 'red' : 'blue', token: 'secret', text: 'x'.repeat(800) },
 })
 
@@ -101,7 +103,10 @@ async function measured(oriel: Installation): Promise<readonly Row[]> {
     unit: string,
     of: Record<'yaml' | 'typescript', number>,
   ): Row => ({
-    ...{ id, measure, unit, value: of.yaml },
+    id,
+    measure,
+    unit,
+    value: of.yaml,
     against: { what: 'the same view in TypeScript', value: of.typescript },
   })
   return [
@@ -110,12 +115,18 @@ async function measured(oriel: Installation): Promise<readonly Row[]> {
       typescript: linesOf(code),
     }),
     {
-      ...{ id: 'beside-served', measure: 'from its creation to its first list', unit: 'ms', value: first },
+      id: 'beside-served',
+      measure: 'from its creation to its first list',
+      unit: 'ms',
+      value: first,
       target: { atMost: 100 },
     },
     beside('beside-list', `LIST of ${objects} objects, of which half are shown, p50`, 'ms', times),
     {
-      ...{ id: 'beside-plain', measure: 'the same LIST, in YAML', unit: 'ms', value: times.yaml },
+      id: 'beside-plain',
+      measure: 'the same LIST, in YAML',
+      unit: 'ms',
+      value: times.yaml,
       against: { what: 'all objects without a view', value: times.plain },
     },
     beside('beside-watch', `p99 of the delay of an event at ${watchers} watchers`, 'ms', events),
@@ -150,7 +161,10 @@ async function measuredGo(oriel: Installation, red: GoRed): Promise<readonly Row
     [value, unit]: readonly [number, string],
     goValue: number,
   ): Row => ({
-    ...{ id, measure, value, unit },
+    id,
+    measure,
+    value,
+    unit,
     against: { what: "the same view with kcp's framework in Go", value: goValue },
   })
   return [

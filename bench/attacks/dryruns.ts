@@ -5,7 +5,9 @@ const apiVersion = 'admissionregistration.k8s.io/v1'
 /** Mutating policies of which each doubles a text four times. */
 const doubling = (name: string) => [
   post(`${admission}/mutatingadmissionpolicies`, {
-    ...{ apiVersion, kind: 'MutatingAdmissionPolicy', metadata: { name } },
+    apiVersion,
+    kind: 'MutatingAdmissionPolicy',
+    metadata: { name },
     spec: {
       matchConstraints: {
         resourceRules: [
@@ -24,7 +26,9 @@ const doubling = (name: string) => [
     },
   }),
   post(`${admission}/mutatingadmissionpolicybindings`, {
-    ...{ apiVersion, kind: 'MutatingAdmissionPolicyBinding', metadata: { name } },
+    apiVersion,
+    kind: 'MutatingAdmissionPolicyBinding',
+    metadata: { name },
     spec: { policyName: name },
   }),
 ]
@@ -41,10 +45,13 @@ const review: Heavy = {
   id: 'review',
   what: 'asks for access with selectors of 2.4 MB',
   request: post(`${lair}/apis/authorization.k8s.io/v1/selfsubjectaccessreviews`, {
-    ...{ apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' },
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SelfSubjectAccessReview',
     spec: {
       resourceAttributes: {
-        ...{ verb: 'list', version: 'v1', resource: 'configmaps' },
+        verb: 'list',
+        version: 'v1',
+        resource: 'configmaps',
         labelSelector: { rawSelector: 'a=b,'.repeat(600_000) },
       },
     },

@@ -59,7 +59,8 @@ async function settle(side: Side, name: string): Promise<void> {
   const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name }]
   const binding = { kind: 'ClusterRoleBinding', metadata: { name }, roleRef, subjects }
   await created(side, {
-    ...{ method: 'POST', path: `${path}/apis/rbac.authorization.k8s.io/v1/clusterrolebindings` },
+    method: 'POST',
+    path: `${path}/apis/rbac.authorization.k8s.io/v1/clusterrolebindings`,
     body: JSON.stringify({ apiVersion: 'rbac.authorization.k8s.io/v1', ...binding }),
   })
 }
@@ -125,15 +126,22 @@ interface Flooding {
 
 function rowsOf({ id, what }: Heavy, idle: Waits, { read, write, hold }: Suffered): readonly Row[] {
   const row = (kind: string, measure: string, value: number, against: number): Row => ({
-    ...{ id: `attack-${id}-${kind}`, measure: `${measure} while another user ${what}`, value, unit: 'ms' },
-    ...{ against: { what: 'idle', value: against }, target: { atMost: 10 } },
+    id: `attack-${id}-${kind}`,
+    measure: `${measure} while another user ${what}`,
+    value,
+    unit: 'ms',
+    against: { what: 'idle', value: against },
+    target: { atMost: 10 },
   })
   return [
     row('read', 'p99 of a GET', read, idle.read),
     row('write', 'p99 of a CREATE', write, idle.write),
     {
-      ...{ id: `attack-${id}-hold`, measure: 'the longest hold of the event loop, at most', unit: 's' },
-      ...{ value: hold, target: { atMost: 0.05 } },
+      id: `attack-${id}-hold`,
+      measure: 'the longest hold of the event loop, at most',
+      unit: 's',
+      value: hold,
+      target: { atMost: 0.05 },
     },
   ]
 }
@@ -146,7 +154,10 @@ async function memoryRow(side: Side, before: number, progress: (text: string) =>
   await sleep(60_000)
   const { own: value } = await residentMemory(side.pid)
   return {
-    ...{ id: 'attack-memory', measure: 'memory a minute after all of it', value, unit: 'MiB' },
+    id: 'attack-memory',
+    measure: 'memory a minute after all of it',
+    value,
+    unit: 'MiB',
     against: { what: 'before', value: before },
   }
 }

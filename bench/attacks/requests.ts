@@ -31,7 +31,10 @@ export const post = (path: string, body: object): Request => ({
 export const dryRun = (path: string, body: object): Request => post(`${path}?dryRun=All`, body)
 
 export const configMap = (name: string, data: object): object => ({
-  ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data },
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name },
+  data,
 })
 
 const any = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
@@ -49,7 +52,9 @@ function definition(plural: string, spec: object, more: object = {}): object {
     kind: 'CustomResourceDefinition',
     metadata: { name: `${plural}.${group}` },
     spec: {
-      ...{ group, scope: 'Cluster', names },
+      group,
+      scope: 'Cluster',
+      names,
       versions: [{ name: 'v1', served: true, storage: true, schema, ...more }],
     },
   }
@@ -57,7 +62,10 @@ function definition(plural: string, spec: object, more: object = {}): object {
 
 const collection = (plural: string): string => `${lair}/apis/${group}/v1/${plural}`
 const custom = (plural: string, spec: object): object => ({
-  ...{ apiVersion: `${group}/v1`, kind: `Kind${plural}`, metadata: { name: 'a' }, spec },
+  apiVersion: `${group}/v1`,
+  kind: `Kind${plural}`,
+  metadata: { name: 'a' },
+  spec,
 })
 
 /** To compare with: ordinary requests, as many as the server answers. */
@@ -94,7 +102,9 @@ const yaml: Heavy = {
   id: 'yaml',
   what: 'sends YAML of 2.8 MB',
   request: {
-    ...{ method: 'POST', path: configMaps, contentType: 'application/yaml' },
+    method: 'POST',
+    path: configMaps,
+    contentType: 'application/yaml',
     body: `a: [${'1,'.repeat(1_400_000)}1]`,
   },
   connections: 4,
@@ -129,11 +139,10 @@ const apply: Heavy = {
   id: 'apply',
   what: 'applies objects with 45,000 keys',
   request: {
-    ...{ method: 'PATCH', path: `${configMaps}/applied?fieldManager=a&force=true&dryRun=All` },
-    ...{
-      contentType: 'application/apply-patch+yaml',
-      body: JSON.stringify(configMap('applied', members(45_000, ''))),
-    },
+    method: 'PATCH',
+    path: `${configMaps}/applied?fieldManager=a&force=true&dryRun=All`,
+    contentType: 'application/apply-patch+yaml',
+    body: JSON.stringify(configMap('applied', members(45_000, ''))),
   },
   connections: 4,
 }
@@ -143,11 +152,9 @@ const patch: Heavy = {
   what: 'sends JSON patches of 5,000 copies',
   before: [post(configMaps, configMap('patched', members(5_000, '')))],
   request: {
-    ...{
-      method: 'PATCH',
-      path: `${configMaps}/patched?dryRun=All`,
-      contentType: 'application/json-patch+json',
-    },
+    method: 'PATCH',
+    path: `${configMaps}/patched?dryRun=All`,
+    contentType: 'application/json-patch+json',
     body: JSON.stringify(times(5_000, i => ({ op: 'copy', from: '/data', path: `/metadata/x${i}` }))),
   },
   connections: 4,
@@ -273,7 +280,9 @@ const bindings: Heavy = {
     ...times(200, i => post(definitions, definition(`beside${i}s`, any))),
   ],
   request: post(`${lair}/apis/${apis}/apibindings`, {
-    ...{ apiVersion: apis, kind: 'APIBinding', metadata: { generateName: 'binding-' } },
+    apiVersion: apis,
+    kind: 'APIBinding',
+    metadata: { generateName: 'binding-' },
     spec: { reference: { export: { name: 'export' } } },
   }),
   connections: 4,

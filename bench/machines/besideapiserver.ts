@@ -74,7 +74,10 @@ async function compare(loader: Loader, both: Both, say: (text: string) => void):
 
 function rowsOf(verb: keyof typeof names, oriel: Taken, kubernetes: Taken): readonly Row[] {
   const row = (id: string, measure: string, what: keyof Taken, unit: string): Row => ({
-    ...{ id: `beside-apiserver-${id}`, measure, unit, value: median(oriel[what]) },
+    id: `beside-apiserver-${id}`,
+    measure,
+    unit,
+    value: median(oriel[what]),
     against: { what: 'kube-apiserver', value: median(kubernetes[what]) },
   })
   return [

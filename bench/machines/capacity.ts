@@ -18,13 +18,14 @@ const makeWorkspaces = (loader: Loader, target: Target, name: string, count: num
   loader.run({
     target,
     requests: {
-      ...{
-        method: 'POST',
-        paths: [collection],
-        body: workspace(`${name}%d`),
-        contentType: 'application/json',
-      },
-      ...{ workers: 16, count, until: `${collection}/${name}%d`, untilHas: '"phase":"Ready"' },
+      method: 'POST',
+      paths: [collection],
+      body: workspace(`${name}%d`),
+      contentType: 'application/json',
+      workers: 16,
+      count,
+      until: `${collection}/${name}%d`,
+      untilHas: '"phase":"Ready"',
     },
   })
 
@@ -90,12 +91,18 @@ function rowsOf({ few, many }: Filled, before: Joined, after: Joined): readonly 
   const joins = `a server joins an installation with ${atSize(objects)} objects of 1 KiB`
   return [
     {
-      ...{ id: 'capacity-etcd', measure: bytes, value: many / kibi, unit: 'KiB' },
+      id: 'capacity-etcd',
+      measure: bytes,
+      value: many / kibi,
+      unit: 'KiB',
       against: { what: `for each of ${atSize(Math.ceil(workspaces / 10))}`, value: few / kibi },
     },
     { id: 'capacity-join', measure: joins, value: after.seconds, unit: 's', against },
     {
-      ...{ id: 'capacity-memory', measure: 'its memory', value: after.memory, unit: 'MiB' },
+      id: 'capacity-memory',
+      measure: 'its memory',
+      value: after.memory,
+      unit: 'MiB',
       against: { what: 'without the objects', value: before.memory },
     },
   ]

@@ -33,8 +33,11 @@ const measures = [
 
 const rowsOf = (store: string, size: number, value: Measured, one: Measured): readonly Row[] =>
   measures.map(([id, measure, unit]) => ({
-    ...{ id: `cores-${store}-${size}-${id}`, measure: `${measure}: --replicas ${size}, ${store}` },
-    ...{ value: value[id], unit, against: { what: 'one process', value: one[id] } },
+    id: `cores-${store}-${size}-${id}`,
+    measure: `${measure}: --replicas ${size}, ${store}`,
+    value: value[id],
+    unit,
+    against: { what: 'one process', value: one[id] },
   }))
 
 /** One port with 1, 2 and 4 processes, over a directory and over etcd. Needs Go. `CORES_REQUESTS`: CREATEs of each (4,000). */

@@ -8,14 +8,20 @@ const connections = 64
 
 /** ConfigMaps of 1 KiB with names that begin with `name`, by 64 connections. */
 export const creates = (path: string, name: string, count: number): Requests => ({
-  ...{ method: 'POST', paths: [path], body: configMap(`${name}-%d`), contentType: 'application/json' },
-  ...{ workers: connections, count },
+  method: 'POST',
+  paths: [path],
+  body: configMap(`${name}-%d`),
+  contentType: 'application/json',
+  workers: connections,
+  count,
 })
 
 /** GETs of the ConfigMaps that `creates` has made. */
 export const gets = (path: string, name: string, count: number): Requests => ({
-  ...{ method: 'GET', paths: Array.from({ length: count }, (_, i) => `${path}/${name}-${i}`) },
-  ...{ workers: connections, count: 3 * count },
+  method: 'GET',
+  paths: Array.from({ length: count }, (_, i) => `${path}/${name}-${i}`),
+  workers: connections,
+  count: 3 * count,
 })
 
 /** Reads the namespace until it is there: a new server makes it after its start. */

@@ -79,7 +79,10 @@ type Rates = Readonly<Record<'file' | 'one' | 'three', number>>
 const ofOne = 'one server in a directory'
 
 const row = (id: string, measure: string, [value, other]: readonly [number, number], what: string): Row => ({
-  ...{ id, measure, value, unit: '/s' },
+  id,
+  measure,
+  value,
+  unit: '/s',
   against: { what, value: other },
 })
 
@@ -100,7 +103,10 @@ function failoverRows(taken: readonly number[]): readonly Row[] {
   return [
     { id: 'etcd-failover', measure: `${measure}, p50`, value: median(taken), unit: 'ms' },
     {
-      ...{ id: 'etcd-failover-p99', measure: `${measure}, p99`, value: percentile(taken, 0.99), unit: 'ms' },
+      id: 'etcd-failover-p99',
+      measure: `${measure}, p99`,
+      value: percentile(taken, 0.99),
+      unit: 'ms',
       target: { atMost: 2_000 },
     },
   ]
@@ -126,7 +132,10 @@ async function measure(
     ...rowsOf(read, written, fans),
     ...failoverRows(moved),
     {
-      ...{ id: 'etcd-memory', measure: 'memory of each of three servers', value: memories[1], unit: 'MiB' },
+      id: 'etcd-memory',
+      measure: 'memory of each of three servers',
+      value: memories[1],
+      unit: 'MiB',
       against: { what: ofOne, value: memories[0] },
     },
   ]

@@ -15,7 +15,9 @@ export const requests = {
     status: 201,
     next: (): Buffer => {
       const object = {
-        ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `bench-${created++}` } },
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name: `bench-${created++}` },
         data: { text: 'x'.repeat(860) },
       }
       return encodeRequest({ method: 'POST', path: collection, body: JSON.stringify(object) })

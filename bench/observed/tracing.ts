@@ -59,7 +59,8 @@ async function compare(
     }
     for (const name of Object.keys(rates) as (keyof typeof rates)[]) {
       const row = {
-        ...{ id: `tracing-${name}-${kind.toLowerCase()}`, unit: 'ms' },
+        id: `tracing-${name}-${kind.toLowerCase()}`,
+        unit: 'ms',
         measure: `${kind}: processor time of one, ${words[name]}`,
       }
       rows.push(

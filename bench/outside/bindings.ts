@@ -15,7 +15,9 @@ const schema = {
     scope: 'Namespaced',
     versions: [
       {
-        ...{ name: 'v1', served: true, storage: true },
+        name: 'v1',
+        served: true,
+        storage: true,
         schema: {
           type: 'object',
           properties: { spec: { type: 'object', properties: { color: { type: 'string' } } } },
@@ -40,8 +42,12 @@ const bindingOf = (provider: string): object => ({
 })
 
 const post = (path: string, body: object, count = 1): Requests => ({
-  ...{ method: 'POST', paths: [path], body: JSON.stringify(body), contentType: 'application/json' },
-  ...{ workers: Math.min(count, 64), count },
+  method: 'POST',
+  paths: [path],
+  body: JSON.stringify(body),
+  contentType: 'application/json',
+  workers: Math.min(count, 64),
+  count,
 })
 
 /** Where the API is offered, and who binds it. */

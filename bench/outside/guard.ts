@@ -23,19 +23,26 @@ const byUser = 'GET by a user with a role'
 /** The requests of a round. Those of the first round make the objects of the others. */
 const requestsOf = (round: number): Readonly<Record<string, Requests>> => ({
   CREATE: {
-    ...{ method: 'POST', paths: [collection], body: configMap(`r${round}-%d`), workers, count },
+    method: 'POST',
+    paths: [collection],
+    body: configMap(`r${round}-%d`),
+    workers,
+    count,
     contentType: 'application/json',
   },
   GET: { method: 'GET', paths: firstRound, workers, count: 4 * count },
   [byUser]: { method: 'GET', paths: firstRound, workers, count: 4 * count },
   'LIST of 500 objects': { method: 'GET', paths: [`${collection}?limit=500`], workers, count: count / 5 },
   'merge patch': {
-    ...{ ...patch, body: `{"data":{"round":"${round}"}}` },
+    ...patch,
+    body: `{"data":{"round":"${round}"}}`,
     contentType: 'application/merge-patch+json',
   },
   apply: {
-    ...{ ...patch, paths: [`${collection}/r0-%d?fieldManager=guard&force=true`] },
-    ...{ body: configMap('r0-%d').replace('xxx', `x${round}x`), contentType: 'application/apply-patch+yaml' },
+    ...patch,
+    paths: [`${collection}/r0-%d?fieldManager=guard&force=true`],
+    body: configMap('r0-%d').replace('xxx', `x${round}x`),
+    contentType: 'application/apply-patch+yaml',
   },
   DELETE: { ...patch, method: 'DELETE', paths: [`${collection}/r${round}-%d`] },
 })
@@ -70,7 +77,10 @@ async function prepare(loader: Loader, side: Side): Promise<void> {
 
 const rbac = 'rbac.authorization.k8s.io'
 const permission: Requests = {
-  ...{ method: 'POST', contentType: 'application/json', workers: 1, count: 1 },
+  method: 'POST',
+  contentType: 'application/json',
+  workers: 1,
+  count: 1,
   paths: [`/clusters/root:guard/apis/${rbac}/v1/clusterrolebindings`],
   body: JSON.stringify({
     apiVersion: `${rbac}/v1`,
@@ -91,8 +101,12 @@ function rowOf(name: string, { changed, base }: Costs): Row {
   const ratio = median(changed.map((value, i) => value / (base[i] ?? Number.NaN)))
   const against = median(base)
   return {
-    ...{ id: `guard-${name}`, measure: `${name}: processor time of one`, unit: 'ms', value: ratio * against },
-    ...{ against: { what: 'the other checkout', value: against }, target: { atMost: 1.1 } },
+    id: `guard-${name}`,
+    measure: `${name}: processor time of one`,
+    unit: 'ms',
+    value: ratio * against,
+    against: { what: 'the other checkout', value: against },
+    target: { atMost: 1.1 },
   }
 }
 

@@ -17,15 +17,20 @@ const tests = ['TestWorkspaceCreation', 'TestWorkspaceSimpleCRUD', 'TestAPIShari
 
 /** The numbers of kcp's example configuration, flat, at rates that do not hold a fast server back. */
 const parameters = {
-  ...{ workspaceCount: 100, workspaceDepth: 1, workspaceTreeType: 'flat', createWorkspaceQPS: 200 },
-  ...{
-    crudConfigMapQPS: 400,
-    providerWorkspacesCount: 10,
-    consumerWorkspacesCount: 90,
-    bindingsPerConsumer: 1,
-  },
-  ...{ createAPIExportQPS: 40, createAPIBindingQPS: 40, crudSharedAPIQPS: 400 },
-  ...{ crLeafFields: 160, crListItems: 30, crTargetSizeBytes: 6000 },
+  workspaceCount: 100,
+  workspaceDepth: 1,
+  workspaceTreeType: 'flat',
+  createWorkspaceQPS: 200,
+  crudConfigMapQPS: 400,
+  providerWorkspacesCount: 10,
+  consumerWorkspacesCount: 90,
+  bindingsPerConsumer: 1,
+  createAPIExportQPS: 40,
+  createAPIBindingQPS: 40,
+  crudSharedAPIQPS: 400,
+  crLeafFields: 160,
+  crListItems: 30,
+  crTargetSizeBytes: 6000,
 }
 
 /** Seconds of one test. */
@@ -81,7 +86,8 @@ function rowsOf(oriel: readonly Taken[], kcp: readonly Taken[] | undefined): rea
     (['wall', 'processor'] as const).map(time => ({
       id: `kcp-load-${test}-${time}`,
       measure: `${test}: ${time === 'wall' ? 'duration' : 'processor time of the server'}`,
-      ...{ value: (oriel[i] as Taken)[time], unit: 's' },
+      value: (oriel[i] as Taken)[time],
+      unit: 's',
       ...(kcp && { against: { what: 'kcp', value: (kcp[i] as Taken)[time] } }),
     })),
   )

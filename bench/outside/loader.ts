@@ -17,7 +17,9 @@ export interface Target {
 
 /** A server as target, over HTTP/1.1 or HTTP/2. */
 export const targetOf = ({ address }: Side, http2 = false): Target => ({
-  ...{ url: `https://127.0.0.1:${address.port}`, ca: address.ca ?? '', token: userToken },
+  url: `https://127.0.0.1:${address.port}`,
+  ca: address.ca ?? '',
+  token: userToken,
   http2,
 })
 

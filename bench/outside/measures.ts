@@ -67,12 +67,18 @@ const post = (
   body: string,
   more: Omit<Requests, 'method' | 'paths' | 'body'>,
 ): Requests => ({
-  ...{ method: 'POST', paths, body, contentType: 'application/json' },
+  method: 'POST',
+  paths,
+  body,
+  contentType: 'application/json',
   ...more,
 })
 
 const get = (paths: readonly string[], workers: number, count: number): Requests => ({
-  ...{ method: 'GET', paths, workers, count },
+  method: 'GET',
+  paths,
+  workers,
+  count,
 })
 
 /** The namespace `default` of a new workspace comes after its Ready. */
@@ -141,7 +147,9 @@ export async function measureRequests(subject: Subject): Promise<Outside> {
   const events = await eventsOf(subject, target)
   await sleep(5_000)
   return {
-    ...{ requests, events, memory: (await residentMemory(side.pid)).all },
+    requests,
+    events,
+    memory: (await residentMemory(side.pid)).all,
     processor: await processorTime(side.pid),
   }
 }

@@ -36,7 +36,10 @@ function rowsOf(oriel: Started, kcp: Started | undefined): readonly Row[] {
     [id, measure, unit]: readonly [id: string, measure: string, unit: string],
     value: (of: Started) => number,
   ): Row => ({
-    ...{ id: `outside-${id}`, measure, unit, value: value(oriel) },
+    id: `outside-${id}`,
+    measure,
+    unit,
+    value: value(oriel),
     ...(kcp && { against: { what: 'kcp', value: value(kcp) } }),
   })
   const of = (name: string, take: (measured: Measured) => number) => (started: Started) =>
@@ -74,12 +77,16 @@ const limited = ['create', 'get', 'list', 'list-all']
 /** The processor time of requests against that of a server that only sends the same bytes. */
 function limitsOf(oriel: Outside, plain: Outside): readonly Row[] {
   const rows = limited.map(id => ({
-    ...{ id: `outside-${id}-limit`, measure: `${names[id]}: processor time of one`, unit: 'ms' },
+    id: `outside-${id}-limit`,
+    measure: `${names[id]}: processor time of one`,
+    unit: 'ms',
     value: (oriel.requests[id] as Measured).processor,
     against: { what: 'node:https, same bytes', value: (plain.requests[id] as Measured).processor },
   }))
   const events = {
-    ...{ id: 'outside-events-limit', measure: 'events at 300 watchers over *', unit: '/s' },
+    id: 'outside-events-limit',
+    measure: 'events at 300 watchers over *',
+    unit: '/s',
     value: oriel.events.perSecond,
     against: { what: 'node:https, same bytes', value: plain.events.perSecond },
   }
@@ -94,7 +101,8 @@ export const outside: Benchmark = ({ progress }) =>
   withScratch(async ({ directory }) => {
     const loader = new Loader(directory)
     const subjectOf = (name: string, side: Side): Subject => ({
-      ...{ loader, side },
+      loader,
+      side,
       say: step => progress(`${name}: ${step}`),
     })
     const measure = (name: string, begin: number) => async (side: Side) => ({

@@ -55,7 +55,10 @@ async function measured(oriel: Oriel, { objects, rounds, gets }: Extent): Promis
   const get = await alternate(rounds, { inside: points('inside'), apart: points('apart') })
   client.close()
   const row = (id: string, measure: string, { inside, apart }: typeof list, share = 1): Row => ({
-    ...{ id, measure, value: apart / share, unit: 'ms' },
+    id,
+    measure,
+    value: apart / share,
+    unit: 'ms',
     against: { what: 'the same view in the server', value: inside / share },
   })
   return [
@@ -77,7 +80,8 @@ async function read(client: Client, path: string): Promise<void> {
 
 async function create(client: Client, i: number): Promise<void> {
   const body = {
-    ...{ apiVersion: 'v1', kind: 'ConfigMap' },
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
     metadata: { name: `map-${i}` },
     data: { text: 'x'.repeat(800) },
   }

@@ -138,7 +138,10 @@ async function protections(): Promise<readonly Row[]> {
     freeze: decoding(freeze),
   })
   const row = (name: 'copy' | 'freeze', measure: string): Row => ({
-    ...{ id: `plugins-${name}`, measure, value: (taken[name] * 1000) / copies, unit: 'µs' },
+    id: `plugins-${name}`,
+    measure,
+    value: (taken[name] * 1000) / copies,
+    unit: 'µs',
     against: { what: 'decoding only', value: (taken.nothing * 1000) / copies },
   })
   return [
