@@ -6,7 +6,9 @@ import type { Mapping, MappingTls } from './mapping.ts'
 import { openRoutes } from './routes.ts'
 
 const names = {
-  ...{ user: 'X-Remote-User', uid: 'X-Remote-Uid', group: 'X-Remote-Group' },
+  user: 'X-Remote-User',
+  uid: 'X-Remote-Uid',
+  group: 'X-Remote-Group',
   extraPrefix: 'X-Remote-Extra-',
 }
 const answers = {

@@ -14,7 +14,9 @@ let revision = 1
 const itemIn = (cluster: string, name: string, annotations: Annotations, more: object = {}): Item =>
   itemOf(
     {
-      ...{ apiVersion: 'v1', kind: 'Any', ...more },
+      apiVersion: 'v1',
+      kind: 'Any',
+      ...more,
       metadata: { name, uid: `${cluster}/${name}`, resourceVersion: String(++revision), annotations },
     },
     cluster,

@@ -88,8 +88,12 @@ describe('PartitionSets', () => {
     const { uid = '' } = setNamed('named')?.metadata ?? {}
     assert.deepEqual(ownerReferences, [
       {
-        ...{ apiVersion: 'topology.kcp.io/v1alpha1', kind: 'PartitionSet', name: 'named', uid },
-        ...{ controller: true, blockOwnerDeletion: true },
+        apiVersion: 'topology.kcp.io/v1alpha1',
+        kind: 'PartitionSet',
+        name: 'named',
+        uid,
+        controller: true,
+        blockOwnerDeletion: true,
       },
     ])
   })

@@ -23,7 +23,11 @@ describe('an installation for tests', () => {
   after(() => oriel.close())
 
   for (const { name, run } of viewContract({
-    ...{ user: () => ada, path, shown: 'a', hidden: 'b', secret: 'sesame' },
+    user: () => ada,
+    path,
+    shown: 'a',
+    hidden: 'b',
+    secret: 'sesame',
     selectors: ['labelSelector=team%3Dred', 'labelSelector=team%21%3Dops'],
   }))
     it(`a view ${name}`, run)

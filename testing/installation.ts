@@ -107,7 +107,8 @@ const logicalCluster: KubeObject = {
 const namespace: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } }
 
 const keyOf = ({ metadata }: KubeObject, cluster: string, inNamespace = metadata.namespace ?? '') => ({
-  ...{ cluster, namespace: inNamespace },
+  cluster,
+  namespace: inNamespace,
   name: metadata.name ?? '',
 })
 
@@ -196,7 +197,9 @@ async function serve(shard: Shard, factories: readonly WorkspaceFactory[], log: 
   const port = await openPort({ host: '127.0.0.1', port: 0 })
   const version = versionInfo({ version: '0.1.0', commit: '', date: '' })
   return serveOn(port, {
-    ...{ workspaces, log, version },
+    workspaces,
+    log,
+    version,
     backend: shard.backend,
     informers: shard.informers,
     authenticator: bearerTokens(userOfToken),

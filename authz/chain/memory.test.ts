@@ -128,8 +128,9 @@ describe('the authorizer with a cache', () => {
     for (let seed = 1; seed <= 100; seed++) {
       const { pick, some, chance, number } = randomFrom(seed)
       const ruleOf = (): PolicyRule => ({
-        ...{ verbs: some(['get', 'delete', 'list', '*'], 2), apiGroups: [pick(['', '*', 'apps'])] },
-        ...{ resources: some(['pods', 'pods/log', '*'], 2) },
+        verbs: some(['get', 'delete', 'list', '*'], 2),
+        apiGroups: [pick(['', '*', 'apps'])],
+        resources: some(['pods', 'pods/log', '*'], 2),
         ...(chance(0.7) && { resourceNames: some(names, 2) }),
       })
       const count = chance(0.2) ? 40 : 1 + number(3)

@@ -33,8 +33,14 @@ const anywhere = 'https://127.0.0.1:1'
 const minutes = (count: number): string => new Date(Date.now() + count * 60_000).toUTCString()
 
 const throttled = {
-  ...{ priorityLevel: 'mutating', user: 'eve', workspace: '/root', executing: 3, waiting: 2, stalled: 0 },
-  ...{ rejected: 7, lastRejected: new Date().toISOString() },
+  priorityLevel: 'mutating',
+  user: 'eve',
+  workspace: '/root',
+  executing: 3,
+  waiting: 2,
+  stalled: 0,
+  rejected: 7,
+  lastRejected: new Date().toISOString(),
 }
 const idle = { ...throttled, user: 'bob', rejected: 9, lastRejected: '2026-01-01T00:00:00Z' }
 

@@ -8,7 +8,9 @@ const step = (
   decision: ExplainedStep['decision'],
   workspace?: string,
 ): ExplainedStep => ({
-  ...{ authorizer, decision, reason: 'why' },
+  authorizer,
+  decision,
+  reason: 'why',
   ...(workspace === undefined ? {} : { workspace }),
 })
 

@@ -28,13 +28,29 @@ describe('the report of views', () => {
   it('is made from the metrics of a server', () => {
     assert.deepEqual(reportsOf(samplesOf(text, 'oriel_view_')), [
       {
-        ...{ view: 'sick', path: '/services/a"b', notReady: 'failing', requests: 0, refused: 0, errors: 0 },
-        ...{ watches: 0, events: 0, bytes: 0, milliseconds: 0 },
+        view: 'sick',
+        path: '/services/a"b',
+        notReady: 'failing',
+        requests: 0,
+        refused: 0,
+        errors: 0,
+        watches: 0,
+        events: 0,
+        bytes: 0,
+        milliseconds: 0,
         process: { memory: 104857600, restarts: 2 },
       },
       {
-        ...{ view: 'team', path: '/services/team/:team', notReady: '', requests: 14, refused: 3, errors: 3 },
-        ...{ watches: 2, events: 40, bytes: 1000, milliseconds: 2 },
+        view: 'team',
+        path: '/services/team/:team',
+        notReady: '',
+        requests: 14,
+        refused: 3,
+        errors: 3,
+        watches: 2,
+        events: 40,
+        bytes: 1000,
+        milliseconds: 2,
       },
     ])
   })

@@ -198,7 +198,8 @@ describe('the requests of the console', () => {
       return { names: table.rows.map(({ name }) => name), isCut: table.isCut, paths }
     }
     assert.deepEqual(await shownIn([page(1, 'a+b'), page(2, '')]), {
-      ...{ names: ['1', '2'], isCut: false },
+      names: ['1', '2'],
+      isCut: false,
       paths: ['/x?limit=1', '/x?limit=1&continue=a%2Bb'],
     })
     const { names, isCut } = await shownIn(Array.from({ length: 11 }, (_, i) => page(i, 'more')))

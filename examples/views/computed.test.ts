@@ -34,7 +34,9 @@ describe('the examples with objects of their own', () => {
     service = createServer((_, response) => response.end(JSON.stringify(stations)))
     await new Promise<void>(resolve => service.listen(0, '127.0.0.1', resolve))
     const options = {
-      ...{ file, cluster: 'one', seconds: 0.02 },
+      file,
+      cluster: 'one',
+      seconds: 0.02,
       url: `http://127.0.0.1:${(service.address() as AddressInfo).port}`,
     }
     const plugins = [clusterInfo, nameReview, report, rest, table, usage]

@@ -27,7 +27,11 @@ describe('the example syncer', () => {
   after(() => oriel.close())
 
   for (const { name, run } of viewContract({
-    ...{ user: () => east, path, shown: 'web', hidden: 'hidden', secret: 'sesame' },
+    user: () => east,
+    path,
+    shown: 'web',
+    hidden: 'hidden',
+    secret: 'sesame',
     selectors: ['labelSelector=target.workload.example.com%2Fwest'],
   }))
     it(name, run)

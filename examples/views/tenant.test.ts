@@ -32,7 +32,11 @@ describe('the example tenant', () => {
 
   for (const hidden of ['red-plan', 'plan', 'other'])
     for (const { name, run } of viewContract({
-      ...{ user: () => ada, path, shown: 'motto', hidden, secret: 'sesame' },
+      user: () => ada,
+      path,
+      shown: 'motto',
+      hidden,
+      secret: 'sesame',
       selectors: ['labelSelector=team%3Dred', 'fieldSelector=metadata.name%3Dops-motto'],
     }))
       it(`${name} (${hidden})`, run)

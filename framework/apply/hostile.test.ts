@@ -58,7 +58,10 @@ const applied = (manager: string, spec: object, live?: KubeObject): KubeObject =
 }
 
 const managerOf = (manager: string): Manager => ({
-  ...{ manager, operation: 'Apply', apiVersion: named.apiVersion, subresource: '' },
+  manager,
+  operation: 'Apply',
+  apiVersion: named.apiVersion,
+  subresource: '',
 })
 
 /** A path of 20 kB, and 20,000 paths below it: 400 MB as text. */

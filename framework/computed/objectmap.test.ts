@@ -9,7 +9,10 @@ import { storageOf } from './mapstorage.ts'
 import { ObjectMap, type OwnObject } from './objectmap.ts'
 
 const kind = {
-  ...{ group: 'example.com', version: 'v1', resource: 'counts', kind: 'Count' },
+  group: 'example.com',
+  version: 'v1',
+  resource: 'counts',
+  kind: 'Count',
   selectableFields: { count: ({ count }: { readonly [field: string]: unknown }) => String(count) },
 }
 const count = (name: string, value = 0, labels = {}): OwnObject => ({

@@ -194,7 +194,9 @@ describe('JSON patch', () => {
     'copies of what was added step by step': [
       { op: 'add', path: '/o', value: chain(200) },
       ...Array.from({ length: 50 }, (_, i) => ({
-        ...{ op: 'add', path: `/o${'/a'.repeat(200 * (i + 1))}`, value: chain(200) },
+        op: 'add',
+        path: `/o${'/a'.repeat(200 * (i + 1))}`,
+        value: chain(200),
       })),
       { op: 'copy', from: '/o', path: '/p' },
     ],

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { accountOf, clusterNameKey, type UserInfo } from './user.ts'
 
 const userOf = (name: string, cluster?: string): UserInfo => ({
-  ...{ name, groups: ['system:authenticated'] },
+  name,
+  groups: ['system:authenticated'],
   ...(cluster !== undefined && { extra: { [clusterNameKey]: [cluster] } }),
 })
 const admin: UserInfo = { name: 'admin', groups: ['system:masters'] }

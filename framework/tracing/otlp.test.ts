@@ -6,8 +6,14 @@ import { OtlpExporter } from './otlp.ts'
 import { newSpanId, newTraceId, type Span } from './span.ts'
 
 const span = (): Span => ({
-  ...{ traceId: newTraceId(), spanId: newSpanId(), parentId: '', name: 'list pods', kind: 'server' },
-  ...{ start: 1_000, end: 1_001, attributes: { 'oriel.view': 'apiexport', code: 200 } },
+  traceId: newTraceId(),
+  spanId: newSpanId(),
+  parentId: '',
+  name: 'list pods',
+  kind: 'server',
+  start: 1_000,
+  end: 1_001,
+  attributes: { 'oriel.view': 'apiexport', code: 200 },
 })
 
 interface Export {

@@ -143,7 +143,8 @@ describe('expressions of Views', () => {
     const source = 'object.spec.names.all(name, true)'
     const subjects = Array.from({ length: 20 }, () => ({
       item: widget({ names: Array.from({ length: 100 }, (_, i) => `name-${i}`) }),
-      ...{ cluster, user },
+      cluster,
+      user,
     }))
     const results = subjects.map(subject => compiled(source).evaluate(subject, allowance))
     assert.deepEqual(results[0], { value: true })

@@ -80,7 +80,8 @@ describe('discovery of a query of two shards', () => {
     }
     assert.deepEqual(await united(one, other, { paths: { '/c': 3 }, components: 5 }), {
       ...one,
-      ...{ paths: { ...paths, '/b': [], '/c': 3 }, components: { schemas: { S: { items: 1 } } } },
+      paths: { ...paths, '/b': [], '/c': 3 },
+      components: { schemas: { S: { items: 1 } } },
     })
   })
 

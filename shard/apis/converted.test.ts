@@ -9,7 +9,11 @@ import { convertedList } from './convertedreads.ts'
 import type { ServedDefinition } from './served.ts'
 
 const version = (name: string) => ({
-  ...{ name, served: true, storage: name === 'v1', columns: [], status: false },
+  name,
+  served: true,
+  storage: name === 'v1',
+  columns: [],
+  status: false,
   schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
 })
 const served = {

@@ -15,7 +15,8 @@ const binding = (name: string): KubeObject => ({
 const boundTo = (exportCluster: string, plurals: readonly string[]): object => ({
   apiExportClusterName: exportCluster,
   boundResources: plurals.map(resource => ({
-    ...{ group: 'example.com', resource },
+    group: 'example.com',
+    resource,
     schema: { name: `v1.${resource}.example.com`, UID: resource, identityHash: 'a'.repeat(64) },
   })),
 })

@@ -15,7 +15,10 @@ const column = { name: 'Age', type: 'date' }
 describe('definitions of v1beta1', () => {
   it('have what their versions have in common in each of them', () => {
     const old = beta({
-      ...{ version: 'v1', validation: schema, subresources: { status: {} }, preserveUnknownFields: false },
+      version: 'v1',
+      validation: schema,
+      subresources: { status: {} },
+      preserveUnknownFields: false,
       versions: [
         { name: 'v1', served: true, storage: true },
         { name: 'v2', served: false, storage: false },
@@ -24,14 +27,17 @@ describe('definitions of v1beta1', () => {
       conversion: { strategy: 'None' },
     })
     const common = {
-      ...{ schema, subresources: { status: {} } },
+      schema,
+      subresources: { status: {} },
       additionalPrinterColumns: [{ ...column, jsonPath: '.metadata.creationTimestamp' }],
     }
     const { apiVersion, spec, status } = crdFromBeta(old)
     assert.equal(apiVersion, 'apiextensions.k8s.io/v1')
     assert.deepEqual(status, old.status)
     assert.deepEqual(spec, {
-      ...{ group: 'example.com', scope: 'Namespaced', names: { plural: 'gadgets', kind: 'Gadget' } },
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'gadgets', kind: 'Gadget' },
       versions: [
         { name: 'v1', served: true, storage: true, ...common },
         { name: 'v2', served: false, storage: false, ...common },
@@ -47,7 +53,8 @@ describe('definitions of v1beta1', () => {
         preserveUnknownFields: false,
         versions: [{ name: 'v1', served: true, storage: true, schema: own, selectableFields: [] }],
         conversion: {
-          ...{ strategy: 'Webhook', conversionReviewVersions: ['v1'] },
+          strategy: 'Webhook',
+          conversionReviewVersions: ['v1'],
           webhookClientConfig: { url: 'https://example.com' },
         },
       }),

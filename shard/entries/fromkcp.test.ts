@@ -37,7 +37,9 @@ describe('entries of kcp', () => {
     const [lease, event] = found.map(({ value }) => decodeObject(decodeStored(value).bytes))
     assert.equal(lease?.apiVersion, 'coordination.k8s.io/v1')
     assert.deepEqual(lease.spec, {
-      ...{ holderIdentity: 'me', leaseDurationSeconds: 15, renewTime: '2026-01-01T00:00:00.000001Z' },
+      holderIdentity: 'me',
+      leaseDurationSeconds: 15,
+      renewTime: '2026-01-01T00:00:00.000001Z',
     })
     assert.deepEqual([event?.apiVersion, event?.message, event?.reason], ['v1', 'hello', 'Because'])
   })
@@ -57,7 +59,9 @@ describe('entries of kcp', () => {
 
   it('of kinds of kcp are in the version in which this shard stores them', () => {
     const export1 = {
-      ...{ apiVersion: 'apis.kcp.io/v1alpha1', kind: 'APIExport', metadata: { name: 'e' } },
+      apiVersion: 'apis.kcp.io/v1alpha1',
+      kind: 'APIExport',
+      metadata: { name: 'e' },
       spec: { latestResourceSchemas: ['today.cowboys.wildwest.dev'] },
     }
     const found = objectOf(jsonEntry('apis.kcp.io/apiexports/customresources/moving/e', export1))
@@ -71,8 +75,12 @@ describe('entries of kcp', () => {
 
   it('are objects of this logical cluster, no copies, and move because of this migration', () => {
     const annotations = {
-      ...{ 'kcp.io/cluster': 'other', 'kcp.io/shard': 'beta', own: 'kept' },
-      ...{ [incomingAnnotation]: 'beta,1,complete', [leavingAnnotation]: 'beta', [movedAnnotation]: '1,2,3' },
+      'kcp.io/cluster': 'other',
+      'kcp.io/shard': 'beta',
+      own: 'kept',
+      [incomingAnnotation]: 'beta,1,complete',
+      [leavingAnnotation]: 'beta',
+      [movedAnnotation]: '1,2,3',
     }
     const labels = { 'claimed.internal.apis.kcp.io/x': 'y', a: 'b' }
     const sent = gadget({ annotations, labels, resourceVersion: '7' })
@@ -125,7 +133,9 @@ describe('entries of kcp', () => {
     refused(jsonEntry('views.oriel.dev/views/customresources/moving/v', view), /one of Oriel/)
     const name = 'views.views.oriel.dev'
     const crd = {
-      ...{ apiVersion: 'apiextensions.k8s.io/v1beta1', kind: 'CustomResourceDefinition', metadata: { name } },
+      apiVersion: 'apiextensions.k8s.io/v1beta1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name },
       spec: { group: 'views.oriel.dev' },
     }
     refused(jsonEntry(`apiextensions.k8s.io/customresourcedefinitions/moving/${name}`, crd), /one of Oriel/)

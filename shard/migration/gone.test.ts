@@ -21,7 +21,9 @@ const closed = { [migratingAnnotation]: 'root:move' }
 const arriving = { ...closed, [incomingAnnotation]: 'alpha,7' }
 const arrived = { ...closed, [incomingAnnotation]: 'alpha,7,complete' }
 const place = storageKey(storedResourceOf(resources.configMaps), {
-  ...{ cluster: 'moving', namespace: 'default', name: 'kept' },
+  cluster: 'moving',
+  namespace: 'default',
+  name: 'kept',
 })
 const waiting = `/migrating/root:move/${place.slice(registryPrefix.length)}`
 

@@ -48,12 +48,17 @@ describe('a logical cluster that moves to a shard of kcp', () => {
       },
     }
     const deps = {
-      ...{ content: shard.content, informers: shard.informers, log: silent },
-      ...{ peers: new Map([['kcp', kcp as PeerClient]]), shard: { name: 'alpha' }, apis: () => undefined },
+      content: shard.content,
+      informers: shard.informers,
+      log: silent,
+      peers: new Map([['kcp', kcp as PeerClient]]),
+      shard: { name: 'alpha' },
+      apis: () => undefined,
       tenancy: { shards: resources.apiExports, workspaceTypes: resources.apiExports },
     }
     return stepOf({
-      ...{ deps, write: async (_, __, change) => void written.push(change) },
+      deps,
+      write: async (_, __, change) => void written.push(change),
       metadata: { name: 'move', finalizers: [migrationFinalizer] },
       spec: { logicalCluster: cluster, destinationShard: 'kcp' },
       status,

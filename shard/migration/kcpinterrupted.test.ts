@@ -71,8 +71,12 @@ class Moving {
     const { content, informers } = this.#shard
     const transfer: typeof content.transfer = changes => this.#fault.around(() => content.transfer(changes))
     const deps = {
-      ...{ content: { ...content, transfer }, informers, log: silent, shard: { name: 'oriel' } },
-      ...{ peers: new Map([['kcp', this.#peer as PeerClient]]), apis: () => undefined },
+      content: { ...content, transfer },
+      informers,
+      log: silent,
+      shard: { name: 'oriel' },
+      peers: new Map([['kcp', this.#peer as PeerClient]]),
+      apis: () => undefined,
       tenancy: { shards: resources.apiExports, workspaceTypes: resources.apiExports },
     }
     const write = (_: object, __: string, change: MigrationChange): Promise<void> =>
@@ -81,7 +85,10 @@ class Moving {
         else this.#metadata = { ...this.#metadata, finalizers: change.finalizers }
       })
     return stepOf({
-      ...{ deps, write, metadata: this.#metadata, status: this.status },
+      deps,
+      write,
+      metadata: this.#metadata,
+      status: this.status,
       spec: { logicalCluster: cluster, destinationShard },
     })
   }

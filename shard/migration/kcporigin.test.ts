@@ -95,7 +95,8 @@ describe('a logical cluster that comes from a shard of kcp', () => {
     const tenancy = { shards: resources.apiExports }
     const deps = { content, informers, peers, tenancy, shard: { name: 'beta' }, log: silent }
     return stepOf({
-      ...{ deps, write: async (_, __, change) => void written.push(change) },
+      deps,
+      write: async (_, __, change) => void written.push(change),
       metadata: { name: 'move', ...metadata },
       spec: { logicalCluster: cluster, destinationShard: 'beta' },
       status: { phase: 'Migrating', originShard: 'kcp', ...status },
@@ -148,7 +149,9 @@ describe('a logical cluster that comes from a shard of kcp', () => {
     const foreign = protobufEntry('core/configmaps/other/default/a', configMap)
     await refused([homeEntry, mapEntry, foreign], /has the entry core\/configmaps\/other\/default\/a/)
     const pod = jsonEntry('core/pods/moving/default/p', {
-      ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', namespace: 'default' } },
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'p', namespace: 'default' },
     })
     await refused([homeEntry, mapEntry, pod], /core\/pods\/moving\/default\/p cannot be stored/)
   })
@@ -181,9 +184,12 @@ describe('a logical cluster that comes from a shard of kcp', () => {
     const shards = resources.apiExports
     await shard.content.add([
       {
-        ...{ cluster: 'root', resource: shards },
+        cluster: 'root',
+        resource: shards,
         object: {
-          ...{ apiVersion: 'core.kcp.io/v1alpha1', kind: 'Shard', metadata: { name: 'kcp' } },
+          apiVersion: 'core.kcp.io/v1alpha1',
+          kind: 'Shard',
+          metadata: { name: 'kcp' },
           spec: { baseURL: 'https://a', virtualWorkspaceURL: 'https://views/' },
         },
       },

@@ -46,7 +46,9 @@ describe('the steps of a migration', () => {
       if ('status' in change) written.push(change.status)
     }
     return stepOf({
-      ...{ deps, write, status },
+      deps,
+      write,
+      status,
       metadata: { name: 'move', finalizers: [migrationFinalizer] },
       spec: { logicalCluster, destinationShard: 'beta' },
     })
@@ -141,7 +143,8 @@ describe('the controller of migrations', () => {
     const parts = kcpParts({ tenancy, shard: addresses, rootCA: '' })
     let tries = 0
     const shard = await testShard({
-      ...{ store, ...parts },
+      store,
+      ...parts,
       authorizer: () => ({ authorize: async () => allow('') }),
       controllers: host => {
         const add: typeof host.content.add = objects =>

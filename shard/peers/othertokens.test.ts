@@ -34,7 +34,9 @@ describe('tokens of service accounts of another shard', () => {
   /** Stores a LogicalCluster. */
   async function put(cluster: string, annotations: Annotations): Promise<void> {
     const key = storageKey(storedResourceOf(resources.logicalClusters), {
-      ...{ cluster, namespace: '', name: 'cluster' },
+      cluster,
+      namespace: '',
+      name: 'cluster',
     })
     const metadata = { name: 'cluster', annotations }
     const value = encodeStored({ apiVersion: 'core.kcp.io/v1alpha1', kind: 'LogicalCluster', metadata })

@@ -38,7 +38,10 @@ function regionsOf(source: object) {
   const viewed = new ViewedResources()
   const options = {
     informers: { for: (ref: ResourceRef) => ({ list: () => [itemIn(ref)], get: () => itemIn(ref) }) },
-    ...{ viewed, shared: {}, apis: () => undefined, resolve: () => undefined },
+    viewed,
+    shared: {},
+    apis: () => undefined,
+    resolve: () => undefined,
   }
   const storage = virtualResources(options as never)(resource)
   viewed.use([{ name: 'views', apis: () => ({ find: () => ({ storage }) }) } as never])

@@ -1,7 +1,9 @@
 import type { Webhooks } from '../support/servers/webhooks.ts'
 
 const version = (name: string) => ({
-  ...{ name, served: true, storage: name === 'v1' },
+  name,
+  served: true,
+  storage: name === 'v1',
   schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
 })
 
@@ -14,7 +16,9 @@ export function convertedDefinition(group: string, plural: string, { url, caBund
     kind: 'CustomResourceDefinition',
     metadata: { name: `${plural}.${group}` },
     spec: {
-      ...{ group, scope: 'Cluster', versions: [version('v1'), version('v2')] },
+      group,
+      scope: 'Cluster',
+      versions: [version('v1'), version('v2')],
       names: { plural, singular, kind, listKind: `${kind}List` },
       conversion: {
         strategy: 'Webhook',

@@ -18,7 +18,9 @@ const configuration = ({ url, caBundle }: Webhooks): object => ({
       name: 'loop.example.com',
       clientConfig: { url: `${url}/admit`, caBundle },
       rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }],
-      ...{ sideEffects: 'None', admissionReviewVersions: ['v1'], timeoutSeconds: 2 },
+      sideEffects: 'None',
+      admissionReviewVersions: ['v1'],
+      timeoutSeconds: 2,
     },
   ],
 })

@@ -19,11 +19,14 @@ const definition = (fallback?: readonly string[]): object => ({
   kind: 'CustomResourceDefinition',
   metadata: { name: `texts.${group}` },
   spec: {
-    ...{ group, scope: 'Cluster' },
+    group,
+    scope: 'Cluster',
     names: { plural: 'texts', singular: 'text', kind: 'Text', listKind: 'TextList' },
     versions: [
       {
-        ...{ name: 'v1', served: true, storage: true },
+        name: 'v1',
+        served: true,
+        storage: true,
         schema: {
           openAPIV3Schema: {
             type: 'object',

@@ -122,7 +122,9 @@ export async function behindFrontProxy(): Promise<Scene> {
   const shard = await startOriel({ args })
   const revoke = await twoWorkspaces(shard)
   const proxy = await startFrontProxy({
-    ...{ folder, name: 'proxy', shards: [shard] },
+    folder,
+    name: 'proxy',
+    shards: [shard],
     args: [...limits, ...(await userFile(folder))],
   })
   const ca = await readText(join(folder, 'proxy-data', 'ca.crt'))

@@ -27,7 +27,10 @@ const patch = async ({ url, ca, token, creates }: Resident, to: Patch): Promise<
 /** A create whose body has 15,000 chunks. */
 async function inSmallChunks({ url, ca, token, creates }: Resident): Promise<number> {
   const sent = request(url + creates, {
-    ...{ method: 'POST', ca, servername: '', agent: false },
+    method: 'POST',
+    ca,
+    servername: '',
+    agent: false,
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
   })
   sent.on('error', () => undefined)

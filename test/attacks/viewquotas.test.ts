@@ -33,23 +33,30 @@ const things = {
   kind: 'CustomResourceDefinition',
   metadata: { name: `things.${group}` },
   spec: {
-    ...{ group, scope: 'Cluster' },
+    group,
+    scope: 'Cluster',
     names: { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' },
     versions: [
       {
-        ...{ name: 'v1', served: true, storage: true },
+        name: 'v1',
+        served: true,
+        storage: true,
         schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'string' } } } },
       },
     ],
   },
 }
 const thing = (name: string, size: number) => ({
-  ...{ apiVersion: `${group}/v1`, kind: 'Thing' },
-  ...{ metadata: { name }, spec: 'x'.repeat(size) },
+  apiVersion: `${group}/v1`,
+  kind: 'Thing',
+  metadata: { name },
+  spec: 'x'.repeat(size),
 })
 const namespace = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
 const role = (name: string) => ({
-  ...{ apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata: { name } },
+  apiVersion: `${rbac}/v1`,
+  kind: 'ClusterRole',
+  metadata: { name },
   rules: [{ apiGroups: [''], resources: ['x'.repeat(10_000)], verbs: ['get'] }],
 })
 
@@ -81,7 +88,10 @@ describe('a provider that stores without limit in the logical cluster of its con
     for (const { kubectl } of tenants) await apply(kubectl, ...rolesFor('user-1', everything))
     const name = await exportApi(provider, things, claims)
     const accepted = claims.map(claim => ({
-      ...{ ...claim, verbs: ['*'], state: 'Accepted', selector: { matchAll: true } },
+      ...claim,
+      verbs: ['*'],
+      state: 'Accepted',
+      selector: { matchAll: true },
     }))
     await bind(consumer, bindingOf(provider, name, accepted))
     view = `${await publishedUrl(provider, name)}/clusters/${consumer.cluster}`

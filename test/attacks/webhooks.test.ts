@@ -23,7 +23,8 @@ const configuration = (
     clientConfig: { url: `${url}/${kind}`, caBundle },
     rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }],
     matchConditions: [{ name: 'mine', expression: `object.metadata.name == '${kind.toLowerCase()}'` }],
-    ...{ sideEffects: 'None', admissionReviewVersions: ['v1'] },
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
   })),
 })
 

@@ -171,7 +171,10 @@ describe('a small request that asks for much work', function () {
     const created = await send(configMaps, object)
     assert.equal(created.status, 201, created.body.slice(0, 500))
     const managedFields = times(2_000, i => ({
-      ...{ apiVersion: 'v1', operation: 'Update', manager: `m${i}`, fieldsType: 'FieldsV1' },
+      apiVersion: 'v1',
+      operation: 'Update',
+      manager: `m${i}`,
+      fieldsType: 'FieldsV1',
       fieldsV1: { 'f:data': { [`f:k${i}`]: {} } },
     }))
     const owned = { ...object, metadata: { name: 'owned', managedFields } }
@@ -211,7 +214,8 @@ describe('a small request that asks for much work', function () {
     const { token } = json<{ status: { token: string } }>().status
     const spec = { token, audiences: times(125_000, i => `b${i}`) }
     const reviewed = await send(`${base}/apis/authentication.k8s.io/v1/tokenreviews`, {
-      ...{ ...review, kind: 'TokenReview' },
+      ...review,
+      kind: 'TokenReview',
       spec,
     })
     assert.equal(reviewed.status, 201, reviewed.body.slice(0, 500))
@@ -220,7 +224,9 @@ describe('a small request that asks for much work', function () {
   describe('with a long list', () => {
     const admission = 'admissionregistration.k8s.io/v1'
     const webhook = {
-      ...{ name: 'a.example.com', sideEffects: 'None', clientConfig: { url: 'https://example.com/' } },
+      name: 'a.example.com',
+      sideEffects: 'None',
+      clientConfig: { url: 'https://example.com/' },
       admissionReviewVersions: ['v1', ...times(190_000, i => `v${i}x`)],
     }
     const keys = {

@@ -2,11 +2,21 @@ import assert from 'node:assert/strict'
 import { checkHistory, History, type Operation, type Watched } from './history.ts'
 
 const written = (value: string, version: number | undefined, begun: number): Operation => ({
-  ...{ client: 0, kind: 'write', key: 'a', value, begun },
+  client: 0,
+  kind: 'write',
+  key: 'a',
+  value,
+  begun,
   ...(version !== undefined && { version, ended: begun + 1 }),
 })
 const readAt = (value: string, version: number, begun: number): Operation => ({
-  ...{ client: 1, kind: 'read', key: 'a', value, version, begun, ended: begun + 1 },
+  client: 1,
+  kind: 'read',
+  key: 'a',
+  value,
+  version,
+  begun,
+  ended: begun + 1,
 })
 const event = (value: string, version: number): Watched => ({ key: 'a', value, version })
 

@@ -37,7 +37,9 @@ describe('oriel virtual-workspaces, while its shard and files change', function 
     const port = await freePort()
     url = `https://127.0.0.1:${port}`
     views = await startViews({
-      ...{ port, files, more: ['--client-ca-file', join(files, 'users.crt')] },
+      port,
+      files,
+      more: ['--client-ca-file', join(files, 'users.crt')],
       shard: { ...shard, kubeconfig: join(files, 'kubeconfig') },
     })
   })

@@ -14,12 +14,21 @@ async function check(operations: readonly Operation[]): Promise<Outcome> {
 }
 
 const write = (value: string, begun: number, ended?: number): Operation => ({
-  ...{ client: 0, kind: 'write', key: 'a', value, begun },
+  client: 0,
+  kind: 'write',
+  key: 'a',
+  value,
+  begun,
   ...(ended !== undefined && { ended }),
 })
 
 const read = (value: string, begun: number, ended: number): Operation => ({
-  ...{ client: 1, kind: 'read', key: 'a', value, begun, ended },
+  client: 1,
+  kind: 'read',
+  key: 'a',
+  value,
+  begun,
+  ended,
 })
 
 describe('porcupine', function () {

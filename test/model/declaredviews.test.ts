@@ -100,8 +100,11 @@ async function writeInView({ world, model, random }: Run): Promise<void> {
 function randomWidget(random: Random): Widget {
   const color = random.pick(['red', 'blue', undefined])
   return {
-    ...{ cluster: random.pick(consumers), name: random.pick(names), size: random.number(6) },
-    ...{ team: random.pick([...users, 'ops']), token: `t${random.number(5)}` },
+    cluster: random.pick(consumers),
+    name: random.pick(names),
+    size: random.number(6),
+    team: random.pick([...users, 'ops']),
+    token: `t${random.number(5)}`,
     ...(color !== undefined && { color }),
   }
 }

@@ -92,7 +92,9 @@ const published = ({ isValid, identity, tier }: Publication): KubeObject => ({
   kind: 'ClusterCachedResource',
   metadata: { name: 'regions' },
   spec: {
-    ...{ group: 'example.com', version: 'v1', resource: 'regions' },
+    group: 'example.com',
+    version: 'v1',
+    resource: 'regions',
     ...(tier && { labelSelector: { matchLabels: { tier } } }),
   },
   status: { identityHash: identity, conditions: conditions(isValid, 'ResourceValid') },

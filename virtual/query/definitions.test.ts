@@ -9,7 +9,8 @@ const definition = (
   columns: readonly { name: string; type: string; jsonPath: string }[],
   selectable: readonly string[] = [],
 ): KubeObject => ({
-  ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
   metadata: { name: 'things.example.com' },
   spec: {
     group: 'example.com',
@@ -17,7 +18,10 @@ const definition = (
     scope,
     versions: [
       {
-        ...{ name: 'v1', served: true, storage: true, additionalPrinterColumns: columns },
+        name: 'v1',
+        served: true,
+        storage: true,
+        additionalPrinterColumns: columns,
         selectableFields: selectable.map(jsonPath => ({ jsonPath })),
         schema: {
           openAPIV3Schema: {
@@ -36,7 +40,8 @@ const definition = (
 })
 
 const thing = (name: string, color: string, namespace?: string): KubeObject => ({
-  ...{ apiVersion: 'example.com/v1', kind: 'Thing' },
+  apiVersion: 'example.com/v1',
+  kind: 'Thing',
   metadata: { name, ...(namespace && { namespace }) },
   spec: { color, secret: 's3cret' },
 })
@@ -44,7 +49,9 @@ const thing = (name: string, color: string, namespace?: string): KubeObject => (
 const readable = [
   ...access,
   {
-    ...{ apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata: { name: 'things' } },
+    apiVersion: `${rbac}/v1`,
+    kind: 'ClusterRole',
+    metadata: { name: 'things' },
     rules: [{ apiGroups: ['example.com'], resources: ['things'], verbs: ['list', 'watch'] }],
   },
   binding('ClusterRole', 'things', 'things'),

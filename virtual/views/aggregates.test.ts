@@ -7,8 +7,11 @@ const path = '/services/views/one/sizes/clusters/one/apis/views.oriel.dev/v1alph
 const sizes = (where: string, more: object = {}) => {
   const view = ownView('sizes', configMapsWhere(where))
   const aggregate = {
-    ...{ name: 'by-color', resource: 'configmaps', by: { color: "object.data['color']" } },
-    ...{ sum: { size: "int(object.data['size'])" }, max: { size: "int(object.data['size'])" } },
+    name: 'by-color',
+    resource: 'configmaps',
+    by: { color: "object.data['color']" },
+    sum: { size: "int(object.data['size'])" },
+    max: { size: "int(object.data['size'])" },
     ...more,
   }
   return { ...view, spec: { ...(view.spec as object), aggregate: [aggregate] } } as KubeObject

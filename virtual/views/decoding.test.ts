@@ -25,7 +25,9 @@ function countedSource() {
       'one',
     )
     return {
-      ...{ meta, key, bytes },
+      meta,
+      key,
+      bytes,
       get object() {
         decoded++
         return JSON.parse(bytes.toString())
@@ -69,8 +71,15 @@ function viewOver(source: ApiSet, where: string, more: Partial<ViewResource> = {
   const plan = plans[0] as ResourcePlan
   const failures = new Failures(() => undefined)
   return viewStorage({
-    ...{ plan, failures, presenter: new Presenter(plan, failures), costs: new WatchCosts() },
-    ...{ name: 'v', state: '', since: 0, changed: new AbortController().signal, labelled: labelledBy(plan) },
+    plan,
+    failures,
+    presenter: new Presenter(plan, failures),
+    costs: new WatchCosts(),
+    name: 'v',
+    state: '',
+    since: 0,
+    changed: new AbortController().signal,
+    labelled: labelledBy(plan),
     clusters: { of: () => facts, follow: () => () => undefined, hasChangedSince: () => false },
   } as unknown as ViewStorage)
 }

@@ -95,12 +95,19 @@ describe('hidden fields that are removed from bytes', () => {
 
   it('do not decode objects with ordinary managed fields', () => {
     const whole = {
-      ...{ apiVersion: 'example.com/v1', kind: 'Widget' },
+      apiVersion: 'example.com/v1',
+      kind: 'Widget',
       metadata: {
-        ...{ name: 'w', uid: 'u', resourceVersion: '7', annotations: { 'kcp.io/cluster': 'one' } },
+        name: 'w',
+        uid: 'u',
+        resourceVersion: '7',
+        annotations: { 'kcp.io/cluster': 'one' },
         managedFields: [
           {
-            ...{ manager: 'a', operation: 'Update', apiVersion: 'example.com/v1', fieldsType: 'FieldsV1' },
+            manager: 'a',
+            operation: 'Update',
+            apiVersion: 'example.com/v1',
+            fieldsType: 'FieldsV1',
             fieldsV1: { 'f:spec': { '.': {}, 'f:token': {}, 'f:color': {} } },
           },
         ],

@@ -14,7 +14,9 @@ describe('the parameters of a View', () => {
 
   const declared = async (name: string, params: object, where: string) => {
     const view = ownView(name, {
-      ...{ resource: 'configmaps', verbs: everything, where },
+      resource: 'configmaps',
+      verbs: everything,
+      where,
       annotate: { 'example.com/color': 'params.colors[0]' },
     })
     const spec = { ...(view.spec as object), params }

@@ -28,7 +28,9 @@ function slowView() {
     return { value: true }
   }
   const source = {
-    ...{ group: '', version: 'v1', names: { plural: 'configmaps', kind: 'ConfigMap' } },
+    group: '',
+    version: 'v1',
+    names: { plural: 'configmaps', kind: 'ConfigMap' },
     storage: {
       async *list() {
         yield items
@@ -47,14 +49,16 @@ function storageOf(plan: ResourcePlan) {
   const failures = new Failures(() => undefined)
   const facts = { name: 'one', path: '', labels: {}, annotations: {} }
   const view = {
-    ...{ plan, failures, presenter: new Presenter(plan, failures), costs: new WatchCosts() },
-    ...{
-      name: 'v',
-      state: '',
-      since: 0,
-      changed: new AbortController().signal,
-      ...{ clusters: { of: () => facts }, labelled: () => true },
-    },
+    plan,
+    failures,
+    presenter: new Presenter(plan, failures),
+    costs: new WatchCosts(),
+    name: 'v',
+    state: '',
+    since: 0,
+    changed: new AbortController().signal,
+    clusters: { of: () => facts },
+    labelled: () => true,
   } as unknown as ViewStorage
   return viewStorage(view)
 }
@@ -80,7 +84,9 @@ function slowWrite() {
     return { value: true }
   }
   const source = {
-    ...{ group: '', version: 'v1', names: { plural: 'configmaps', kind: 'ConfigMap' } },
+    group: '',
+    version: 'v1',
+    names: { plural: 'configmaps', kind: 'ConfigMap' },
     storage: {
       create: async () => stored,
       update: async (_ctx: unknown, _key: unknown, change: (item: Item) => Promise<unknown>) => {
@@ -90,7 +96,11 @@ function slowWrite() {
     },
   }
   const plan = {
-    ...{ source, field: '', hide: [], annotate: [], where: { evaluate } },
+    source,
+    field: '',
+    hide: [],
+    annotate: [],
+    where: { evaluate },
     get writable() {
       return step('check what is written')
     },

@@ -6,7 +6,9 @@ import type { ViewResource } from './types.ts'
 
 const text = { type: 'string' }
 const version = (name: string, storage: boolean, spec: object) => ({
-  ...{ name, served: true, storage },
+  name,
+  served: true,
+  storage,
   schema: {
     openAPIV3Schema: {
       type: 'object',
@@ -16,7 +18,8 @@ const version = (name: string, storage: boolean, spec: object) => ({
 })
 const definition = (...versions: readonly object[]): KubeObject =>
   ({
-    ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
     metadata: { name: 'things.example.com' },
     spec: {
       group: 'example.com',
@@ -30,13 +33,19 @@ const [first, second] = [version('v1', true, both), version('v2', false, both)]
 
 const thing = (name: string, apiVersion: string): KubeObject =>
   ({
-    ...{ apiVersion: `example.com/${apiVersion}`, kind: 'Thing', metadata: { name, namespace: 'default' } },
+    apiVersion: `example.com/${apiVersion}`,
+    kind: 'Thing',
+    metadata: { name, namespace: 'default' },
     spec: { color: 'red', token: 'sesame', key: 'topsecret' },
   }) as KubeObject
 
 const things: ViewResource = {
-  ...{ group: 'example.com', resource: 'things', version: 'v1', verbs: everything },
-  ...{ where: "object.spec.color == 'red'", hide: ['spec.token', 'spec.key'] },
+  group: 'example.com',
+  resource: 'things',
+  version: 'v1',
+  verbs: everything,
+  where: "object.spec.color == 'red'",
+  hide: ['spec.token', 'spec.key'],
 }
 const at = (apiVersion: string, rest = '') =>
   `/services/views/one/red/clusters/one/apis/example.com/${apiVersion}/namespaces/default/things${rest}`

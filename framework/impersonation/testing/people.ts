@@ -44,8 +44,15 @@ const headers = (...lines: readonly string[]) => ({
 export const wanted = (...lines: readonly string[]): RequestedIdentity => requestedIdentity(headers(...lines))
 
 const list: RequestInfo = {
-  ...{ isResource: true, verb: 'list', group: '', version: 'v1', resource: 'configmaps', path: '' },
-  ...{ subresource: '', namespace: 'ns', name: '' },
+  isResource: true,
+  verb: 'list',
+  group: '',
+  version: 'v1',
+  resource: 'configmaps',
+  path: '',
+  subresource: '',
+  namespace: 'ns',
+  name: '',
 }
 
 export const becoming = (

@@ -9,8 +9,11 @@ const cluster = 'c1'
 const aDay = 86_400_000
 const events: ResourceRef = { group: '', version: 'v1', resource: 'events' }
 const event = (name: string, times: object): KubeObject => ({
-  ...{ apiVersion: 'v1', kind: 'Event', metadata: { name, namespace: 'default' } },
-  ...{ involvedObject: {}, ...times },
+  apiVersion: 'v1',
+  kind: 'Event',
+  metadata: { name, namespace: 'default' },
+  involvedObject: {},
+  ...times,
 })
 const key = (name: string) => ({ cluster, namespace: 'default', name })
 
@@ -25,7 +28,9 @@ describe('event expiry', () => {
       resources.namespaces,
       { cluster, namespace: '', name: 'default' },
       {
-        ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } },
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name: 'default' },
       },
     )
   })

@@ -29,7 +29,9 @@ else
 
     const openAt = (endpoints: readonly string[], patience?: number): Promise<SharedStore> =>
       openEtcdStore({
-        ...{ endpoints, prefix: `/late${prefixes}`, compactEvery: 0 },
+        endpoints,
+        prefix: `/late${prefixes}`,
+        compactEvery: 0,
         ...(patience !== undefined && { patience }),
       })
 
@@ -120,7 +122,8 @@ else
         const created = await hasty.commit([put('a', '1')])
         at().gate.hold()
         const refused = assert.rejects(hasty.commit([put('a', '2', created)]), {
-          ...{ code: 504, reason: 'Timeout' },
+          code: 504,
+          reason: 'Timeout',
         })
         await eventually(valueNow, value => value === '2')
         await other.commit([put('a', '3')])

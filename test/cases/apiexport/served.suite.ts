@@ -62,7 +62,10 @@ export const consumersAnswer = (scene: Scene): void => {
     )
     assert.ok(first && second)
     const resource = (name: string) => ({
-      ...{ group: 'wildwest.dev', name, schema: `today.${name}.wildwest.dev`, storage: { crd: {} } },
+      group: 'wildwest.dev',
+      name,
+      schema: `today.${name}.wildwest.dev`,
+      storage: { crd: {} },
     })
     await apply(provider.kubectl, first, second, {
       apiVersion: 'apis.kcp.io/v1alpha2',

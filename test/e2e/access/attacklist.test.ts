@@ -68,7 +68,9 @@ describe('the list of attacks', function () {
     const ca = await readText(join(oriel.directory, 'ca.crt'))
     doors.shard = { url: oriel.url, ca, at: plainly, logged: () => oriel.output() }
     doors['front proxy'] = {
-      ...{ url: proxy.url, ca: await readText(file('front-data/ca.crt')), at: plainly },
+      url: proxy.url,
+      ca: await readText(file('front-data/ca.crt')),
+      at: plainly,
       logged: () => oriel.output() + proxy.output(),
     }
     const url = `https://127.0.0.1:${port}`

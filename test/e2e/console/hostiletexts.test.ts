@@ -49,7 +49,10 @@ const event = {
   kind: 'Event',
   metadata: { name: 'event', namespace: 'default' },
   involvedObject: { apiVersion: 'v1', kind: 'ConfigMap', name: hostile, namespace: 'default' },
-  ...{ type: 'Warning', reason: hostile.slice(0, 100), message: hostile, source: { component: hostile } },
+  type: 'Warning',
+  reason: hostile.slice(0, 100),
+  message: hostile,
+  source: { component: hostile },
 }
 
 const apis = { apiVersion: 'apis.kcp.io/v1alpha2' }

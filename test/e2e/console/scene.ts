@@ -52,7 +52,9 @@ export const noteDefinition = {
     scope: 'Namespaced',
     versions: [
       {
-        ...{ name: 'v1', served: true, storage: true },
+        name: 'v1',
+        served: true,
+        storage: true,
         schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
         additionalPrinterColumns: [{ name: hostile, type: 'string', jsonPath: '.text' }],
       },

@@ -141,8 +141,11 @@ describe('the console at a front proxy', function () {
 
   it('gives way to a mapping of its path', async () => {
     const mapping = {
-      ...{ path: '/console', backend: shard.url, backend_server_ca: join(folder, 'own-ca.crt') },
-      ...{ proxy_client_cert: join(folder, 'proxy.crt'), proxy_client_key: join(folder, 'proxy.key') },
+      path: '/console',
+      backend: shard.url,
+      backend_server_ca: join(folder, 'own-ca.crt'),
+      proxy_client_cert: join(folder, 'proxy.crt'),
+      proxy_client_key: join(folder, 'proxy.key'),
     }
     const own = await startFrontProxy({ folder, name: 'own', shards: [shard], mappings: [mapping] })
     const ca = await readText(join(folder, 'own-data', 'ca.crt'))

@@ -108,8 +108,13 @@ describe('the package', function () {
     await mkdir(types)
     await writeFile(join(types, 'uses.ts'), uses)
     const compilerOptions = {
-      ...{ strict: true, noEmit: true, module: 'nodenext', target: 'es2023', skipLibCheck: true },
-      ...{ types: ['node'], typeRoots: [join(root, 'node_modules/@types')] },
+      strict: true,
+      noEmit: true,
+      module: 'nodenext',
+      target: 'es2023',
+      skipLibCheck: true,
+      types: ['node'],
+      typeRoots: [join(root, 'node_modules/@types')],
     }
     await writeFile(join(types, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['uses.ts'] }))
     const { code, stdout } = await run(process.execPath, [
@@ -124,12 +129,14 @@ describe('the package', function () {
     const folder = join(project.folder, 'node_modules/oriel/examples')
     await link(project.folder, ['@kubernetes/client-node', '@types/koa', 'node-sqlite3-wasm'])
     const compilerOptions = {
-      ...{ strict: true, noEmit: true, module: 'nodenext', target: 'es2023', skipLibCheck: true },
-      ...{
-        allowImportingTsExtensions: true,
-        types: ['node'],
-        typeRoots: [join(root, 'node_modules/@types')],
-      },
+      strict: true,
+      noEmit: true,
+      module: 'nodenext',
+      target: 'es2023',
+      skipLibCheck: true,
+      allowImportingTsExtensions: true,
+      types: ['node'],
+      typeRoots: [join(root, 'node_modules/@types')],
     }
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['.'] }))
     const { code, stdout } = await run(process.execPath, [

@@ -185,7 +185,10 @@ describe('one tree over two shards', function () {
             reference: { export: { path: 'root', name: 'mounts.contrib.kcp.io' } },
             permissionClaims: [
               {
-                ...{ group: '', resource: 'secrets', verbs: ['get', 'list', 'watch'], state: 'Accepted' },
+                group: '',
+                resource: 'secrets',
+                verbs: ['get', 'list', 'watch'],
+                state: 'Accepted',
                 selector: { matchAll: true },
               },
             ],
@@ -203,7 +206,9 @@ describe('one tree over two shards', function () {
       await apply(
         kubectl,
         {
-          ...{ apiVersion: ref.apiVersion, kind: ref.kind, metadata: { name: ref.name } },
+          apiVersion: ref.apiVersion,
+          kind: ref.kind,
+          metadata: { name: ref.name },
           spec: { secretRef: { name: 'peer' }, identity: { mode: 'Shared' } },
         },
         {

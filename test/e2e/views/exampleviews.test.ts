@@ -150,7 +150,8 @@ const flows = (start: Start, isolate: boolean) =>
       const watch = await contractUser(boss).watch(`${path}?fieldSelector=metadata.name%3Dmotto`)
       await watch.until(events => events.length === 1)
       await shard(`/clusters/${tenant.cluster}/api/v1/namespaces/default`, {
-        ...{ method: 'PATCH', headers: merge },
+        method: 'PATCH',
+        headers: merge,
         body: { metadata: { labels: { owner: 'ops' } } },
       })
       const [, changed] = await watch.until(events => events.length === 2)

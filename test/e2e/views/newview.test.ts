@@ -31,12 +31,14 @@ describe('oriel new view', function () {
 
   it('writes a view whose types are right', async () => {
     const options = {
-      ...{ strict: true, noEmit: true, module: 'nodenext', target: 'es2023', skipLibCheck: true },
-      ...{
-        allowImportingTsExtensions: true,
-        types: ['node'],
-        typeRoots: [join(root, 'node_modules/@types')],
-      },
+      strict: true,
+      noEmit: true,
+      module: 'nodenext',
+      target: 'es2023',
+      skipLibCheck: true,
+      allowImportingTsExtensions: true,
+      types: ['node'],
+      typeRoots: [join(root, 'node_modules/@types')],
     }
     const files = ['team/team.ts', 'team/team.test.ts']
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files }))

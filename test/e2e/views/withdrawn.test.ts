@@ -55,11 +55,18 @@ describe('permissions that are revoked', () => {
     const users = ['alice', 'bob'].map(name => ({ sha256: sha256(name), user: { name, groups: [] } }))
     const about = versionInfo({ version: '0.1.0', commit: '', date: '' })
     server = await createServer({
-      ...{ host: '127.0.0.1', port: 0, workspaces: [clustersView(shard)] },
-      ...{ backend: shard.backend, informers: shard.informers },
-      ...{ log: silent, metrics: createMetrics(), checks: [], version: about },
+      host: '127.0.0.1',
+      port: 0,
+      workspaces: [clustersView(shard)],
+      backend: shard.backend,
+      informers: shard.informers,
+      log: silent,
+      metrics: createMetrics(),
+      checks: [],
+      version: about,
       authenticator: bearerTokens(tokenUsers(users)),
-      ...{ documents: createOpenApiDocuments(about), watchReviewInterval: 20 },
+      documents: createOpenApiDocuments(about),
+      watchReviewInterval: 20,
     })
     agent = new Agent({ keepAlive: true, maxSockets: 1 })
     for (const cluster of ['one', 'two']) await found(cluster)
@@ -86,7 +93,9 @@ describe('permissions that are revoked', () => {
 
   async function get(path: string, headers: Record<string, string> = {}, token = 'alice'): Promise<number> {
     const sent = request({
-      ...{ port: server.port, path, agent },
+      port: server.port,
+      path,
+      agent,
       headers: { authorization: `Bearer ${token}`, ...headers },
     }).end()
     const [answer] = (await once(sent, 'response')) as [IncomingMessage]
@@ -131,7 +140,8 @@ describe('permissions that are revoked', () => {
   /** A watch on a connection of its own. */
   async function watch(path: string, headers: Record<string, string> = {}): Promise<IncomingMessage> {
     const sent = request({
-      ...{ port: server.port, path: `${path}?watch=true` },
+      port: server.port,
+      path: `${path}?watch=true`,
       headers: { authorization: 'Bearer alice', ...headers },
     }).end()
     const [answer] = (await once(sent, 'response')) as [IncomingMessage]

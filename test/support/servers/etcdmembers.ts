@@ -63,8 +63,10 @@ async function placesOf(count: number): Promise<readonly Place[]> {
   const ports = await freePorts(3 * count)
   const url = (i: number): string => `http://127.0.0.1:${ports[i]}`
   return Array.from({ length: count }, (_, i) => ({
-    ...{ name: `m${i}`, port: ports[3 * i] ?? 0 },
-    ...{ peer: url(3 * i + 1), metrics: url(3 * i + 2) },
+    name: `m${i}`,
+    port: ports[3 * i] ?? 0,
+    peer: url(3 * i + 1),
+    metrics: url(3 * i + 2),
   }))
 }
 

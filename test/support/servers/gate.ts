@@ -131,7 +131,11 @@ class Passages {
 
 export async function openGate(to: number): Promise<Gate> {
   const state: State = {
-    ...{ most: undefined, isHeld: false, holdsFrom: undefined, holdsRequests: false, passed: 0 },
+    most: undefined,
+    isHeld: false,
+    holdsFrom: undefined,
+    holdsRequests: false,
+    passed: 0,
   }
   const passages = new Passages(state, to)
   const server = createServer(client => passages.add(client)).listen(0, '127.0.0.1')

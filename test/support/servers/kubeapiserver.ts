@@ -67,7 +67,9 @@ export async function startKubeApiserverOver(program: string, etcd: Etcd): Promi
   await ready(child, config)
   return {
     kubectl: kubectlFor({ kubeconfig, url, directory }, 'loaded-context'),
-    ...{ pid: child.pid ?? 0, port, ca: await readText(join(directory, 'apiserver.crt')) },
+    pid: child.pid ?? 0,
+    port,
+    ca: await readText(join(directory, 'apiserver.crt')),
     stop: async () => void (await endOf(child, 'SIGKILL')),
   }
 }

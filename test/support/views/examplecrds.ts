@@ -12,10 +12,14 @@ const definition = (
   kind: 'CustomResourceDefinition',
   metadata: { name: `${names.plural}.${group}` },
   spec: {
-    ...{ group, names, scope },
+    group,
+    names,
+    scope,
     versions: [
       {
-        ...{ name: version, served: true, storage: true },
+        name: version,
+        served: true,
+        storage: true,
         subresources: { status: {} },
         schema: { openAPIV3Schema: anything },
       },
@@ -47,7 +51,9 @@ export const deployment = (name: string, replicas: number, ...targets: readonly 
   apiVersion: 'apps/v1',
   kind: 'Deployment',
   metadata: {
-    ...{ name, namespace: 'default', annotations: { note: name === 'hidden' ? 'sesame' : 'hello' } },
+    name,
+    namespace: 'default',
+    annotations: { note: name === 'hidden' ? 'sesame' : 'hello' },
     labels: {
       app: 'web',
       ...Object.fromEntries(targets.map(each => [`target.workload.example.com/${each}`, 'sync'])),

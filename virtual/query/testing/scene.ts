@@ -22,19 +22,23 @@ export const role = (
   verbs: readonly string[],
   namespace?: string,
 ) => ({
-  ...{ apiVersion: `${rbac}/v1`, kind },
+  apiVersion: `${rbac}/v1`,
+  kind,
   metadata: { name, ...(namespace && { namespace }) },
   rules: [{ apiGroups: [''], resources: ['configmaps'], verbs }],
 })
 export const binding = (kind: 'Role' | 'ClusterRole', name: string, role: string, namespace?: string) => ({
-  ...{ apiVersion: `${rbac}/v1`, kind: `${kind}Binding` },
+  apiVersion: `${rbac}/v1`,
+  kind: `${kind}Binding`,
   metadata: { name, ...(namespace && { namespace }) },
   subjects: [{ kind: 'User', apiGroup: rbac, name: 'ada' }],
   roleRef: { apiGroup: rbac, kind, name: role },
 })
 export const access = [
   {
-    ...{ apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata: { name: 'access' } },
+    apiVersion: `${rbac}/v1`,
+    kind: 'ClusterRole',
+    metadata: { name: 'access' },
     rules: [{ nonResourceURLs: ['/'], verbs: ['access'] }],
   },
   binding('ClusterRole', 'access', 'access'),
@@ -54,7 +58,8 @@ export const idOf = ({ metadata }: KubeObject): string =>
   `${metadata.annotations?.['kcp.io/cluster']}/${metadata.name}`
 
 export const crd = (group: string, plural: string, properties: object): KubeObject => ({
-  ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
   metadata: { name: `${plural}.${group}` },
   spec: {
     group,
@@ -62,7 +67,9 @@ export const crd = (group: string, plural: string, properties: object): KubeObje
     scope: 'Cluster',
     versions: [
       {
-        ...{ name: 'v1', served: true, storage: true },
+        name: 'v1',
+        served: true,
+        storage: true,
         schema: {
           openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties } } },
         },
@@ -74,7 +81,9 @@ export const thing = (name: string, spec: object) =>
   ({ apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name }, spec }) as KubeObject
 export const readThings = [
   {
-    ...{ apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata: { name: 'things' } },
+    apiVersion: `${rbac}/v1`,
+    kind: 'ClusterRole',
+    metadata: { name: 'things' },
     rules: [{ apiGroups: ['example.com'], resources: ['things'], verbs: ['list', 'watch'] }],
   },
   binding('ClusterRole', 'things', 'things'),

@@ -4,16 +4,20 @@ import { compileViewExpression, requestAllowance } from '../../../openapi/index.
 import { ClusterIndex } from './clusterindex.ts'
 
 const tenancy: KubeObject = {
-  ...{ apiVersion: 'apis.kcp.io/v1alpha2', kind: 'APIExport', metadata: { name: 'tenancy.kcp.io' } },
+  apiVersion: 'apis.kcp.io/v1alpha2',
+  kind: 'APIExport',
+  metadata: { name: 'tenancy.kcp.io' },
   status: { identityHash: 'abc' },
 }
 const workspace: KubeObject = {
-  ...{ apiVersion: 'tenancy.kcp.io/v1alpha1', kind: 'Workspace' },
+  apiVersion: 'tenancy.kcp.io/v1alpha1',
+  kind: 'Workspace',
   metadata: { name: 'team', uid: 'u', labels: { private: 'yes' } },
   spec: { cluster: 'c' },
 }
 const logicalCluster = (owner?: object): KubeObject => ({
-  ...{ apiVersion: 'core.kcp.io/v1alpha1', kind: 'LogicalCluster' },
+  apiVersion: 'core.kcp.io/v1alpha1',
+  kind: 'LogicalCluster',
   metadata: { name: 'cluster', annotations: { 'kcp.io/path': 'root:team' } },
   spec: { ...(owner && { owner }) },
 })

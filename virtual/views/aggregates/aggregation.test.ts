@@ -6,7 +6,9 @@ import type { AggregatePlan } from './types.ts'
 
 const planOf = (name: string): AggregatePlan =>
   ({
-    ...{ name, by: [], values: { sum: [], min: [], max: [] } },
+    name,
+    by: [],
+    values: { sum: [], min: [], max: [] },
     of: {
       field: `spec.aggregate[${name}]`,
       source: { group: '', version: 'v1', names: { plural: 'configmaps' } },

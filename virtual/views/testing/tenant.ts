@@ -7,27 +7,37 @@ const rbac = 'rbac.authorization.k8s.io'
 /** The user ada may do everything with the content of the View `red`, and nothing else. */
 const permissions = [
   {
-    ...{ apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata: { name: 'red-view' } },
+    apiVersion: `${rbac}/v1`,
+    kind: 'ClusterRole',
+    metadata: { name: 'red-view' },
     rules: [
       {
-        ...{ apiGroups: ['views.oriel.dev'], resources: ['views/content'], resourceNames: ['red'] },
+        apiGroups: ['views.oriel.dev'],
+        resources: ['views/content'],
+        resourceNames: ['red'],
         verbs: everything,
       },
       { nonResourceURLs: ['/'], verbs: ['access'] },
     ],
   },
   {
-    ...{ apiVersion: `${rbac}/v1`, kind: 'ClusterRoleBinding', metadata: { name: 'red-view' } },
+    apiVersion: `${rbac}/v1`,
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'red-view' },
     subjects: [{ kind: 'User', apiGroup: rbac, name: 'ada' }],
     roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'red-view' },
   },
   // As the bootstrap of servers has it: views act with this group in the logical cluster.
   {
-    ...{ apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata: { name: 'admin' } },
+    apiVersion: `${rbac}/v1`,
+    kind: 'ClusterRole',
+    metadata: { name: 'admin' },
     rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }],
   },
   {
-    ...{ apiVersion: `${rbac}/v1`, kind: 'ClusterRoleBinding', metadata: { name: 'admin' } },
+    apiVersion: `${rbac}/v1`,
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'admin' },
     subjects: [{ kind: 'Group', apiGroup: rbac, name: 'system:kcp:admin' }],
     roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'admin' },
   },

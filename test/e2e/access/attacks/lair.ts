@@ -89,7 +89,10 @@ export async function openLair(): Promise<Lair> {
   await apply(victim.kubectl, secret, configMap('open', { shared: 'yes' }), configMap('closed'))
   await apply(victim.kubectl, { ...widget('hush'), metadata: { name: 'hush', namespace: 'default' } })
   return {
-    ...{ oriel, lair, victim, provider },
+    oriel,
+    lair,
+    victim,
+    provider,
     admin: await clientOf(configAt(oriel, oriel.url)),
     mallory: await clientOf(userAt(oriel, oriel.url, 'mallory-token')),
     nobody: await clientOf(userAt(oriel, oriel.url)),

@@ -25,7 +25,9 @@ describe('a View of workspaces', function () {
         source: { workspaces: '.' },
         resources: [
           {
-            ...{ group: 'tenancy.kcp.io', resource: 'workspaces', verbs: ['get', 'list', 'watch'] },
+            group: 'tenancy.kcp.io',
+            resource: 'workspaces',
+            verbs: ['get', 'list', 'watch'],
             where: "'team' in object.metadata.labels",
             annotate: { 'example.com/team': "object.metadata.labels['team']" },
           },

@@ -15,8 +15,12 @@ const view = (source: object, more: object = {}): KubeObject => ({
     source,
     resources: [
       {
-        ...{ group: 'example.com', resource: 'regions', verbs: ['get', 'list', 'watch'] },
-        ...{ where: "'public' in object.metadata.labels", hide: ['spec.zone'], ...more },
+        group: 'example.com',
+        resource: 'regions',
+        verbs: ['get', 'list', 'watch'],
+        where: "'public' in object.metadata.labels",
+        hide: ['spec.zone'],
+        ...more,
       },
     ],
   },
