@@ -1,9 +1,10 @@
+import { createLogger } from '../../framework/contract/log.ts'
 import { openDataDirectory } from '../files/directory.ts'
 import { StartError } from '../files/starterror.ts'
 import { withPort } from '../flags/serving.ts'
 import type { StartFlags } from '../flags/start.ts'
 import { withProgress } from '../process/progress.ts'
-import { stopSignal } from '../process/shutdown.ts'
+import { logStopped, stopSignal } from '../process/shutdown.ts'
 import { bringUp, type ShardInstallation } from './bringup.ts'
 import { prepareCredentials, proxyName } from './credentials.ts'
 import { checkDirectory, checkFlags, shardNames } from './layout.ts'
@@ -23,13 +24,16 @@ export async function startShards(given: StartFlags): Promise<void> {
   const members = new MemberProcesses()
   const stopping = new AbortController()
   const place = { given, flags, directory: directory.path, names }
+  let end: MemberEnd | undefined
   try {
-    report(await serve({ ...place, credentials, members, signal: stopping.signal }))
+    end = await serve({ ...place, credentials, members, signal: stopping.signal })
   } finally {
     stopping.abort()
     await members.stop('SIGTERM')
     await directory.release()
   }
+  if (end === undefined) logStopped(createLogger(given.logLevel))
+  else report(end)
 }
 
 /** Resolves when the servers are to stop: with the process that ended, or with undefined at a signal. */
@@ -43,8 +47,7 @@ async function serve(installation: ShardInstallation): Promise<MemberEnd | undef
 }
 
 /** A process that ended before it answered has written the reason. */
-function report(end: MemberEnd | undefined): void {
-  if (end === undefined) return
+function report(end: MemberEnd): void {
   if (!end.wasReady && typeof end.reason === 'number') process.exitCode = end.reason || 1
   else
     throw new StartError(

@@ -100,7 +100,7 @@ describe('oriel start --shards 2', function () {
   let tenants: readonly Tenant[]
   before(async () => {
     directory = await temporaryDirectory('startshards')
-    running = await startShards(directory)
+    running = await startShards(directory, ['--log-level', 'info'])
   })
   after(() => interrupt(running))
 
@@ -177,6 +177,7 @@ describe('oriel start --shards 2', function () {
 
   it('ends all processes with one SIGINT of the terminal, and starts again with the same objects', async () => {
     assert.equal(await interrupt(running), 0, running.output())
+    assert.equal(running.output().match(/"msg":"the server has stopped"/g)?.length, 1, running.output())
     running = await startShards(directory)
     for (const { path: workspace, cluster } of tenants) {
       const kubectl = running.root.at(`/clusters/${workspace}`)
