@@ -58,3 +58,6 @@ const builtin: Readonly<Record<string, readonly string[]>> = {
 /** Whether the resource is the same in every workspace, so that a permission claim on it needs no identity. */
 export const needsNoIdentity = (group: string, resource: string): boolean =>
   group === 'apis.kcp.io' || (builtin[group]?.includes(resource) ?? false)
+
+/** Claims of one APIExport or APIBinding: each is compared with others, and looked up, at each change of them. */
+export const mostClaims = 1_000

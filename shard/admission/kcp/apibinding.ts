@@ -1,11 +1,11 @@
 import type { AdmissionAttributes, AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
 import { type FieldError, fieldErrorBody } from '../../../framework/meta/errors.ts'
-import { required } from '../../../framework/meta/fielderror.ts'
+import { required, tooMany } from '../../../framework/meta/fielderror.ts'
 import { isPrivileged } from '../../../framework/request/user.ts'
 import { bindingFinalizer } from '../../../kcp/annotations.ts'
 import type { APIBinding } from '../../../kcp/apis.ts'
-import type { AcceptablePermissionClaim } from '../../../kcp/claims.ts'
+import { type AcceptablePermissionClaim, mostClaims } from '../../../kcp/claims.ts'
 import { exportHash, exportLabel } from '../../../kcp/labels.ts'
 import type { PathReference } from '../../../kcp/references.ts'
 import { withMetadata } from '../../registry/strategy.ts'
@@ -97,10 +97,11 @@ function referenceErrors({ spec }: APIBinding): readonly FieldError[] {
   return reference.name ? [] : [required(`${path}.name`)]
 }
 
-const claimErrors = ({ spec }: APIBinding): readonly FieldError[] =>
-  (spec?.permissionClaims ?? []).flatMap((claim, i) =>
-    selectorErrors(claim, `spec.permissionClaims[${i}].selector`),
-  )
+function claimErrors({ spec }: APIBinding): readonly FieldError[] {
+  const claims = spec?.permissionClaims ?? []
+  if (claims.length > mostClaims) return [tooMany('spec.permissionClaims', claims.length, mostClaims)]
+  return claims.flatMap((claim, i) => selectorErrors(claim, `spec.permissionClaims[${i}].selector`))
+}
 
 function selectorErrors({ selector }: AcceptablePermissionClaim, field: string): readonly FieldError[] {
   const { matchAll, matchLabels, matchExpressions } = selector ?? {}

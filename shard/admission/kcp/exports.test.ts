@@ -35,6 +35,24 @@ describe('admission of exports, bindings and slices', () => {
       ),
     )
   })
+  it('limits the claims of an export and of a binding', async () => {
+    const permissionClaims = Array.from({ length: 1_001 }, (_, i) => ({
+      group: '',
+      resource: `r${i}`,
+      verbs: ['*'],
+      state: 'Accepted',
+      selector: { matchAll: true },
+    }))
+    const text = 'spec.permissionClaims: Too many: 1001: must have at most 1000 items'
+    await assert.rejects(
+      create(scene, alice, resources.apiExports, exported('many', { permissionClaims })),
+      refusal('apiexports.apis.kcp.io "many"', text),
+    )
+    await assert.rejects(
+      create(scene, alice, resources.apiBindings, binding('many', 'root', { permissionClaims })),
+      aboutBinding('many', `[${text}]`),
+    )
+  })
   it('adds the labels, finalizer and path of a binding', async () => {
     const { metadata } = await create(scene, alice, resources.apiBindings, binding('ok', 'root'))
     assert.equal(metadata.labels?.['internal.apis.kcp.io/export'], exportHash({ cluster: 'root', name: 'e' }))

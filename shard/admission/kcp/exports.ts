@@ -6,11 +6,12 @@ import { Work } from '../../../framework/json/json.ts'
 import { sameJsonSteps } from '../../../framework/json/same.ts'
 import { fieldErrorBody, invalid } from '../../../framework/meta/errors.ts'
 import type { ErrorSteps } from '../../../framework/meta/errorsteps.ts'
+import { tooMany } from '../../../framework/meta/fielderror.ts'
 import { type ClusterName, groupResource, type KubeObject } from '../../../framework/meta/object.ts'
 import { apisGroup, cacheGroup } from '../../../kcp/apigroups.ts'
 import type { APIExport, APIExportEndpointSlice } from '../../../kcp/apis.ts'
 import type { ClusterCachedResource } from '../../../kcp/cache.ts'
-import { needsNoIdentity } from '../../../kcp/claims.ts'
+import { mostClaims, needsNoIdentity } from '../../../kcp/claims.ts'
 import type { WatchCache } from '../../cache/contract.ts'
 import { customSegment } from '../../cache/segments.ts'
 import { concerns, refused } from '../refusal.ts'
@@ -31,7 +32,10 @@ export const apiExportAdmission: AdmissionPlugin = {
 }
 
 function claimProblem({ spec }: APIExport): string | undefined {
-  const index = (spec?.permissionClaims ?? []).findIndex(
+  const claims = spec?.permissionClaims ?? []
+  if (claims.length > mostClaims)
+    return `spec.permissionClaims: ${fieldErrorBody(tooMany('', claims.length, mostClaims))}`
+  const index = claims.findIndex(
     ({ group, resource, identityHash }) => !identityHash && !needsNoIdentity(group ?? '', resource),
   )
   if (index === -1) return undefined
