@@ -1,4 +1,4 @@
-import { attempt } from '../../../framework/async/awaitable.ts'
+import { attempt, inTurns, Pace } from '../../../framework/async/awaitable.ts'
 import type { AdmissionAttributes } from '../../../framework/contract/admission.ts'
 import type { Authorizer } from '../../../framework/contract/authorizer.ts'
 import type { Backend } from '../../../framework/contract/backend.ts'
@@ -8,6 +8,7 @@ import { loopbackContext } from '../../../framework/contract/loopback.ts'
 import { StatusError, tooLarge } from '../../../framework/meta/errors.ts'
 import type { ClusterName, KubeObject } from '../../../framework/meta/object.ts'
 import { loopback } from '../../../framework/request/user.ts'
+import { decodedAtOnce, decodeObjectSteps } from '../../../framework/wire/encodesteps.ts'
 import { requirementsOf } from '../../../kcp/selector.ts'
 import { Decisions } from './authorizervariables.ts'
 import { matchesResources, type Subject } from './matching.ts'
@@ -34,8 +35,15 @@ export interface Bound {
 }
 
 /** A policy with one set of parameters, or its configuration error. */
-export type Invocation = Bound &
-  ({ readonly params: KubeObject | undefined } | { readonly misconfigured: string })
+export type Invocation = Bound & ({ readonly params: Item | undefined } | { readonly misconfigured: string })
+
+/**
+ * The parameters of an invocation, decoded for its evaluation only: all objects of a paramKind together may have gigabytes.
+ */
+export async function decodedParams(params: Item | undefined): Promise<KubeObject | undefined> {
+  if (params === undefined || params.bytes.length <= decodedAtOnce) return params?.object
+  return inTurns(decodeObjectSteps(params.bytes), new Pace())
+}
 
 /** The policies that match a request, sorted by name, with the variables of their expressions. */
 export interface Invocations {
@@ -109,10 +117,14 @@ async function allWithParams(
   const all: Invocation[] = []
   for (const each of bound) {
     for (const invocation of await withParams(deps, each, cluster, subject)) all.push(invocation)
-    if (all.length > mostInvocations)
-      throw tooLarge(`limit of policy bindings is ${mostInvocations} with their parameters, for one write`)
+    checkCount(all)
   }
   return all
+}
+
+function checkCount(all: readonly unknown[]): void {
+  if (all.length > mostInvocations)
+    throw tooLarge(`limit of policy bindings is ${mostInvocations} with their parameters, for one write`)
 }
 
 /** Finds equal parameters once. */
@@ -164,7 +176,7 @@ type FindParams = (
   spec: PolicySpec,
   binding: BindingSpec,
   place: ParamPlace,
-) => Promise<readonly (KubeObject | undefined)[]>
+) => Promise<readonly (Item | undefined)[]>
 
 const nothingFound = 'no params found for policy binding with `Deny` parameterNotFoundAction'
 
@@ -184,7 +196,7 @@ async function readParams(
   { apiVersion = '', kind = '' }: NonNullable<PolicySpec['paramKind']>,
   paramRef: NonNullable<BindingSpec['paramRef']>,
   { cluster, namespace: requested, ctx }: ParamPlace,
-): Promise<readonly KubeObject[]> {
+): Promise<readonly Item[]> {
   const [group, version] = apiVersion.includes('/') ? apiVersion.split('/', 2) : ['', apiVersion]
   const served = backend
     .apis(cluster)
@@ -203,13 +215,15 @@ async function readParams(
   if (paramRef.name !== undefined) {
     const key = { cluster, namespace, name: paramRef.name }
     const item = await attempt(() => served.storage.get(context, key), ifMissing)
-    return item === undefined ? [] : [item.object]
+    return item === undefined ? [] : [item]
   }
   const labels = requirementsOf(paramRef.selector ?? {})
-  const objects: KubeObject[] = []
-  for await (const batch of served.storage.list(context, { cluster, namespace, labels }))
-    for (const item of batch) objects.push(item.object)
-  return objects
+  const items: Item[] = []
+  for await (const batch of served.storage.list(context, { cluster, namespace, labels })) {
+    for (const item of batch) items.push(item)
+    checkCount(items)
+  }
+  return items
 }
 
 function ifMissing(error: unknown): undefined {

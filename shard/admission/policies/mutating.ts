@@ -13,6 +13,7 @@ import {
   refusedName,
   type WriteAttributes,
 } from '../../../framework/contract/admission.ts'
+import type { Item } from '../../../framework/contract/item.ts'
 import type { Steps } from '../../../framework/json/json.ts'
 import { forbidden, StatusError } from '../../../framework/meta/errors.ts'
 import { type KubeObject, versionOf } from '../../../framework/meta/object.ts'
@@ -29,7 +30,14 @@ import {
   type Variables,
   withPolicyVariables,
 } from './evaluation.ts'
-import { type Invocation, invocationFinder, isStrict, type PolicyDeps } from './invocations.ts'
+import {
+  type Bound,
+  decodedParams,
+  type Invocation,
+  invocationFinder,
+  isStrict,
+  type PolicyDeps,
+} from './invocations.ts'
 import { type Subject, subjectIn } from './matching.ts'
 import type { CompiledMutation, Policy } from './policy.ts'
 
@@ -65,6 +73,13 @@ interface Write {
   readonly typeOf: TypeFinder
 }
 
+/** A policy with its decoded parameters, and their binding. */
+interface Applied extends Bound, Applying {}
+
+interface Applying extends Pick<Bound, 'policy'> {
+  readonly params: CelValue
+}
+
 /** The mutation of one request. */
 class Run {
   readonly #write: Write
@@ -95,24 +110,29 @@ class Run {
       this.#complain(invocation, invocation.misconfigured, '')
       return current
     }
-    const { policy, params, version } = invocation
+    const { policy, version } = invocation
     const { decisions, hooks, subject: whole } = this.#write
+    const params = asVariable(await decodedParams(invocation.params))
     const subject = await subjectIn(withObject(whole, current), version)
     const object = subject.request.object ?? current
     const conditions = await decisions.settled(replays =>
-      conditionsHold(policy.conditions, this.#changing(invocation, subject, object).variables, replays),
+      conditionsHold(
+        policy.conditions,
+        this.#changing({ policy, params }, subject, object).variables,
+        replays,
+      ),
     )
     if ('error' in conditions) this.#complain(invocation, conditions.error, 'Invalid')
-    const key = keyOf(invocation, params)
+    const key = keyOf(invocation, invocation.params)
     if ('error' in conditions || !conditions.holds || !hooks.asks(key)) return object
-    const result = await this.#mutate(invocation, subject, object)
+    const result = await this.#mutate({ ...invocation, params }, subject, object)
     const willing = policy.spec.reinvocationPolicy === 'IfNeeded'
     hooks.asked(key, { changed: result !== object, willing })
     return result
   }
 
   /** A failed mutation changes nothing; the next ones still run. */
-  async #mutate(invocation: Invocation, subject: Subject, object: KubeObject): Promise<KubeObject> {
+  async #mutate(invocation: Applied, subject: Subject, object: KubeObject): Promise<KubeObject> {
     let result = object
     for (const mutation of invocation.policy.mutations) {
       try {
@@ -129,15 +149,14 @@ class Run {
     return result
   }
 
-  #changing(invocation: Invocation, subject: Subject, object: KubeObject): Changing {
+  #changing({ policy, params }: Applying, subject: Subject, object: KubeObject): Changing {
     const { decisions, typeOf } = this.#write
     const current = withObject(subject, object)
-    const params = 'params' in invocation ? invocation.params : undefined
-    const variables = { ...requestVariables(current), ...decisions.variables, params: asVariable(params) }
-    return { policy: invocation.policy, object, variables, type: typeOf({ ...current.request, object }) }
+    const variables = { ...requestVariables(current), ...decisions.variables, params }
+    return { policy, object, variables, type: typeOf({ ...current.request, object }) }
   }
 
-  #complain({ policy, name: binding }: Invocation, why: string, reason: string): void {
+  #complain({ policy, name: binding }: Bound, why: string, reason: string): void {
     if (!isStrict(policy)) return
     const message = `policy '${policy.name}' with binding '${binding}' denied request: ${why}`
     this.#problems.push({ message, reason })
@@ -149,8 +168,8 @@ const withObject = (subject: Subject, object: KubeObject): Subject => ({
   request: { ...subject.request, object },
 })
 
-const keyOf = ({ policy, name: binding }: Invocation, params: KubeObject | undefined): string =>
-  [policy.name, binding, params?.metadata.namespace ?? '', params?.metadata.name ?? ''].join('/')
+const keyOf = ({ policy, name: binding }: Bound, params: Item | undefined): string =>
+  [policy.name, binding, params?.key.namespace ?? '', params?.key.name ?? ''].join('/')
 
 /** 403 with any reason, with all errors as causes. */
 function denied(

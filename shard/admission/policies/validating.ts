@@ -5,8 +5,8 @@ import {
   refusedName,
 } from '../../../framework/contract/admission.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
+import type { Item } from '../../../framework/contract/item.ts'
 import { forbidden, StatusError } from '../../../framework/meta/errors.ts'
-import type { KubeObject } from '../../../framework/meta/object.ts'
 import type { Decisions } from './authorizervariables.ts'
 import {
   asVariable,
@@ -17,7 +17,14 @@ import {
   type Variables,
   withPolicyVariables,
 } from './evaluation.ts'
-import { type Bound, type Invocation, invocationFinder, isStrict, type PolicyDeps } from './invocations.ts'
+import {
+  type Bound,
+  decodedParams,
+  type Invocation,
+  invocationFinder,
+  isStrict,
+  type PolicyDeps,
+} from './invocations.ts'
 import { subjectIn } from './matching.ts'
 
 import type { Policy } from './policy.ts'
@@ -139,9 +146,9 @@ const failed = (policy: Policy, message: string, index = 0): readonly Denial[] =
   isStrict(policy) ? [{ message, reason: 'Invalid', index }] : []
 
 /** Evaluates a policy with one set of parameters, one expression at a time. */
-async function judge(judging: Judging, request: Variables, params: KubeObject | undefined): Promise<Verdict> {
+async function judge(judging: Judging, request: Variables, params: Item | undefined): Promise<Verdict> {
   const { policy, decisions } = judging
-  const variables = { ...request, params: asVariable(params) }
+  const variables = { ...request, params: asVariable(await decodedParams(params)) }
   const conditions = await decisions.settled(replays => conditionsHold(policy.conditions, variables, replays))
   if ('error' in conditions) return { ...nothing, denials: failed(policy, conditions.error) }
   if (!conditions.holds) return nothing
