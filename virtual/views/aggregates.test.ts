@@ -87,6 +87,19 @@ describe('the aggregates of a View', () => {
     await eventually(listed, groups => isDeepStrictEqual(groups, ['red 2 6 5']))
   })
 
+  it('do not count objects whose group has a text of more than 256 characters', async () => {
+    await scene.admin.list(path)
+    await patch('c', { data: { color: 'x'.repeat(256) } })
+    await eventually(listed, groups => groups.includes(`${'x'.repeat(256)} 1 2 2`))
+    await patch('c', { data: { color: 'x'.repeat(257) } })
+    const { status } = await scene.status('sizes', ({ status: found }) => (found?.failures ?? []).length > 0)
+    assert.deepEqual(
+      status?.failures?.map(({ field, reason }) => [field, /has more than 256 characters/.test(reason)]),
+      [['spec.aggregate[0].by[color]', true]],
+    )
+    await eventually(listed, groups => isDeepStrictEqual(groups, ['red 2 6 5']))
+  })
+
   it('are found by the name of the entry, and have tables', async () => {
     assert.equal((await scene.admin.list(`${path}?fieldSelector=aggregate%3Dby-color`)).length, 2)
     assert.equal((await scene.admin.list(`${path}?fieldSelector=aggregate%3Dother`)).length, 0)

@@ -106,7 +106,7 @@ const aggregate = object(
     group: string('API group of the resource. "" is the core group.', { default: '', maxLength: 253 }),
     resource: string('Plural name of a resource in resources.', { minLength: 1, maxLength: 63 }),
     by: named(
-      'CEL expressions, by name, with a string, number or bool as result. Objects with equal results are in one group. All objects are one group if unset.',
+      'CEL expressions, by name, with a string of at most 256 characters, a number or a bool as result. Objects with equal results are in one group. All objects are one group if unset.',
     ),
     sum: named('CEL expressions for numbers, of which each group has the sum.'),
     min: named('CEL expressions for numbers, of which each group has the least.'),

@@ -188,13 +188,22 @@ class AggregateState {
       const result = expression.evaluate(subject, allowance)
       if (!('value' in result)) return void failures.refused(field, { failure: result.failure }, item)
       const value = typeof result.value === 'bigint' ? Number(result.value) : result.value
-      if (isNumeric && typeof value !== 'number')
-        return void failures.refused(field, { failure: 'is not a number' }, item)
+      const failure = isNumeric ? notANumber(value) : tooLong(value)
+      if (failure !== undefined) return void failures.refused(field, { failure }, item)
       found[name] = value
     }
     return found
   }
 }
+
+const notANumber = (value: unknown): string | undefined =>
+  typeof value === 'number' ? undefined : 'is not a number'
+
+/** Characters of a text that names a group: it is kept for each object. */
+const longestText = 256
+
+const tooLong = (value: unknown): string | undefined =>
+  String(value).length > longestText ? `has more than ${longestText} characters` : undefined
 
 const textsOf = (values: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]))
