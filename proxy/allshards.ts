@@ -6,12 +6,13 @@ import { failureOf } from '../framework/net/failure.ts'
 import type { Incoming } from '../framework/request/incoming.ts'
 import { parseRequestInfo, type RequestInfo } from '../framework/request/requestinfo.ts'
 import type { Answer } from '../framework/request/response.ts'
-import type { UserInfo } from '../framework/request/user.ts'
+import { accountOf, type UserInfo } from '../framework/request/user.ts'
 import { type Negotiated, negotiate, parseAccept } from '../framework/responses/negotiation.ts'
 import { respond } from '../framework/server/respond.ts'
 import { commonHeaders, type Exchange } from '../framework/server/serve.ts'
 import { passWarnings, statusError } from '../remote/connection/connection.ts'
 import type { Mapping } from './mapping.ts'
+import type { DocumentMemory } from './queries/documentmemory.ts'
 import { documentOf } from './queries/documents.ts'
 import { listParts } from './queries/list.ts'
 import type { Parameters, ShardPart } from './queries/part.ts'
@@ -33,6 +34,8 @@ export interface AllShardsQuery {
   readonly mapping: Mapping
   /** The turns in which the lists of all clients are written. */
   readonly slices: Readers
+  /** What counts the bytes of the documents of all clients. */
+  readonly documents: DocumentMemory
 }
 
 /** Milliseconds for a list. */
@@ -77,7 +80,10 @@ async function answerOf({ all, changed }: ShardSet, query: AllShardsQuery, askin
     return { ...json, body, flush: true }
   }
   lifetime.limit(timeout)
-  if (info.verb !== 'list') return documentOf(parts)
+  if (info.verb !== 'list') {
+    const reader = { account: accountOf(query.user), signal: asking.signal }
+    return documentOf(parts, { memory: query.documents, reader })
+  }
   formOf(incoming, accept, 'objects')
   return { ...json, body: await begun(listParts(parts, incoming.query)) }
 }

@@ -35,7 +35,7 @@ import type { ProxyRoutes } from './routes.ts'
 import type { Location, ShardIndex } from './shardindex.ts'
 import { withContext } from './tracecontext.ts'
 
-export interface FrontProxyOptions extends Pick<AllShardsQuery, 'slices'> {
+export interface FrontProxyOptions extends Pick<AllShardsQuery, 'slices' | 'documents'> {
   /** The current content of the mapping file. */
   readonly routes: () => ProxyRoutes
   readonly index: ShardIndex
@@ -107,13 +107,13 @@ const isStreamed = ({ path, search }: Incoming): boolean => isStream(path + sear
 
 /** A query about all logical clusters is answered by all shards. */
 function toAllShards(
-  { index, slices }: FrontProxyOptions,
+  { index, slices, documents }: FrontProxyOptions,
   { exchange, user, routes }: ProxiedRequest,
 ): Forwarding {
   // Shards trust the client certificate of the tree.
   const mapping = routes.match(`${treePath}root`)?.mapping
   if (mapping === undefined) throw serviceUnavailable('the mapping file has no entry for /clusters/')
-  return allShards(index.shards(), { exchange, user, routes, mapping, slices })
+  return allShards(index.shards(), { exchange, user, routes, mapping, slices, documents })
 }
 
 /** These views of a logical cluster are on its shard. */

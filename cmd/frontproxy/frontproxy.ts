@@ -13,6 +13,7 @@ import { accessReviews } from '../../proxy/access.ts'
 import { frontProxy } from '../../proxy/frontproxy.ts'
 import { defaultDropGroups, groupFilter } from '../../proxy/groups.ts'
 import { proxyMeasures } from '../../proxy/measures.ts'
+import { DocumentMemory } from '../../proxy/queries/documentmemory.ts'
 import { createShardClient } from '../../proxy/shardclient.ts'
 import { followShards, type ShardAddress, type ShardIndex } from '../../proxy/shardindex.ts'
 import { shardTokens } from '../../proxy/shardtokens.ts'
@@ -123,6 +124,7 @@ async function openFrontProxy(setup: FrontProxySetup): Promise<{ close(): Promis
     review,
     measures,
     slices,
+    documents: new DocumentMemory(),
     stopping,
     fairness: createFairness(fairnessLimits(flags), metrics),
     routes: routes.current,
@@ -135,10 +137,8 @@ async function openFrontProxy(setup: FrontProxySetup): Promise<{ close(): Promis
   const isMapped = (path: string): boolean => (routes.current().match(path)?.mapping.path ?? '/') !== '/'
   const own = { authenticator, review, checks, metrics, files: consoleFiles(), isMapped }
   const answer = frontEndpoints(own, handler)
-  const listener = await openPort(setup, tracing === undefined ? answer : traced(tracing, answer), {
-    metrics,
-    slices,
-  })
+  const answers = tracing === undefined ? answer : traced(tracing, answer)
+  const listener = await openPort(setup, answers, { metrics, slices })
   return {
     async close() {
       await listener.drain(grace)

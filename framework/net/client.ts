@@ -198,7 +198,7 @@ const tooLarge = (): Error => new Error('the response is too large')
 
 /** The whole body. Rejects if it has more than `most` bytes, or ends early. */
 async function bytesIn(
-  body: OutgoingResponse['body'],
+  body: OutgoingResponse['body'] | AsyncIterable<Buffer>,
   most: number,
   refusal: () => Error = tooLarge,
 ): Promise<Buffer> {
@@ -216,7 +216,10 @@ async function bytesIn(
 const [mostOfShard, mostOfError] = [64 * 1024 * 1024, 4 * 1024 * 1024]
 
 /** The whole body of a shard, which is not streamed to a client. Throws 502, also for one that is too large. */
-export const shardBytes = (body: OutgoingResponse['body'], most = mostOfShard): Promise<Buffer> =>
+export const shardBytes = (
+  body: OutgoingResponse['body'] | AsyncIterable<Buffer>,
+  most = mostOfShard,
+): Promise<Buffer> =>
   bytesIn(body, most, () => badGateway('its response is too large')).catch((error: unknown) => {
     throw failureOf(error)
   })

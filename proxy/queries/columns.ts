@@ -31,9 +31,16 @@ export function allColumns(tables: readonly (readonly QueryColumn[])[]): readonl
 const [opening, comma, none] = ['[', ',', 'null'].map(text => Buffer.from(text)) as [Buffer, Buffer, Buffer]
 const cellsAt = '{"cells":'.length
 
+/** The places of all columns among those of one shard; -1 for the columns of others. */
+function placesIn(own: readonly QueryColumn[], all: readonly QueryColumn[]): readonly number[] {
+  const places = new Map<string, number>()
+  for (const [place, column] of own.entries()) if (!places.has(idOf(column))) places.set(idOf(column), place)
+  return all.map(column => places.get(idOf(column)) ?? -1)
+}
+
 /** Converts rows of one shard: a cell for each of all columns, null for those of others. */
 export function rowsWith(own: readonly QueryColumn[], all: readonly QueryColumn[]): (row: Buffer) => Buffer {
-  const places = all.map(column => own.findIndex(each => idOf(each) === idOf(column)))
+  const places = placesIn(own, all)
   if (own.length === all.length && places.every((place, i) => place === i)) return row => row
   return row => {
     const cells = [...elementsIn(row, cellsAt + 1)].map(({ from, to }) => row.subarray(from, to))

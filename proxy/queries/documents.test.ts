@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
 import { crd, readThings } from '../../virtual/query/testing/scene.ts'
-import { documentOf } from './documents.ts'
-import { answering, chunksIn } from './testing/answering.ts'
+import { answering, chunksIn, documentIn } from './testing/answering.ts'
 import { TwoShards } from './testing/twoshards.ts'
 
-async function textOf({ body }: Awaited<ReturnType<typeof documentOf>>): Promise<string> {
+async function textOf({ body }: Awaited<ReturnType<typeof documentIn>>): Promise<string> {
   return Buffer.isBuffer(body) ? body.toString() : Buffer.concat(await chunksIn(body)).toString()
 }
 
 const united = async (...documents: readonly unknown[]): Promise<unknown> =>
-  JSON.parse(await textOf(await documentOf(documents.map(each => answering(JSON.stringify(each))))))
+  JSON.parse(await textOf(await documentIn(documents.map(each => answering(JSON.stringify(each))))))
 
 const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 
@@ -25,7 +24,7 @@ describe('discovery of a query of two shards', () => {
   after(() => shards.close())
 
   const document = async (at: string, accept?: string): Promise<string> => {
-    return textOf(await documentOf(shards.parts(at, '', accept)))
+    return textOf(await documentIn(shards.parts(at, '', accept)))
   }
 
   it('has the resources of both in one group, and none of a logical cluster that the user cannot access', async () => {
@@ -87,7 +86,7 @@ describe('discovery of a query of two shards', () => {
 
   it('is 502 where a shard answers with another text', async () => {
     for (const text of ['', '[]', 'no'])
-      await assert.rejects(documentOf([answering('{}'), answering(text)]), { code: 502 })
+      await assert.rejects(documentIn([answering('{}'), answering(text)]), { code: 502 })
   })
 
   it('ends, whatever bytes a shard sends', async () => {
@@ -99,6 +98,6 @@ describe('discovery of a query of two shards', () => {
       '{"items":[{"a":1}{',
       '{"versions":[1 2',
     ])
-      await textOf(await documentOf([answering(text), answering(text)]))
+      await textOf(await documentIn([answering(text), answering(text)]))
   })
 })

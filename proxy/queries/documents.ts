@@ -1,22 +1,44 @@
 import { Pace } from '../../framework/async/awaitable.ts'
-import { shardBytes } from '../../framework/net/client.ts'
+import { type OutgoingResponse, shardBytes } from '../../framework/net/client.ts'
 import { badGateway } from '../../framework/net/failure.ts'
 import type { Answer } from '../../framework/request/response.ts'
+import type { DocumentMemory, DocumentReader } from './documentmemory.ts'
 import { askAll, type ShardPart } from './part.ts'
 import { readValue, united } from './union.ts'
 
-/** Discovery and OpenAPI: the documents of all shards together. Throws 404 if no shard has the document. */
-export async function documentOf(parts: readonly ShardPart[]): Promise<Answer> {
+/** What counts the bytes of the documents, and who reads them. */
+export interface DocumentReading {
+  readonly memory: DocumentMemory
+  readonly reader: DocumentReader
+}
+
+/** Discovery and OpenAPI: the documents of all shards together. Throws 404 if no shard has the document, and 429 if many are being read. */
+export async function documentOf(
+  parts: readonly ShardPart[],
+  { memory, reader }: DocumentReading,
+): Promise<Answer> {
   // The hash is that of the document of one shard.
   const answers = await askAll(parts, part => part.ask({ hash: undefined }))
   const found = answers.filter(answer => answer !== undefined)
-  const bodies = await Promise.all(found.map(({ body }) => shardBytes(body)))
+  const count = memory.counterFor(reader)
+  const bodies = await Promise.all(found.map(({ body }) => shardBytes(counted(body, count))))
   const contentType = String(found[0]?.headers['content-type'] ?? 'application/json')
   const isJson = contentType.startsWith('application/json')
   const [first = Buffer.alloc(0)] = bodies
   if (isJson && bodies.some(([byte]) => byte !== openingBrace))
     throw badGateway('its response is not a document')
   return { status: 200, contentType, body: isJson && bodies.length > 1 ? written(bodies) : first }
+}
+
+/** A body whose bytes are counted as they arrive. */
+async function* counted(
+  body: OutgoingResponse['body'],
+  count: (bytes: number) => void,
+): AsyncGenerator<Buffer, void> {
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    count(chunk.length)
+    yield chunk
+  }
 }
 
 const openingBrace = 0x7b

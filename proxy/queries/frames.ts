@@ -98,10 +98,10 @@ export function columnsIn({ line }: Frame): readonly QueryColumn[] | undefined {
   )
 }
 
-/** The event of a Table with these columns; undefined: with none. */
-export function withColumns({ line }: Frame, columns: readonly QueryColumn[] | undefined): Buffer {
+/** The event of a Table with these columns, as JSON; undefined: with none. */
+export function withColumns({ line }: Frame, columns = 'null'): Buffer {
   const span = columnsAt(line)
   if (span === undefined) return line
-  const text = Buffer.from(JSON.stringify(columns ?? null))
+  const text = Buffer.from(columns)
   return Buffer.concat([line.subarray(0, span.value), text, line.subarray(span.to)])
 }

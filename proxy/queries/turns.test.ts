@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { mock } from 'node:test'
 import { turnsDuring } from '../../test/support/time/during.ts'
 import { configMap } from '../../virtual/query/testing/scene.ts'
-import { documentOf } from './documents.ts'
 import { listParts } from './list.ts'
-import { answering, chunksIn } from './testing/answering.ts'
+import { answering, chunksIn, documentIn } from './testing/answering.ts'
 import { watchParts } from './watch.ts'
 
 const times = <T>(count: number, make: (i: number) => T): T[] =>
@@ -46,7 +45,7 @@ describe('a front proxy gives turns to other requests', () => {
       Object.fromEntries(times(20_000, i => [`${prefix}${i}`, { type: 'string' }]))
     const texts = ['a', 'b'].map(prefix => JSON.stringify({ components: { schemas: schemas(prefix) } }))
     const parse = mock.method(JSON, 'parse')
-    const { body } = await documentOf(texts.map(text => answering(text)))
+    const { body } = await documentIn(texts.map(text => answering(text)))
     const { turns, chunks } = await turnsOf([body as AsyncIterable<Buffer>])
     assert.equal(parse.mock.callCount(), 0)
     parse.mock.restore()
@@ -71,5 +70,31 @@ describe('a front proxy gives turns to other requests', () => {
       `${lengths}`,
     )
     assert.equal(Buffer.concat(chunks).toString(), text)
+  })
+
+  it('and encodes the columns of a Table once, not for each event', async () => {
+    const columns = times(50, i => ({
+      name: `c${i}`,
+      type: 'string',
+      format: '',
+      description: '',
+      priority: 0,
+    }))
+    const table = (i: number) => ({
+      kind: 'Table',
+      metadata,
+      columnDefinitions: i === 0 ? columns : null,
+      rows: [],
+    })
+    const lines = times(200, i => JSON.stringify({ type: 'ADDED', object: table(i) }))
+    const { signal } = new AbortController()
+    const watch = { query: new URLSearchParams(), signal, pause: 1, isTable: true }
+    const body = await watchParts({ ...watch, parts: [answering(`${lines.join('\n')}\n`)] })
+    const stringify = mock.method(JSON, 'stringify')
+    const chunks = await chunksIn(body)
+    const encoded = stringify.mock.callCount()
+    stringify.mock.restore()
+    assert.equal(encoded, 1)
+    assert.equal(Buffer.concat(chunks).toString(), `${lines.join('\n')}\n`)
   })
 })

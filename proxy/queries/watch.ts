@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { pacedMap } from '../../framework/async/awaitable.ts'
 import { ResponseTooLarge } from '../../framework/net/failure.ts'
 import { isTrue } from '../../framework/request/requestinfo.ts'
-import type { QueryColumn } from './columns.ts'
 import {
   bookmarkAt,
   columnsIn,
@@ -63,7 +63,8 @@ class MergedWatch {
   /** The shards whose initial events are not complete. */
   readonly #initial = new Set<number>()
   readonly #merged = new Merged<number, readonly Frame[]>()
-  readonly #columns = new Map<number, readonly QueryColumn[]>()
+  /** The columns of each shard as JSON; equal ones are one text. */
+  readonly #columns = new Map<number, string>()
   #sentColumns = ''
   readonly #sendsInitialEvents: boolean
   readonly #wantsBookmarks: boolean
@@ -86,7 +87,7 @@ class MergedWatch {
       for await (const { from, value } of this.#merged.values()) {
         const errorAt = value.findIndex(({ type }) => type === 'ERROR')
         const sent = errorAt < 0 ? value : value.slice(0, errorAt + 1)
-        const lines = sent.flatMap(frame => this.#shown(from, frame) ?? [])
+        const lines = await pacedMap(sent, frame => this.#shown(from, frame))
         if (lines.length > 0) yield Buffer.concat(lines.flatMap(line => [line, newline]))
         if (errorAt >= 0) return
       }
@@ -146,13 +147,19 @@ class MergedWatch {
 
   /** A Table has the columns of its shard where the event before had others. */
   #row(index: number, frame: Frame): Buffer {
-    const own = columnsIn(frame) ?? this.#columns.get(index)
+    const sent = columnsIn(frame)
+    if (sent !== undefined) this.#columns.set(index, this.#shared(JSON.stringify(sent)))
+    const own = this.#columns.get(index)
     if (own === undefined) return frame.line
-    this.#columns.set(index, own)
-    const text = JSON.stringify(own)
-    const isKnown = text === this.#sentColumns
-    this.#sentColumns = text
+    const isKnown = own === this.#sentColumns
+    this.#sentColumns = own
     return withColumns(frame, isKnown ? undefined : own)
+  }
+
+  /** The text of a shard that has the same: comparing them is then comparing references. */
+  #shared(text: string): string {
+    for (const known of this.#columns.values()) if (known === text) return known
+    return text
   }
 }
 

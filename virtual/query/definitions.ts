@@ -37,12 +37,7 @@ export function combinedOf(definitions: readonly ApiResource[], of: DefinitionOf
   return {
     namespaced: definitions.some(({ namespaced }) => namespaced),
     verbs: (['list', 'watch'] as const).filter(verb => definitions.some(({ verbs }) => verbs.includes(verb))),
-    columns: columnsOf(definitions).map(column => ({
-      ...column,
-      // Other definitions may have a column with this name.
-      ofMetadata: false,
-      cell: (object, now) => ownColumn(column, object, of)?.cell(object, now) ?? null,
-    })),
+    columns: columnsOf(definitions).map(column => withOwnCells(column, of)),
     ...(Object.keys(fields).length > 0 && { selectableFields: fields }),
   }
 }
@@ -62,9 +57,25 @@ function columnsOf(definitions: readonly ApiResource[]): readonly TableColumn[] 
 
 const idOf = ({ name, type }: TableColumn): string => `${type}/${name}`
 
-function ownColumn(column: TableColumn, { metadata }: KubeObject, of: DefinitionOf): TableColumn | undefined {
-  const own = of(metadata.annotations?.['kcp.io/cluster'] ?? '')
-  return own?.columns.find(each => idOf(each) === idOf(column))
+/** The column with the cells of the definition of each object. Other definitions may have a column with its name. */
+function withOwnCells(column: TableColumn, of: DefinitionOf): TableColumn {
+  const id = idOf(column)
+  const ownOf = ({ metadata }: KubeObject): TableColumn | undefined => {
+    const own = of(metadata.annotations?.['kcp.io/cluster'] ?? '')
+    return own && byId(own.columns).get(id)
+  }
+  return { ...column, ofMetadata: false, cell: (object, now) => ownOf(object)?.cell(object, now) ?? null }
+}
+
+const indexes = new WeakMap<readonly TableColumn[], ReadonlyMap<string, TableColumn>>()
+
+/** The columns of a definition; the first one with an ID. Computed once. */
+function byId(columns: readonly TableColumn[]): ReadonlyMap<string, TableColumn> {
+  const known = indexes.get(columns)
+  if (known !== undefined) return known
+  const made = new Map(columns.toReversed().map(column => [idOf(column), column]))
+  indexes.set(columns, made)
+  return made
 }
 
 const keyFields = ['metadata.name', 'metadata.namespace']

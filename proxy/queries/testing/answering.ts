@@ -1,3 +1,5 @@
+import { DocumentMemory } from '../documentmemory.ts'
+import { documentOf } from '../documents.ts'
 import type { ShardPart } from '../part.ts'
 
 /** A shard that answers every request with this text, in chunks that are there at once. */
@@ -10,6 +12,13 @@ export const answering = (text: string, chunk = 64 * 1024): ShardPart => ({
       body: chunksOf(text, chunk),
     }) as never,
 })
+
+/** The documents of shards together, for a reader that nobody else disturbs. */
+export const documentIn = (parts: readonly ShardPart[]): ReturnType<typeof documentOf> =>
+  documentOf(parts, {
+    memory: new DocumentMemory(),
+    reader: { account: 'ada', signal: new AbortController().signal },
+  })
 
 /** All chunks of a body. */
 export async function chunksIn(body: AsyncIterable<Buffer>): Promise<readonly Buffer[]> {
