@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AdmissionAttributes } from '../../../framework/contract/admission.ts'
 import { originAnnotation } from '../../../framework/contract/item.ts'
-import type { KubeObject } from '../../../framework/meta/object.ts'
 import { isPrivileged, type UserInfo } from '../../../framework/request/user.ts'
 import {
   inactiveAnnotation,
@@ -28,7 +27,7 @@ import { withMetadata } from '../../registry/strategy.ts'
 import type { ClusterDirectory } from '../../tenancy/directory.ts'
 import type { RegistryPlugin } from '../chain.ts'
 import { refused } from '../refusal.ts'
-import { mirrorLogicalCluster, withLocks, withSystemAnnotations } from './metadata.ts'
+import { type Holder, holderOf, mirrorLogicalCluster, withLocks, withSystemAnnotations } from './metadata.ts'
 
 const logicalClusters = 'logicalclusters.core.kcp.io'
 
@@ -81,10 +80,7 @@ export const logicalClusterAdmission = ({
   complete({ group, resource, key, object, old }) {
     if (`${resource}.${group}` !== logicalClusters) return object
     const next = old === undefined ? initialize(object) : (object as LogicalCluster)
-    return derived(
-      next,
-      bindingsIn(key.cluster).map(item => item.object),
-    )
+    return derived(next, bindingsIn(key.cluster).map(holderOf))
   },
   validate(ctx, request) {
     if (`${request.resource}.${request.group}` !== logicalClusters) return
@@ -94,7 +90,7 @@ export const logicalClusterAdmission = ({
 })
 
 /** The LogicalCluster with what follows from its status and from the bindings. */
-export const derived = (object: LogicalCluster, bindings: readonly KubeObject[]): LogicalCluster =>
+export const derived = (object: LogicalCluster, bindings: readonly Holder[]): LogicalCluster =>
   withLocks(mirrorLogicalCluster(object), bindings)
 
 function withFinalizer(object: LogicalCluster): LogicalCluster {

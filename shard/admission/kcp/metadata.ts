@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Item } from '../../../framework/contract/item.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import {
   ownerAnnotation,
@@ -35,13 +36,31 @@ function withTerminatorsFinalizer<T extends KubeObject>(object: T, wanted: boole
   return withMetadata(object, { finalizers: wanted ? [...others, terminatorsFinalizer] : others }) as T
 }
 
+/** A binding, and the names of its resources. */
+export interface Holder {
+  readonly name: string
+  readonly resources: readonly string[]
+}
+
+export const holderIn = ({ metadata, status }: APIBinding): Holder => ({
+  name: metadata.name ?? '',
+  resources: (status?.boundResources ?? []).map(resourceName),
+})
+
+const holders = new WeakMap<Item, Holder>()
+
+/** Of a stored binding. Computed once for each of its states: all bindings of a logical cluster may have 128 MiB. */
+export function holderOf(item: Item): Holder {
+  const known = holders.get(item) ?? holderIn(item.object)
+  holders.set(item, known)
+  return known
+}
+
 /** Sets the annotation with the owner of each bound resource, from the bindings of the logical cluster. */
-export function withLocks(object: LogicalCluster, bindings: readonly KubeObject[]): LogicalCluster {
+export function withLocks(object: LogicalCluster, bindings: readonly Holder[]): LogicalCluster {
   if (object.status?.phase === 'Initializing') return object
   const held = bindings
-    .flatMap(({ metadata, status }: APIBinding) =>
-      (status?.boundResources ?? []).map(bound => [resourceName(bound), { n: metadata.name ?? '' }] as const),
-    )
+    .flatMap(({ name, resources }) => resources.map(resource => [resource, { n: name }] as const))
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
   const annotation = JSON.stringify(Object.fromEntries(held))
   if (object.metadata.annotations?.[resourceBindingsAnnotation] === annotation) return object

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ItemEvent } from '../../../framework/contract/item.ts'
-import type { ClusterName, KubeObject, ObjectKey } from '../../../framework/meta/object.ts'
+import type { ClusterName, ObjectKey } from '../../../framework/meta/object.ts'
 import { inactiveAnnotation, isCopy } from '../../../kcp/annotations.ts'
 import {
   type ConditionState,
@@ -14,7 +14,7 @@ import type { LogicalCluster } from '../../../kcp/core.ts'
 import { logicalClusterName } from '../../../kcp/logicalclusters.ts'
 import { resources } from '../../../kcp/resources.ts'
 import { derived } from '../../admission/kcp/logicalcluster.ts'
-import { withLocks } from '../../admission/kcp/metadata.ts'
+import { type Holder, holderIn, holderOf, withLocks } from '../../admission/kcp/metadata.ts'
 import { isBeingDeleted, replacementOf, type Stored } from '../../bindings/content.ts'
 import { storedResourceOf } from '../../manifests/apply.ts'
 import { clusterScoped, updateObject, updateStatus } from '../client.ts'
@@ -126,16 +126,14 @@ async function initialize(
     await storeMissing(deps, initialization)
     return found
   }
-  const bindings = [...bindingsIn(deps, cluster), ...initialization.missing.bindings.map(each => each.object)]
+  const missing = initialization.missing.bindings.map(each => holderIn(each.object))
+  const bindings = [...bindingsIn(deps, cluster), ...missing]
   await storeMissing(deps, initialization, [replacementOf(stored, derived(next, bindings))])
   return { ...found, isStored: true }
 }
 
-const bindingsIn = ({ informers }: KcpControllerDeps, cluster: ClusterName): readonly KubeObject[] =>
-  informers
-    .for(resources.apiBindings)
-    .list(cluster)
-    .map(item => item.object)
+const bindingsIn = ({ informers }: KcpControllerDeps, cluster: ClusterName): readonly Holder[] =>
+  informers.for(resources.apiBindings).list(cluster).map(holderOf)
 
 /** Default bindings finish shortly: while only they are incomplete, the status is written after a delay. */
 async function report(
