@@ -13,7 +13,7 @@ import {
   versionFragments,
   versionInfoFragments,
 } from './fragments.ts'
-import { type DocumentInfo, type Format, render } from './render.ts'
+import { type DocumentInfo, type Format, largestDocument, render } from './render.ts'
 import { groupPath, versionPath } from './schema.ts'
 import { swaggerJson, swaggerProtobuf } from './v2.ts'
 import { openApiV3 } from './v3.ts'
@@ -24,8 +24,6 @@ interface Part {
   readonly fragments: Fragments
 }
 
-/** The maximum size of cached documents, in bytes. */
-const maxBytes = 128 * 1024 * 1024
 /** Computes once per ApiSet. */
 function oncePerSet<V>(
   make: (apis: ApiSet, pace: Pace) => Promise<V>,
@@ -74,7 +72,7 @@ export function createOpenApiDocuments(version: Pick<VersionInfo, 'gitVersion'>)
 /** Documents by what identifies their content. */
 class RenderedDocuments {
   readonly #known = new LRUCache<string, Document>({
-    maxSize: maxBytes,
+    maxSize: largestDocument,
     sizeCalculation: d => d.bytes.length,
   })
   readonly #made = new Map<string, Promise<Document>>()

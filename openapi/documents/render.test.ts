@@ -24,6 +24,17 @@ describe('the rendering of a document', () => {
     assert.deepEqual(order, ['make a', 'encode /a', 'encode a', 'make b', 'encode /b', 'encode b'])
   })
 
+  it('ends when it has too many bytes, before all is made', () => {
+    let made = 0
+    const fragments: Fragments = function* (take) {
+      for (; made < 100; made++)
+        yield* take({ paths: {}, schemas: { [`s${made}`]: { description: 'x'.repeat(100) } } })
+    }
+    const document = () => atOnce(render(info, [fragments], openApiV3, 1_000))
+    assert.throws(document, { code: 503, message: /the OpenAPI document is too large/ })
+    assert.ok(made < 10, String(made))
+  })
+
   it('has the kinds of all fragments in a model that they share, and models in the order of their names', () => {
     const fragmentOf =
       (group: string): Fragments =>

@@ -3,6 +3,7 @@ import type { OpenAPIV3 } from 'openapi-types'
 import type { Document } from '../../framework/contract/documents.ts'
 import type { Steps } from '../../framework/json/json.ts'
 import { jsonBytes } from '../../framework/json/jsonbytes.ts'
+import { serviceUnavailable } from '../../framework/meta/errors.ts'
 import type { Fragment, Fragments } from './fragments.ts'
 import type { PathItem } from './paths.ts'
 import type { Component, GroupVersionKind } from './schema.ts'
@@ -22,11 +23,20 @@ export interface Format {
   ): readonly (Buffer | string)[]
 }
 
+/** Bytes of a document, at most, and of all that are kept. */
+export const largestDocument = 128 * 1024 * 1024
+
 /**
  * Makes and encodes a document one fragment at a time. Only its bytes are kept: the objects of a document have ten times as many.
+ * Throws 503 for a document of more than `largest` bytes.
  */
-export function* render(info: DocumentInfo, fragments: Iterable<Fragments>, format: Format): Steps<Document> {
-  const encoded = new Encoded(format)
+export function* render(
+  info: DocumentInfo,
+  fragments: Iterable<Fragments>,
+  format: Format,
+  largest = largestDocument,
+): Steps<Document> {
+  const encoded = new Encoded(format, largest)
   for (const each of fragments) yield* each(fragment => encoded.add(fragment))
   const bytes = yield* joined(format.document(info, encoded.paths, encoded.schemas()))
   return { bytes, etag: yield* hashOf(bytes) }
@@ -38,20 +48,30 @@ class Encoded {
   readonly #format: Format
   readonly #schemas = new Map<string, Buffer>()
   readonly #kinds = new Map<string, readonly GroupVersionKind[]>()
+  /** Bytes that the document may still have. */
+  #room: number
 
-  constructor(format: Format) {
+  constructor(format: Format, room: number) {
     this.#format = format
+    this.#room = room
   }
 
   *add({ paths, schemas }: Fragment): Steps<void> {
     for (const [path, item] of Object.entries(paths)) {
-      this.paths.push(yield* this.#format.path(path, item))
+      this.paths.push(this.#counted(yield* this.#format.path(path, item)))
       yield
     }
     for (const [name, model] of Object.entries(schemas)) {
       const merged = this.#merged(name, model)
-      if (merged !== undefined) this.#schemas.set(name, yield* this.#format.schema(name, merged))
+      if (merged !== undefined)
+        this.#schemas.set(name, this.#counted(yield* this.#format.schema(name, merged)))
     }
+  }
+
+  #counted(bytes: Buffer): Buffer {
+    this.#room -= bytes.length
+    if (this.#room >= 0) return bytes
+    throw serviceUnavailable('the OpenAPI document is too large: too many resources, or too large schemas')
   }
 
   /** In the order of their names. */
