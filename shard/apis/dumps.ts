@@ -166,7 +166,7 @@ async function firstOf(
 /** The copies of the schemas that bindings use: their providers may have deleted them. */
 async function schemasOf({ store, cache }: DumpSource, cluster: ClusterName): Promise<readonly DumpEntry[]> {
   const bindings = [...cache.resource(apisGroup, 'apibindings', customSegment).items(cluster)]
-  const uids = new Set(bindings.flatMap(({ object }) => boundSchemas(object as APIBinding)))
+  const uids = new Set(bindings.flatMap(item => boundSchemas(item.objectOnce as APIBinding)))
   const crds = {
     group: 'apiextensions.k8s.io',
     resource: 'customresourcedefinitions',

@@ -135,6 +135,11 @@ export class CachedItem extends SlabItem {
     return object
   }
 
+  /** The object, which is decoded and not kept unless it is known. */
+  get objectOnce(): KubeObject {
+    return this.#decoded?.deref() ?? decodeObject(this.bytes)
+  }
+
   /** Decodes a long object between the turns of other requests, for a reader that follows. */
   async decode(): Promise<void> {
     if (this.length <= decodedAtOnce || this.#decoded?.deref() !== undefined) return
@@ -152,6 +157,13 @@ export class CachedItem extends SlabItem {
     return new CachedItem(this, atRevision(this, revision), { revision, modified, labels, shape })
   }
 }
+
+/**
+ * The object of an item, for a reader of many items: an object that `object` has decoded stays in memory until the job of the
+ * event loop ends, and the objects of a tenant together may have a gigabyte.
+ */
+export const objectOnce = (item: Item): KubeObject =>
+  item instanceof CachedItem ? item.objectOnce : item.object
 
 export function itemAs(item: CachedItem, object: KubeObject): CachedItem
 export function itemAs(item: Item, object: KubeObject): Item

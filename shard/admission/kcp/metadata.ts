@@ -11,6 +11,7 @@ import type { LogicalCluster } from '../../../kcp/core.ts'
 import { initializerLabel, phaseLabel, terminatorLabel } from '../../../kcp/labels.ts'
 import type { Workspace } from '../../../kcp/tenancy.ts'
 import { resourceName } from '../../bindings/namingconflicts.ts'
+import { objectOnce } from '../../cache/item.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import { readOwner } from '../../tenancy/owner.ts'
 
@@ -51,7 +52,7 @@ const holders = new WeakMap<Item, Holder>()
 
 /** Of a stored binding. Computed once for each of its states: all bindings of a logical cluster may have 128 MiB. */
 export function holderOf(item: Item): Holder {
-  const known = holders.get(item) ?? holderIn(item.object)
+  const known = holders.get(item) ?? holderIn(objectOnce(item))
   holders.set(item, known)
   return known
 }

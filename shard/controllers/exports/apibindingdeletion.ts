@@ -3,9 +3,11 @@ import type { ClusterName } from '../../../framework/meta/object.ts'
 import { bindingFinalizer } from '../../../kcp/annotations.ts'
 import type { APIBinding, BoundAPIResource } from '../../../kcp/apis.ts'
 import { type ConditionState, isFalse, setConditions } from '../../../kcp/conditions.ts'
+import type { PathReference } from '../../../kcp/references.ts'
 import { resources } from '../../../kcp/resources.ts'
 import { isVirtual } from '../../apis/served.ts'
 import { isBeingDeleted, type Stored } from '../../bindings/content.ts'
+import { objectOnce } from '../../cache/item.ts'
 import { isIdentity } from '../../cache/segments.ts'
 import { clusterScoped, updateObject, updateStatus, withoutFinalizer } from '../client.ts'
 import { type Controller, createController, keyOf, parseKey } from '../controller.ts'
@@ -31,8 +33,8 @@ export function apiBindingDeletionController(deps: KcpControllerDeps): Controlle
     if (!binding.metadata.finalizers?.includes(bindingFinalizer)) return undefined
     const others = bindings
       .list(cluster)
-      .map(item => item.object as APIBinding)
-      .filter(other => other.metadata.name !== name && other.metadata.deletionTimestamp === undefined)
+      .filter(item => item.key.name !== name && !isBeingDeleted(item))
+      .flatMap(item => (objectOnce(item) as APIBinding).spec?.reference?.export ?? [])
     const own = (binding.status?.boundResources ?? []).filter(
       bound => !isVirtual(bound) && !isAdopted(deps, cluster, bound, others),
     )
@@ -66,12 +68,11 @@ function isAdopted(
   { directory, informers }: KcpControllerDeps,
   cluster: ClusterName,
   bound: BoundAPIResource,
-  others: readonly APIBinding[],
+  others: readonly PathReference[],
 ): boolean {
-  return others.some(({ spec }) => {
-    const reference = spec?.reference?.export
-    const home = reference && directory.clusterOf(reference, cluster)
-    const exported = reference && home ? directory.apiExport(home, reference.name) : undefined
+  return others.some(reference => {
+    const home = directory.clusterOf(reference, cluster)
+    const exported = home ? directory.apiExport(home, reference.name) : undefined
     if (!home || exported?.status?.identityHash !== bound.schema.identityHash) return false
     const resource = exported.spec?.resources?.find(
       each => each.name === bound.resource && each.group === bound.group,

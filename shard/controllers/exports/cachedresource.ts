@@ -15,6 +15,7 @@ import type { ClusterCachedResource } from '../../../kcp/cache.ts'
 import { type ConditionState, isFalse, isTrue, setConditions } from '../../../kcp/conditions.ts'
 import { resources } from '../../../kcp/resources.ts'
 import { requirementsOf } from '../../../kcp/selector.ts'
+import { objectOnce } from '../../cache/item.ts'
 import { clusterScoped, updateObject, updateStatus, withoutFinalizer } from '../client.ts'
 import {
   type Controller,
@@ -177,7 +178,7 @@ export const identityOfBound = (
   informers
     .for(resources.apiBindings)
     .list(cluster)
-    .flatMap(({ object }) => (object as APIBinding).status?.boundResources ?? [])
+    .flatMap(item => (objectOnce(item) as APIBinding).status?.boundResources ?? [])
     .find(each => each.group === group && each.resource === resource)?.schema.identityHash
 
 function countOf(

@@ -4,6 +4,7 @@ import type { ClusterName, KubeObject } from '../../../framework/meta/object.ts'
 import type { APIBinding } from '../../../kcp/apis.ts'
 import { resources } from '../../../kcp/resources.ts'
 import type { Workspace } from '../../../kcp/tenancy.ts'
+import { objectOnce } from '../../cache/item.ts'
 import type { KcpControllerDeps } from '../host.ts'
 
 /** `spec.mount` of a Workspace: the object that provides the URL of the workspace. */
@@ -47,7 +48,7 @@ export function locateKind(
   if (served === undefined) return undefined
   const resource = served.names.plural
   const bindings = informers.for(resources.apiBindings).list(cluster)
-  const identity = bindings.flatMap(({ object }) => identityIn(object as APIBinding, group, resource))[0]
+  const identity = bindings.flatMap(item => identityIn(objectOnce(item) as APIBinding, group, resource))[0]
   return {
     resource: { group, version, resource, ...(identity === undefined ? {} : { identity }) },
     namespaced: served.namespaced,
