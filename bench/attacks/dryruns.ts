@@ -67,5 +67,42 @@ const deletions: Heavy = {
   connections: 2,
 }
 
+const keys = Object.fromEntries(times(40_000, i => [`k${i}`, '']))
+
+const parameters: Heavy = {
+  id: 'parameters',
+  what: 'creates objects beside a policy with 20 parameters of 40,000 keys',
+  before: [
+    ...times(20, i => post(configMaps, configMap(`parameter-${i}`, keys))),
+    post(`${admission}/validatingadmissionpolicies`, {
+      apiVersion,
+      kind: 'ValidatingAdmissionPolicy',
+      metadata: { name: 'parameters' },
+      spec: {
+        paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
+        matchConstraints: {
+          resourceRules: [
+            { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] },
+          ],
+        },
+        matchConditions: [{ name: 'mine', expression: "object.metadata.name == 'judged'" }],
+        validations: [{ expression: "params.metadata.name != ''" }],
+      },
+    }),
+    post(`${admission}/validatingadmissionpolicybindings`, {
+      apiVersion,
+      kind: 'ValidatingAdmissionPolicyBinding',
+      metadata: { name: 'parameters' },
+      spec: {
+        policyName: 'parameters',
+        paramRef: { selector: {}, parameterNotFoundAction: 'Deny' },
+        validationActions: ['Deny'],
+      },
+    }),
+  ],
+  request: dryRun(configMaps, configMap('judged', {})),
+  connections: 4,
+}
+
 /** Requests that store nothing. */
-export const dryRuns: readonly Heavy[] = [mutations, review, deletions]
+export const dryRuns: readonly Heavy[] = [mutations, review, deletions, parameters]
