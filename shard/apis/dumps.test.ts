@@ -12,6 +12,7 @@ import {
 import { dumpsPath, entriesAnnotation, type LogicalClusterDump } from '../../kcp/migration.ts'
 import { resources } from '../../kcp/resources.ts'
 import { externalLogicalClusterAdmin } from '../../kcp/users.ts'
+import { stopClocks } from '../../test/support/time/clocks.ts'
 import { encodeStored, storageKey } from '../cache/codec.ts'
 import { type TestShard, testShard } from '../testing/shard.ts'
 
@@ -179,6 +180,12 @@ describe('a logical cluster that moves', () => {
     assert.deepEqual(all(), [503, 410, undefined])
     await shard.content.transfer([{ key, value: undefined }])
     assert.deepEqual(all(), [503, 410, 503], 'front proxies and other shards may not know it yet')
+    const clocks = stopClocks()
+    clocks.pass(60_000)
+    assert.deepEqual(all(), [503, 410, undefined], 'the watch of a front proxy may hang')
+    clocks.pass(600_000)
+    assert.deepEqual(all(), [undefined, undefined, undefined])
+    clocks.restore()
     await put({ [movedAnnotation]: '20,19,3' })
     assert.deepEqual(all(), [undefined, undefined, undefined], 'it is back')
     await shard.stop()

@@ -20,7 +20,7 @@ import { type Arrival, arrivalIn, beingMigrated, partialStateOf } from './moved.
 export interface Inactive {
   /** The refusal of a request to a logical cluster; undefined when it is served. */
   refusal(cluster: ClusterScope, request: RefusableRequest, query: URLSearchParams): StatusError | undefined
-  /** The same for one whose objects are arriving, or are being removed, or were removed a moment ago. */
+  /** The same for one whose objects are arriving, or are being removed, or were removed in the last ten minutes. */
   refusalToAll: Inactive['refusal']
   /** Whether another shard has some of its objects, or all. */
   isPartial(cluster: ClusterName): boolean
@@ -40,12 +40,15 @@ interface Known {
   readonly moved: Map<ClusterName, Arrival>
   /** Those whose objects another shard has, too, as one of two shards says. */
   readonly partial: Map<ClusterName, 'arriving' | 'leaving'>
-  /** Those that have left, and until when they are refused in milliseconds of `performance.now`. */
+  /** Those that have left, and when, in milliseconds of `performance.now`. */
   readonly left: Map<ClusterName, number>
 }
 
-/** Milliseconds in which front proxies learn that another shard has a logical cluster: they send requests to this one until then. */
-const remembered = 5_000
+/**
+ * Milliseconds in which front proxies learn that another shard has a logical cluster: they send requests to this one until then. Mostly
+ * they know at once. To one whose watch of this shard hangs, an empty list would say that all objects were deleted.
+ */
+const remembered = { others: 600_000, shards: 5_000 }
 
 /** Also ends the watches of a cluster that becomes inactive or moves. */
 export function followInactive(cache: WatchCache, ends: WatchEnds): Inactive {
@@ -73,7 +76,7 @@ export function followInactive(cache: WatchCache, ends: WatchEnds): Inactive {
       return forbidden(about, 'logical cluster is marked inactive')
     },
     refusalToAll(cluster, request, query) {
-      if (hasLeft(known, cluster)) return refusalOf(request, query)
+      if (hasLeft(known, cluster, request)) return refusalOf(request, query)
       return known.partial.has(cluster) ? movingRefusal(request, query) : undefined
     },
     isPartial: cluster => known.partial.has(cluster),
@@ -99,9 +102,16 @@ function follow(known: Known, { type, item: { cluster, meta } }: WatchCacheEvent
   if (isNew || isMoving) ends.endAll(cluster)
 }
 
-/** Other shards are refused, too: they would take it for deleted. */
-const hasLeft = ({ left }: Known, cluster: ClusterScope): boolean =>
-  left.size > 0 && performance.now() < (left.get(cluster) ?? 0)
+/** Other shards are refused, too, until they know: they would take it for deleted. */
+function hasLeft({ left }: Known, cluster: ClusterScope, { user }: RefusableRequest): boolean {
+  const since = left.size === 0 ? undefined : left.get(cluster)
+  if (since === undefined) return false
+  const longest = isShard(user) ? remembered.shards : remembered.others
+  return performance.now() - since < longest
+}
+
+const isShard = ({ groups }: RefusableRequest['user']): boolean =>
+  groups.includes(externalLogicalClusterAdmin)
 
 /** `annotations`: those of an own logical cluster; undefined when it is gone, or a copy. */
 function followPartial(
@@ -110,11 +120,11 @@ function followPartial(
   annotations: ObjectMeta['annotations'] | undefined,
 ): void {
   if (annotations !== undefined) left.delete(cluster)
-  else if (partial.get(cluster) === 'leaving') left.set(cluster, performance.now() + remembered)
+  else if (partial.get(cluster) === 'leaving') left.set(cluster, performance.now())
   const state = annotations && partialStateOf(annotations)
   if (state === undefined) partial.delete(cluster)
   else partial.set(cluster, state)
-  for (const [each, until] of left) if (until < performance.now()) left.delete(each)
+  for (const [each, since] of left) if (performance.now() - since >= remembered.others) left.delete(each)
 }
 
 function setMember(clusters: Set<ClusterName>, cluster: ClusterName, isMember: boolean): void {
@@ -128,8 +138,8 @@ function setMember(clusters: Set<ClusterName>, cluster: ClusterName, isMember: b
  */
 function movingRefusal(request: RefusableRequest, query: URLSearchParams): StatusError | undefined {
   const { info, user } = request
-  const isShard = info.path === dumpsPath || user.groups.includes(externalLogicalClusterAdmin)
-  return isShard ? undefined : refusalOf(request, query)
+  const mayRead = info.path === dumpsPath || isShard(user)
+  return mayRead ? undefined : refusalOf(request, query)
 }
 
 const refusalOf = ({ info }: RefusableRequest, query: URLSearchParams): StatusError =>
