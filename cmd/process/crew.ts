@@ -42,8 +42,11 @@ export class Crew {
     )
   }
 
-  /** Ends all workers, and resolves when they have ended. Kills those that ignore the signal, such as paused ones. */
-  async stop(signal: NodeJS.Signals): Promise<void> {
+  /**
+   * Ends all workers, and resolves with the exit code when they have ended: 1 if one of them failed. One that has just begun ends by the
+   * signal itself. Kills those that ignore it, such as paused ones.
+   */
+  async stop(signal: NodeJS.Signals): Promise<0 | 1> {
     this.#isStopping = true
     const workers = [...this.#workers.values()]
     const ended = workers.map(worker => once(worker, 'exit'))
@@ -52,8 +55,9 @@ export class Crew {
     }
     send(signal)
     const timer = setTimeout(send, longestStop, 'SIGKILL')
-    await Promise.all(ended)
+    const ends = await Promise.all(ended)
     clearTimeout(timer)
+    return ends.every(([code, by]) => code === 0 || by === signal) ? 0 : 1
   }
 
   #launch(number: number): Promise<void> {

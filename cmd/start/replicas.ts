@@ -41,7 +41,7 @@ export async function startReplicas(flags: StartFlags): Promise<void> {
     throw error
   }
   await stopped
-  await crew.stop('SIGTERM')
+  process.exitCode = await crew.stop('SIGTERM')
   await store?.close()
   await directory.release()
 }
