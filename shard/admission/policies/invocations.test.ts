@@ -21,11 +21,11 @@ describe('the parameters of a policy', () => {
       return item.object
     },
   })
-  const finderOf = (count: number) => {
+  const finderOf = (count: number, spec: object = {}) => {
     const list = async function* () {
       for (let i = 0; i < count; i += 100) {
         batches++
-        yield Array.from({ length: 100 }, (_, k) => told(widget(i + k)))
+        yield Array.from({ length: 100 }, (_, k) => told(widget(i + k, spec)))
       }
     }
     const resource = { group: 'example.com', version: 'v1', names: { plural: 'widgets', kind: 'Widget' } }
@@ -53,6 +53,13 @@ describe('the parameters of a policy', () => {
   it('are read no further than to the limit', async () => {
     await assert.rejects(finderOf(100_000), /limit of policy bindings is 1000/)
     assert.deepEqual([decoded, batches], [0, 11])
+  })
+
+  it('are limited in their bytes, too', async () => {
+    const spec = { text: 'x'.repeat(500_000) }
+    await assert.rejects(finderOf(500, spec), /limit of the parameters of a policy binding is 64 MiB/)
+    assert.deepEqual([decoded, batches], [0, 2])
+    assert.equal((await finderOf(100, spec)).length, 100)
   })
 
   it('of many values are decoded in turns', async () => {

@@ -105,6 +105,8 @@ function bindingsByPolicy(bindings: readonly Item[]): ReadonlyMap<string, readon
   return found
 }
 
+/** Bytes of the parameters of one binding: all are decoded for each write. */
+const mostBytes = 64 * 1024 * 1024
 /** Bindings with parameters, for one write: each is evaluated. */
 const mostInvocations = 1_000
 
@@ -219,9 +221,15 @@ async function readParams(
   }
   const labels = requirementsOf(paramRef.selector ?? {})
   const items: Item[] = []
+  let bytes = 0
   for await (const batch of served.storage.list(context, { cluster, namespace, labels })) {
-    for (const item of batch) items.push(item)
+    for (const item of batch) {
+      items.push(item)
+      bytes += item.bytes.length
+    }
     checkCount(items)
+    if (bytes > mostBytes)
+      throw tooLarge('limit of the parameters of a policy binding is 64 MiB, for one write')
   }
   return items
 }
