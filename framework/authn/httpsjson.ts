@@ -1,3 +1,5 @@
+import { inTurns, Pace } from '../async/awaitable.ts'
+import { parseJsonSteps } from '../json/jsonsteps.ts'
 import type { AddressPolicy } from '../net/addresspolicy.ts'
 import { fetchOnce } from '../net/client.ts'
 
@@ -10,9 +12,11 @@ export interface FetchOptions {
 }
 
 const limits = { timeout: 10_000, bytes: 1024 * 1024 }
+/** Of a document: a hundred keys have a thousand, and certificates which nobody reads. */
+const mostValues = 20_000
 
 /**
- * Fetches a JSON document over HTTPS, of at most 1 MiB within ten seconds. Redirects are errors. Each request has its own
+ * Fetches a JSON document over HTTPS, of at most 1 MiB and 20,000 values within ten seconds. Redirects are errors. Each request has its own
  * connection: a reused one could outlive the check of its address.
  */
 export async function fetchJson(url: string, { ca, addresses }: FetchOptions): Promise<unknown> {
@@ -25,5 +29,5 @@ export async function fetchJson(url: string, { ca, addresses }: FetchOptions): P
     { limits, ...(ca && { tls: { ca } }), ...(addresses && { lookup: addresses.lookup }) },
   )
   if (status !== 200) throw new Error(`the response has status ${status}`)
-  return JSON.parse(text)
+  return inTurns(parseJsonSteps(text, { values: mostValues }), new Pace())
 }

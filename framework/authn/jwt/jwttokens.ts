@@ -7,7 +7,8 @@ import { TokenError } from '../token.ts'
 import { createVerdicts, type TokenVerdict, type TokenVerdicts } from '../verdicts.ts'
 import { userOfClaims } from './claims.ts'
 import { type ClaimsBudget, signingAlgorithms } from './config.ts'
-import { type IssuerKeys, issuerKeys } from './issuerkeys.ts'
+import { brief } from './failures.ts'
+import { type IssuerKeys, issuerKeys, type KeptKeys } from './issuerkeys.ts'
 import type { JwtRules } from './rules.ts'
 
 /** The users of one issuer. */
@@ -24,6 +25,8 @@ export interface JwtIssuerOptions {
   /** Where it may be; anywhere when absent. */
   readonly addresses?: AddressPolicy
   readonly cooldown?: number
+  /** The keys of several issuers; default: of this one. */
+  readonly kept?: KeptKeys
   /** Accepted algorithms; default: `signingAlgorithms`. */
   readonly algorithms?: readonly string[]
   /** The cached results; default: a cache of its own. */
@@ -107,5 +110,5 @@ async function verifiedByAny(
       const found = await verify(key).catch(() => undefined)
       if (found !== undefined) return found.payload
     }
-  throw new TokenError(`oidc: verify token: ${message ?? 'unreadable'}`)
+  throw new TokenError(`oidc: verify token: ${brief(message ?? 'unreadable')}`)
 }
