@@ -38,12 +38,16 @@ export interface WorkspaceType extends KubeObject {
     /** RBAC policy rules. */
     readonly initializerPermissions?: readonly object[]
     readonly terminatorPermissions?: readonly object[]
+    readonly authenticationConfigurations?: readonly { readonly name: string }[]
   }
   readonly status?: {
     readonly virtualWorkspaces?: readonly VirtualWorkspaceUrl[]
     readonly conditions?: readonly Condition[]
   }
 }
+
+/** WorkspaceAuthenticationConfigurations of one type: all are searched for the issuer of a token. */
+export const mostAuthenticationConfigurations = 16
 
 /** `WorkspaceType.status.virtualWorkspaces[]`. */
 export interface VirtualWorkspaceUrl {

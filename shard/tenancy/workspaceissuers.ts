@@ -5,20 +5,28 @@ import type { ClusterName } from '../../framework/meta/object.ts'
 import { pathAnnotation, typeAnnotation } from '../../kcp/annotations.ts'
 import { logicalClusterName } from '../../kcp/logicalclusters.ts'
 import { resources } from '../../kcp/resources.ts'
-import type { WorkspaceType } from '../../kcp/tenancy.ts'
-
-interface AuthenticatingType extends WorkspaceType {
-  readonly spec?: WorkspaceType['spec'] & {
-    readonly authenticationConfigurations?: readonly { readonly name: string }[]
-  }
-}
+import { mostAuthenticationConfigurations, type WorkspaceType } from '../../kcp/tenancy.ts'
+import { objectOnce } from '../cache/item.ts'
 
 /** Workspace types by `<path>:<name>`, as in the annotation of logical clusters. */
 const byPath: IndexFn = ({ meta }) => [`${meta.annotations[pathAnnotation] ?? ''}:${meta.name}`]
 
+const names = new WeakMap<Item, readonly string[]>()
+
+/** The first names of a type that was stored with more. Read once for each of its states. */
+function namesIn(type: Item): readonly string[] {
+  const known = names.get(type)
+  if (known !== undefined) return known
+  const { authenticationConfigurations = [] } = (objectOnce(type) as WorkspaceType).spec ?? {}
+  const distinct = new Set(authenticationConfigurations.map(({ name }) => name))
+  const first = [...distinct].slice(0, mostAuthenticationConfigurations)
+  names.set(type, first)
+  return first
+}
+
 /**
  * The WorkspaceAuthenticationConfigurations of a logical cluster: those that its type names, in the logical cluster
- * of the type. Read from memory, always current.
+ * of the type, each once, at most 16 of a type. Read from memory, always current.
  */
 export function workspaceIssuers(
   informers: Informers,
@@ -33,10 +41,8 @@ export function workspaceIssuers(
   return cluster => {
     const named = clusters.get(cluster, '', logicalClusterName)?.meta.annotations[typeAnnotation]
     if (named === undefined) return []
-    return typesByPath(named).flatMap(({ key, object }) =>
-      ((object as AuthenticatingType).spec?.authenticationConfigurations ?? []).flatMap(
-        ({ name }) => configurations.get(key.cluster, '', name) ?? [],
-      ),
+    return typesByPath(named).flatMap(type =>
+      namesIn(type).flatMap(name => configurations.get(type.key.cluster, '', name) ?? []),
     )
   }
 }

@@ -1,10 +1,10 @@
 import { fieldErrorText } from '../../meta/errors.ts'
 import { parseYaml } from '../../wire/yaml.ts'
-import { isObject } from '../jwt.ts'
+import { isObject, unverifiedClaims } from '../jwt.ts'
 import type { BearerTokenReader } from '../token.ts'
 import { withoutSystem } from './claims.ts'
 import type { ExpressionCompiler, JwtConfig } from './config.ts'
-import { isIssuedBy, type JwtIssuer, jwtIssuer } from './jwttokens.ts'
+import { type JwtIssuer, jwtIssuer } from './jwttokens.ts'
 import { mostIssuers } from './limits.ts'
 import { checkRules } from './rules.ts'
 import { type ConfigShape, jwtShape, unknownFields } from './shape.ts'
@@ -92,7 +92,8 @@ export function issuersOf(
 export const jwtTokens =
   (issuers: () => readonly JwtIssuer[], trusted: boolean): BearerTokenReader =>
   async token => {
-    const issuer = issuers().find(({ url }) => isIssuedBy(token, url))
+    const named = unverifiedClaims(token)?.iss
+    const issuer = issuers().find(({ url }) => url === named)
     if (issuer === undefined) return undefined
     const user = await issuer.userOf(token)
     return { user: trusted ? user : withoutSystem(user) }

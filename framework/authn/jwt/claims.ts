@@ -19,9 +19,10 @@ export async function userOfClaims(rules: JwtRules, claims: Claims, budget: Clai
   const uid = await uidOf(rules, claims, evaluate)
   const extra = await extraOf(rules, claims, evaluate)
   const groups = await groupsOf(rules, claims, evaluate)
+  const user = { username: name, uid, groups, extra }
+  checkLength(user)
   checkRequired(rules, claims)
   for (const rule of rules.claimRules) await check(rule, claims, 'claim validation expression', evaluate)
-  const user = { username: name, uid, groups, extra }
   for (const rule of rules.userRules) await check(rule, user, 'user info validation rule', evaluate)
   return authenticated({
     name,
@@ -136,6 +137,23 @@ async function check(
     throw failure(`error evaluating ${what}: validation expression must return a boolean`)
   if (!outcome)
     throw failure(`error evaluating ${what}: validation expression '${expression}' failed: ${message}`)
+}
+
+interface MappedUser {
+  readonly username: string
+  readonly uid: string
+  readonly groups: readonly string[]
+  readonly extra: Readonly<Record<string, readonly string[]>>
+}
+
+/** Characters of a user, whose claims have 48 Ki at most. Prefixes and expressions could make gigabytes of them. */
+const longestUser = 128 * 1024
+
+function checkLength({ username, uid, groups, extra }: MappedUser): void {
+  const texts = [[username, uid], groups, ...Object.values(extra)]
+  const length = texts.reduce((sum, some) => some.reduce((total, text) => total + text.length, sum), 0)
+  if (length > longestUser)
+    throw failure(`the user has ${length} characters, at most ${longestUser} are allowed`)
 }
 
 const isSystem = (name: string): boolean => name.startsWith('system:')

@@ -253,6 +253,21 @@ describe('tokens of an OpenID issuer', () => {
     assert.ok(await strict.userOf(await idp.token({ ...bob, tenant: 'us' })))
   })
 
+  it('name no user that is too long', async () => {
+    const groups = Array.from({ length: 5_000 }, (_, i) => `g${i}`)
+    const prefix = 'x'.repeat(1_000_000)
+    const long = issuerOf(
+      configOf(idp, {
+        claimMappings: { username: { claim: 'sub', prefix }, groups: { claim: 'groups', prefix } },
+      }),
+    )
+    await refused(long.userOf(await idp.token({ sub: 'bob', groups })), /the user has 5001\d{6} characters/)
+    assert.equal(
+      (await issuer.userOf(await idp.token({ sub: 'bob', uid: '7', groups }))).groups.length,
+      5_001,
+    )
+  })
+
   it('name no user by an address that is not verified', async () => {
     const byMail = issuerOf(configOf(idp, { claimMappings: { username: { claim: 'email', prefix: '' } } }))
     const email = 'bob@example.com'

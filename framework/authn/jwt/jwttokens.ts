@@ -2,7 +2,7 @@ import type { webcrypto } from 'node:crypto'
 import type { JWTVerifyOptions } from 'jose'
 import type { AddressPolicy } from '../../net/addresspolicy.ts'
 import type { UserInfo } from '../../request/user.ts'
-import { type Claims, unverifiedClaims } from '../jwt.ts'
+import { audiencesIn, type Claims } from '../jwt.ts'
 import { TokenError } from '../token.ts'
 import { createVerdicts, type TokenVerdict, type TokenVerdicts } from '../verdicts.ts'
 import { userOfClaims } from './claims.ts'
@@ -48,10 +48,11 @@ export function jwtIssuer({
 }: JwtIssuerOptions): JwtIssuer {
   const { issuer } = rules.config
   const known = issuerKeys({ issuer, ...more })
+  const audiences = new Set(issuer.audiences)
   return {
     url: issuer.url,
     userOf: (token, budget = rules.newBudget()) =>
-      verdicts.of(token, () => judge({ rules, algorithms, known, budget }, token)),
+      verdicts.of(token, () => judge({ rules, algorithms, known, audiences, budget }, token)),
     prepare: () =>
       known.keys().then(
         () => undefined,
@@ -60,18 +61,19 @@ export function jwtIssuer({
   }
 }
 
-/** Whether the token names this issuer; it is not verified yet. */
-export const isIssuedBy = (token: string, url: string): boolean => unverifiedClaims(token)?.iss === url
-
 interface Judging {
   readonly rules: JwtRules
   readonly algorithms: readonly string[]
   readonly known: IssuerKeys
+  readonly audiences: ReadonlySet<string>
   readonly budget: ClaimsBudget
 }
 
 async function judge(judging: Judging, token: string): Promise<TokenVerdict<UserInfo>> {
   const claims = await verified(judging, token)
+  // The library compares each audience of the token with each of the issuer, in one step.
+  if (!audiencesIn(claims).some(audience => judging.audiences.has(audience)))
+    throw new TokenError('oidc: verify token: unexpected "aud" claim value')
   const expires = Number(claims.exp) * 1000
   if (expires <= Date.now()) throw new TokenError('oidc: verify token: oidc: token is expired')
   return { value: await userOfClaims(judging.rules, claims, judging.budget), expires }
@@ -83,9 +85,8 @@ async function verified({ rules: { config }, algorithms, known }: Judging, token
   const options: JWTVerifyOptions = {
     algorithms: [...algorithms],
     issuer: config.issuer.url,
-    audience: [...(config.issuer.audiences ?? [])],
     clockTolerance: leeway,
-    requiredClaims: ['exp'],
+    requiredClaims: ['exp', 'aud'],
   }
   try {
     return (await jwtVerify(token, keys, options)).payload

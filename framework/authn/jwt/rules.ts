@@ -1,3 +1,4 @@
+import { pacedMap } from '../../async/awaitable.ts'
 import { type FieldError, fieldErrorText } from '../../meta/errors.ts'
 import type {
   ClaimMappings,
@@ -194,12 +195,16 @@ function checkEmail(
 }
 
 /**
- * The errors of the entries of a WorkspaceAuthenticationConfiguration. Schema validation reports entries that do not
+ * The errors of the entries of a WorkspaceAuthenticationConfiguration, which are checked in turns: each may have 200 certificates. Schema validation reports entries that do not
  * match its schema.
  */
-export function unusableEntries(jwt: unknown, compiler: ExpressionCompiler): readonly string[] {
+export async function unusableEntries(
+  jwt: unknown,
+  compiler: ExpressionCompiler,
+): Promise<readonly string[]> {
   if (unknownFields(jwt ?? [], [jwtShape]).length > 0) return []
-  return ((jwt ?? []) as readonly JwtConfig[]).flatMap((config, i) =>
+  const checked = await pacedMap(((jwt ?? []) as readonly JwtConfig[]).entries(), ([i, config]) =>
     checkRules(config, `spec.jwt[${i}]`, compiler).errors.map(fieldErrorText),
   )
+  return checked.flat()
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { mock } from 'node:test'
 import { type Issuer, startIssuer } from '../../../test/support/servers/issuer.ts'
 import type { Item } from '../../contract/item.ts'
 import { silent } from '../../contract/log.ts'
@@ -7,62 +8,119 @@ import { TokenError } from '../token.ts'
 import type { ExpressionCompiler } from './config.ts'
 import { workspaceTokens } from './workspacetokens.ts'
 
-/** Expressions that cost one each; the budget of a token is three. */
-function compiler(): ExpressionCompiler & { evaluated: number } {
+interface Counting extends ExpressionCompiler {
+  compiled: number
+  evaluated: number
+}
+
+/** Expressions that cost one each, of the budget of a token. */
+function compiler(budget: number): Counting {
   const counting = {
+    compiled: 0,
     evaluated: 0,
-    newBudget: () => ({ cost: 3, effort: { left: 0 } }),
-    compile: () => ({
-      reads: () => false,
-      async evaluate(_value: unknown, budget: { cost: number }) {
-        if (budget.cost-- <= 0) throw new Error('cost limit exceeded')
-        counting.evaluated++
-        return false
-      },
-    }),
+    newBudget: () => ({ cost: budget, effort: { left: 0 } }),
+    compile: () => {
+      counting.compiled++
+      return {
+        reads: () => false,
+        async evaluate(_value: unknown, left: { cost: number }) {
+          if (left.cost-- <= 0) throw new Error('cost limit exceeded')
+          counting.evaluated++
+          return false
+        },
+      }
+    },
   }
   return counting
 }
 
-function configuration({ url, ca }: Issuer, issuers: number): Item {
-  const entry = {
-    issuer: { url, certificateAuthority: ca, audiences: ['oriel'] },
+type Server = Pick<Issuer, 'url' | 'ca'>
+
+/** With an entry for each of these issuers, which accepts no token. */
+function configuration(issuers: readonly Server[], name = 'many', audiences = ['oriel']): Item {
+  const jwt = issuers.map(({ url, ca }) => ({
+    issuer: { url, certificateAuthority: ca, audiences, audienceMatchPolicy: 'MatchAny' },
     claimMappings: { username: { claim: 'sub', prefix: 'oidc:' } },
     claimValidationRules: [{ expression: 'false', message: 'no' }],
-  }
+  }))
   const object = {
     apiVersion: 'tenancy.kcp.io/v1alpha1',
     kind: 'WorkspaceAuthenticationConfiguration',
-    metadata: { name: 'many' },
-    spec: { jwt: Array.from({ length: issuers }, () => entry) },
+    metadata: { name },
+    spec: { jwt },
   }
-  const key = { cluster: 'c1', namespace: '', name: 'many' }
-  const meta = { ...key, uid: '1', resourceVersion: '1', labels: {}, annotations: {} }
+  const key = { cluster: 'c1', namespace: '', name }
+  const meta = { ...key, uid: name, resourceVersion: '1', labels: {}, annotations: {} }
   return { key, meta, object, bytes: Buffer.alloc(0) }
 }
 
+const times = <T>(count: number, value: T): readonly T[] => Array.from({ length: count }, () => value)
+
 describe('a token of a tenant', () => {
   let idp: Issuer
+  let others: readonly Server[]
   before(async () => {
     idp = await startIssuer()
+    others = Array.from({ length: 60 }, (_, i) => ({ url: `https://localhost:1/${i}`, ca: idp.ca }))
   })
   after(() => idp.stop())
 
-  it('has one cost budget for the expressions of all entries with its issuer', async () => {
-    const expressions = compiler()
+  const readerOf = (expressions: ExpressionCompiler, configurations: readonly Item[]) => {
     const read = workspaceTokens({
-      configurationsOf: () => [configuration(idp, 9)],
+      configurationsOf: () => configurations,
       compiler: expressions,
       forbidden: [],
       addresses: createAddressPolicy({ allow: ['127.0.0.1', '::1', 'localhost'] }),
       log: silent,
     })
-    const token = await idp.token({ sub: 'bob' })
-    const signal = new AbortController().signal
-    await assert.rejects(
-      async () => read(token, { cluster: 'c1', signal } as Parameters<typeof read>[1]),
-      error => error instanceof TokenError && /cost limit exceeded/.test(error.message),
-    )
+    return async (token: string) => read(token, { cluster: 'c1' })
+  }
+
+  const refused = (read: Promise<unknown>, why: RegExp): Promise<void> =>
+    assert.rejects(read, error => error instanceof TokenError && why.test(error.message))
+
+  it('has one cost budget for the expressions of all entries with its issuer', async () => {
+    const expressions = compiler(3)
+    const read = readerOf(expressions, [configuration(times(9, idp))])
+    await refused(read(await idp.token({ sub: 'bob' })), /cost limit exceeded/)
     assert.equal(expressions.evaluated, 3)
+  })
+
+  it('is checked by the first 16 entries with its issuer', async () => {
+    const expressions = compiler(1_000)
+    const names = ['a', 'b', 'c']
+    const read = readerOf(
+      expressions,
+      names.map(name => configuration(times(9, idp), name)),
+    )
+    await refused(read(await idp.token({ sub: 'bob' })), /validation expression/)
+    assert.deepEqual([expressions.compiled, expressions.evaluated], [16, 16])
+  })
+
+  it('compiles only the entries with its issuer, once', async () => {
+    const expressions = compiler(1_000)
+    const read = readerOf(expressions, [configuration([...others, idp])])
+    for (const sub of ['bob', 'eve']) await refused(read(await idp.token({ sub })), /validation expression/)
+    assert.deepEqual([expressions.compiled, expressions.evaluated], [1, 2])
+    assert.equal(await read(await idp.token({ sub: 'bob', iss: 'https://nobody' })), undefined)
+    assert.equal(expressions.compiled, 1)
+  })
+
+  it('is decoded once, however many issuers there are', async () => {
+    const read = readerOf(compiler(0), [configuration(others)])
+    const token = await idp.token({ sub: 'bob' })
+    const parse = mock.method(JSON, 'parse')
+    try {
+      assert.equal(await read(token), undefined)
+      assert.equal(parse.mock.callCount(), 1)
+    } finally {
+      parse.mock.restore()
+    }
+  })
+
+  it('is not valid by a configuration with too many audiences', async () => {
+    const audiences = Array.from({ length: 1_001 }, (_, i) => `oriel${i}`)
+    const read = readerOf(compiler(9), [configuration([idp], 'many', audiences)])
+    assert.equal(await read(await idp.token({ sub: 'bob', aud: 'oriel7' })), undefined)
   })
 })

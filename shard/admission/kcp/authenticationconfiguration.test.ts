@@ -55,12 +55,17 @@ describe('admission of authentication configurations', () => {
     assert.deepEqual(await warningsOf(configuration('many', ...many)), [])
   })
 
-  it('refuses more issuers or expressions than a tenant may have', async () => {
+  it('refuses more issuers, audiences or expressions than a tenant may have', async () => {
     const many = Array.from({ length: 65 }, (_, i) =>
       entry('claims.sub', { url: `https://i${i}.example.com` }),
     )
     const rules = { userValidationRules: Array(200).fill({ expression: 'true', message: 'no' }) }
+    const audiences = Array.from({ length: 501 }, (_, i) => `a${i}`)
     for (const [jwt, problem] of [
+      [
+        [entry('claims.sub', { audiences }), entry('claims.sub', { audiences })],
+        /spec.jwt: 1002 audiences, at most 1000 are allowed/,
+      ],
       [many, /spec.jwt: 65 issuers, at most 64 are allowed/],
       [[entry(`claims.sub + '${'x'.repeat(16_384)}'`)], /spec.jwt: the expressions have \d+ characters/],
       [[{ ...entry('claims.sub'), ...rules }], /spec.jwt: the expressions have \d+ characters/],
@@ -74,5 +79,23 @@ describe('admission of authentication configurations', () => {
         create(scene, loopback, configurations(), { ...configuration('shapeless'), spec: { jwt } }),
         { code: 422 },
       )
+  })
+})
+
+describe('admission of workspace types', () => {
+  const scene = admitting()
+
+  it('refuses more authentication configurations than one token may be compared with', async () => {
+    const type = (count: number): KubeObject => ({
+      apiVersion: 'tenancy.kcp.io/v1alpha1',
+      kind: 'WorkspaceType',
+      metadata: { name: `of-${count}` },
+      spec: { authenticationConfigurations: Array.from({ length: count }, () => ({ name: 'same' })) },
+    })
+    await create(scene, loopback, scene.tenancy.workspaceTypes, type(16))
+    await assert.rejects(
+      create(scene, loopback, scene.tenancy.workspaceTypes, type(17)),
+      /spec.authenticationConfigurations: Too many: 17: must have at most 16 items/,
+    )
   })
 })

@@ -17,12 +17,12 @@ interface Configuration extends KubeObject {
 export const authenticationConfigurations: AdmissionPlugin = {
   name: 'tenancy.kcp.io/WorkspaceAuthenticationConfiguration',
   handles: { resources: [configurations] },
-  validate(ctx, request) {
+  async validate(ctx, request) {
     if (!concerns(request, configurations, ['CREATE', 'UPDATE'])) return
     const { spec } = request.object as Configuration
     const excess = excessOf(spec?.jwt)
     if (excess !== undefined) throw refused(request, excess)
-    for (const why of unusableEntries(spec?.jwt, tokenExpressions))
+    for (const why of await unusableEntries(spec?.jwt, tokenExpressions))
       ctx.record.warn(`this issuer will not be used: ${why}`)
   },
 }

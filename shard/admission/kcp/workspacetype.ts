@@ -2,7 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 import type { AdmissionAttributes, AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import type { Authorizer } from '../../../framework/contract/authorizer.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
-import type { WorkspaceType, WorkspaceTypeSelector } from '../../../kcp/tenancy.ts'
+import { fieldErrorText } from '../../../framework/meta/errors.ts'
+import { tooMany } from '../../../framework/meta/fielderror.ts'
+import {
+  mostAuthenticationConfigurations,
+  type WorkspaceType,
+  type WorkspaceTypeSelector,
+} from '../../../kcp/tenancy.ts'
 import type { ClusterDirectory } from '../../tenancy/directory.ts'
 import { concerns, refused } from '../refusal.ts'
 import { mayBind } from './permission.ts'
@@ -37,6 +43,11 @@ function problemOf({ key, object }: AdmissionAttributes): string | undefined {
     return 'root workspace type can only be created in root cluster'
   const child = spec.defaultChildWorkspaceType
   if (child !== undefined && !child.path) return '.spec.defaultChildWorkspaceType.path must be set'
+  const configurations = spec.authenticationConfigurations?.length ?? 0
+  if (configurations > mostAuthenticationConfigurations)
+    return fieldErrorText(
+      tooMany('spec.authenticationConfigurations', configurations, mostAuthenticationConfigurations),
+    )
   return (
     limitProblem('limitAllowedChildren', spec.limitAllowedChildren) ??
     limitProblem('limitAllowedParents', spec.limitAllowedParents)
