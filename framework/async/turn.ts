@@ -67,6 +67,9 @@ export const measureTurns = (meter: TurnMeter): void => {
   waiting.meter = meter
 }
 
+/** Work begins to wait for another server. Returns what is called before it goes on, so that it is measured. */
+export const waitOutside = (): (() => void) => waiting.meter?.waits() ?? (() => undefined)
+
 /** Resolves in a turn of the event loop that has time left, after the pending I/O. */
 export const turn = (): Promise<void> => new Promise(resolve => waiting.add('short', resolve))
 

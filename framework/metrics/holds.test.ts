@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { mock } from 'node:test'
-import { turn } from '../async/turn.ts'
+import { turn, waitOutside } from '../async/turn.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 
 /** Clocks of the test: what passes, and what the process has the processor for. */
@@ -51,6 +51,19 @@ describe('the time for which a request blocks the event loop', () => {
     metrics.begin('GET')
     await others
     await waited
+    spend({ passed: 40, used: 40 })
+    await turn()
+    assert.deepEqual(await observed('POST'), ['1', '0.04'])
+    assert.deepEqual(await observed('GET'), [undefined, undefined])
+  })
+
+  it('is observed after the response of another server, for the request that waited', async () => {
+    metrics.begin('POST')
+    const goOn = waitOutside()
+    await turn()
+    metrics.begin('GET')
+    await turn()
+    goOn()
     spend({ passed: 40, used: 40 })
     await turn()
     assert.deepEqual(await observed('POST'), ['1', '0.04'])

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import { type ConnectionOptions, createSecureContext } from 'node:tls'
 import type { Agent, Dispatcher } from 'undici'
 import { unlessAborted } from '../async/awaitable.ts'
+import { waitOutside } from '../async/turn.ts'
 import { badGateway, failureOf, isStaleConnection } from './failure.ts'
 import type { HeaderMap } from './headers.ts'
 import { lookupOnce } from './lookups.ts'
@@ -172,8 +173,11 @@ export async function fetchText(
 ): Promise<TextResponse> {
   const deadline = AbortSignal.timeout(limits.timeout)
   const signal = request.signal === undefined ? deadline : AbortSignal.any([request.signal, deadline])
+  const goOn = waitOutside()
   const { statusCode: status, headers, body } = await client.request({ ...request, signal })
-  return { status, headers, text: await textIn(body, limits.bytes) }
+  const text = await textIn(body, limits.bytes)
+  goOn()
+  return { status, headers, text }
 }
 
 /** `fetchText` of an absolute URL over a new connection. */

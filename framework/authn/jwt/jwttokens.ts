@@ -1,5 +1,5 @@
 import type { webcrypto } from 'node:crypto'
-import type { JWTVerifyOptions } from 'jose'
+import type { JWTVerifyGetKey, JWTVerifyOptions } from 'jose'
 import type { AddressPolicy } from '../../net/addresspolicy.ts'
 import type { UserInfo } from '../../request/user.ts'
 import { audiencesIn, type Claims } from '../jwt.ts'
@@ -11,11 +11,26 @@ import { brief } from './failures.ts'
 import { type IssuerKeys, issuerKeys, type KeptKeys } from './issuerkeys.ts'
 import type { JwtRules } from './rules.ts'
 
+/** What is left for one token, whichever issuers are asked about it. */
+export interface TokenBudget {
+  readonly claims: ClaimsBudget
+  /** Keys with which it is verified: each takes up to two milliseconds. */
+  keys: number
+}
+
+/** A tenant's issuer can have a hundred keys, also with one ID. */
+const mostKeys = 20
+
+export const newTokenBudget = ({ newBudget }: Pick<JwtRules, 'newBudget'>): TokenBudget => ({
+  claims: newBudget(),
+  keys: mostKeys,
+})
+
 /** The users of one issuer. */
 export interface JwtIssuer {
   readonly url: string
   /** `budget`: that of the token, with which other issuers were asked before. Rejects with `TokenError`. */
-  userOf(token: string, budget?: ClaimsBudget): Promise<UserInfo>
+  userOf(token: string, budget?: TokenBudget): Promise<UserInfo>
   /** Fetches the keys before the first token. Never rejects. */
   prepare(): Promise<void>
 }
@@ -51,7 +66,7 @@ export function jwtIssuer({
   const audiences = new Set(issuer.audiences)
   return {
     url: issuer.url,
-    userOf: (token, budget = rules.newBudget()) =>
+    userOf: (token, budget = newTokenBudget(rules)) =>
       verdicts.of(token, () => judge({ rules, algorithms, known, audiences, budget }, token)),
     prepare: () =>
       known.keys().then(
@@ -66,7 +81,7 @@ interface Judging {
   readonly algorithms: readonly string[]
   readonly known: IssuerKeys
   readonly audiences: ReadonlySet<string>
-  readonly budget: ClaimsBudget
+  readonly budget: TokenBudget
 }
 
 async function judge(judging: Judging, token: string): Promise<TokenVerdict<UserInfo>> {
@@ -76,10 +91,14 @@ async function judge(judging: Judging, token: string): Promise<TokenVerdict<User
     throw new TokenError('oidc: verify token: unexpected "aud" claim value')
   const expires = Number(claims.exp) * 1000
   if (expires <= Date.now()) throw new TokenError('oidc: verify token: oidc: token is expired')
-  return { value: await userOfClaims(judging.rules, claims, judging.budget), expires }
+  return { value: await userOfClaims(judging.rules, claims, judging.budget.claims), expires }
 }
 
-async function verified({ rules: { config }, algorithms, known }: Judging, token: string): Promise<Claims> {
+async function verified(
+  { rules: { config }, algorithms, known, budget }: Judging,
+  token: string,
+): Promise<Claims> {
+  if (budget.keys === 0) throw new TokenError(`oidc: verify token: not valid with ${mostKeys} keys`)
   const keys = await known.keys()
   const { jwtVerify } = await import('jose')
   const options: JWTVerifyOptions = {
@@ -88,28 +107,30 @@ async function verified({ rules: { config }, algorithms, known }: Judging, token
     clockTolerance: leeway,
     requiredClaims: ['exp', 'aud'],
   }
+  const key: JWTVerifyGetKey = async (...head) => {
+    const found = await keys(...head)
+    budget.keys--
+    return found
+  }
   try {
-    return (await jwtVerify(token, keys, options)).payload
+    return (await jwtVerify(token, key, options)).payload
   } catch (error) {
-    return verifiedByAny(error, key => jwtVerify(token, key, options))
+    return verifiedByAny(error, budget, async one => (await jwtVerify(token, one, options)).payload)
   }
 }
-
-/** Keys with which one token is verified: a tenant's issuer can have thousands, also with one ID. */
-const mostKeys = 20
 
 /** A token without a key ID is verified with all matching keys. */
 async function verifiedByAny(
   error: unknown,
-  verify: (key: webcrypto.CryptoKey) => Promise<{ readonly payload: Claims }>,
+  budget: TokenBudget,
+  verify: (key: webcrypto.CryptoKey) => Promise<Claims>,
 ): Promise<Claims> {
   const { code, message } = error as { readonly code?: string; readonly message?: string }
-  let left = mostKeys
   if (code === 'ERR_JWKS_MULTIPLE_MATCHING_KEYS')
     for await (const key of error as AsyncIterable<webcrypto.CryptoKey>) {
-      if (left-- === 0) break
       const found = await verify(key).catch(() => undefined)
-      if (found !== undefined) return found.payload
+      if (found !== undefined) return found
+      if (--budget.keys === 0) break
     }
   throw new TokenError(`oidc: verify token: ${brief(message ?? 'unreadable')}`)
 }

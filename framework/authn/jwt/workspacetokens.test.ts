@@ -97,6 +97,21 @@ describe('a token of a tenant', () => {
     assert.deepEqual([expressions.compiled, expressions.evaluated], [16, 16])
   })
 
+  it('is verified with twenty keys at most, of all entries with its issuer', async () => {
+    const many = await startIssuer({ anonymousKeys: true, algorithm: 'ES256' })
+    for (let i = 0; i < 12; i++) await many.rotate('published')
+    const read = readerOf(compiler(1_000), [configuration(times(16, many))])
+    const [head, claims] = (await many.token({ sub: 'bob' })).split('.')
+    const verify = mock.method(crypto.subtle, 'verify')
+    try {
+      await refused(read(`${head}.${claims}.AAAA`), /multiple matching keys/)
+      assert.equal(verify.mock.callCount(), 20)
+    } finally {
+      verify.mock.restore()
+      await many.stop()
+    }
+  })
+
   it('compiles only the entries with its issuer, once', async () => {
     const expressions = compiler(1_000)
     const read = readerOf(expressions, [configuration([...others, idp])])

@@ -1,9 +1,11 @@
+import { Pace } from '../../async/awaitable.ts'
 import type { Item } from '../../contract/item.ts'
 import type { ClusterName } from '../../meta/object.ts'
 import { unverifiedClaims } from '../jwt.ts'
 import { type BearerTokenReader, TokenError } from '../token.ts'
 import { ofWorkspace } from './claims.ts'
 import { ConfiguredIssuers, type ConfiguredIssuersOptions } from './configuredissuers.ts'
+import { newTokenBudget } from './jwttokens.ts'
 
 export interface WorkspaceTokensOptions extends ConfiguredIssuersOptions {
   /** The WorkspaceAuthenticationConfigurations of a logical cluster, from memory. */
@@ -23,9 +25,11 @@ export function workspaceTokens({ configurationsOf, ...options }: WorkspaceToken
     const url = cluster === undefined ? undefined : unverifiedClaims(token)?.iss
     if (cluster === undefined || typeof url !== 'string') return undefined
     const claimed = await configured.at(url, configurationsOf(cluster), mostAsked)
-    const budget = options.compiler.newBudget()
+    const budget = newTokenBudget(options.compiler)
+    const pace = new Pace()
     const problems: string[] = []
     for (const issuer of claimed) {
+      await pace.due()
       try {
         return { user: ofWorkspace(await issuer.userOf(token, budget), cluster) }
       } catch (error) {
