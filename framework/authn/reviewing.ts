@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
-import { type Seat, Seats } from '../fairness/seats.ts'
-import { tooManyRequests } from '../meta/errors.ts'
+import type { Seat, Seats } from '../fairness/seats.ts'
 import { accountOf, type UserInfo } from '../request/user.ts'
+import { enterReview, newReviewSeats } from './reviewseats.ts'
 import { sha256 } from './token.ts'
 import { createVerdicts, type TokenVerdict } from './verdicts.ts'
 
@@ -21,8 +21,8 @@ export interface ReviewVerdictOptions<T> {
   readonly userOf: (value: T) => UserInfo | undefined
 }
 
-/** Reviews at a time of tokens that were accepted before, and of others; and milliseconds for which one waits. */
-const [most, longestWait] = [32, 10_000]
+/** Reviews at a time of tokens that were accepted before, and of others. */
+const most = 32
 /** Tokens whose accounts are remembered after their results have expired. */
 const remembered = 10_000
 
@@ -32,7 +32,7 @@ const remembered = 10_000
  */
 export function reviewVerdicts<T extends object>(options: ReviewVerdictOptions<T>): ReviewVerdicts<T> {
   const verdicts = createVerdicts<T>(options.longest)
-  const [known, unknown] = [newSeats(), newSeats()]
+  const [known, unknown] = [newReviewSeats(most), newReviewSeats(most)]
   const accounts = new LRUCache<string, string>({ max: remembered })
   const seated = async (key: string, source: string, review: () => Promise<TokenVerdict<T>>) => {
     const account = accounts.get(key)
@@ -52,14 +52,9 @@ export function reviewVerdicts<T extends object>(options: ReviewVerdictOptions<T
   }
 }
 
-const newSeats = (): Seats => new Seats({ seats: most, longestWait, left: () => undefined })
-
-/** Several requests wait for one review: it goes on when one of them ends. */
-const lifetime = { ended: undefined, onEnd: () => undefined }
-
-async function enter(seats: Seats, name: string): Promise<Seat> {
-  const seat = await seats.enter({ user: name, workspace: name, isSystem: false, lifetime })
-  if ('reason' in seat)
-    throw tooManyRequests('Too many tokens are being reviewed, please try again later.', seat.retryAfter)
-  return seat
-}
+const enter = (seats: Seats, name: string): Promise<Seat> =>
+  enterReview(
+    seats,
+    { user: name, workspace: name },
+    'Too many tokens are being reviewed, please try again later.',
+  )

@@ -1,14 +1,16 @@
 import { LRUCache } from 'lru-cache'
 import { inTurns, Pace } from '../../async/awaitable.ts'
+import { laterTurn } from '../../async/turn.ts'
 import { clusterAnnotation, type Item } from '../../contract/item.ts'
 import type { Logger } from '../../contract/log.ts'
 import { fieldErrorText } from '../../meta/errors.ts'
 import type { KubeObject } from '../../meta/object.ts'
 import type { AddressPolicy } from '../../net/addresspolicy.ts'
 import { decodedAtOnce, decodeObjectSteps } from '../../wire/encodesteps.ts'
+import { enterReview, newReviewSeats } from '../reviewseats.ts'
 import type { ExpressionCompiler, JwtConfig } from './config.ts'
 import { brief } from './failures.ts'
-import { keptKeys } from './issuerkeys.ts'
+import { type InSeat, keptKeys } from './issuerkeys.ts'
 import { type JwtIssuer, jwtIssuer, jwtVerdicts } from './jwttokens.ts'
 import { bytesOfRules, excessOf } from './limits.ts'
 import { checkRules } from './rules.ts'
@@ -48,6 +50,10 @@ interface Built {
 /** Bytes of the configurations that are kept decoded, and of the issuers with their compiled expressions. */
 const [mostRead, mostBuilt] = [64 * 1024 * 1024, 128 * 1024 * 1024]
 
+/** Requests to issuers at a time. */
+const mostRequests = 64
+const tooManyRequests = 'Too many issuers of tokens are being asked for keys, please try again later.'
+
 /** Of a configuration in one line of the log. */
 const mostErrors = 10
 
@@ -62,6 +68,8 @@ export class ConfiguredIssuers {
   // One for the issuers of all tenants: each of them can make any number of keys, and of tokens.
   readonly #kept = keptKeys()
   readonly #verdicts = jwtVerdicts()
+  // Anyone can send tokens that name an issuer, and each issuer may keep a connection open for ten seconds.
+  readonly #seats = newReviewSeats(mostRequests)
   #count = 0
 
   constructor(options: ConfiguredIssuersOptions) {
@@ -76,7 +84,7 @@ export class ConfiguredIssuers {
     for (const item of items)
       for (const entry of (await this.#entriesOf(item, pace)).get(url) ?? []) {
         if (left-- === 0) return found
-        const { issuer } = await this.#issuerOf(item, entry, pace)
+        const { issuer } = await this.#issuerOf(item, entry)
         if (issuer !== undefined) found.push(issuer)
       }
     return found
@@ -100,11 +108,11 @@ export class ConfiguredIssuers {
     return new Map()
   }
 
-  async #issuerOf({ meta }: Item, entry: Entry, pace: Pace): Promise<Built> {
+  async #issuerOf({ meta }: Item, entry: Entry): Promise<Built> {
     const id = `${meta.uid} ${meta.resourceVersion} ${entry.index}`
     const known = this.#built.get(id)
     if (known !== undefined) return known
-    await pace.next()
+    await laterTurn()
     const built = this.#built.get(id) ?? this.#build(meta, entry)
     this.#built.set(id, built, { size: bytesOfRules(entry.config) })
     return built
@@ -118,7 +126,19 @@ export class ConfiguredIssuers {
       this.#warn(cluster, name, errors.slice(0, mostErrors).map(fieldErrorText))
       return {}
     }
-    return { issuer: jwtIssuer({ rules, addresses, kept: this.#kept, verdicts: this.#newVerdicts() }) }
+    const own = { verdicts: this.#newVerdicts(), inSeat: this.#inSeatFor(cluster) }
+    return { issuer: jwtIssuer({ rules, addresses, kept: this.#kept, ...own }) }
+  }
+
+  #inSeatFor(workspace: string): InSeat {
+    return async (user, work) => {
+      const seat = await enterReview(this.#seats, { user, workspace }, tooManyRequests)
+      try {
+        return await work()
+      } finally {
+        seat.leave()
+      }
+    }
   }
 
   /** The results of the tokens of one issuer, in the shared cache. */

@@ -7,8 +7,8 @@ import { TokenError } from '../token.ts'
 import { createVerdicts, type TokenVerdict, type TokenVerdicts } from '../verdicts.ts'
 import { userOfClaims } from './claims.ts'
 import { type ClaimsBudget, signingAlgorithms } from './config.ts'
-import { brief } from './failures.ts'
-import { type IssuerKeys, issuerKeys, type KeptKeys } from './issuerkeys.ts'
+import { brief, passOn } from './failures.ts'
+import { type InSeat, type IssuerKeys, issuerKeys, type KeptKeys } from './issuerkeys.ts'
 import type { JwtRules } from './rules.ts'
 
 /** What is left for one token, whichever issuers are asked about it. */
@@ -16,20 +16,23 @@ export interface TokenBudget {
   readonly claims: ClaimsBudget
   /** Keys with which it is verified: each takes up to two milliseconds. */
   keys: number
+  /** Who sent it, see `TokenUse`. */
+  readonly source: string
 }
 
 /** A tenant's issuer can have a hundred keys, also with one ID. */
 const mostKeys = 20
 
-export const newTokenBudget = ({ newBudget }: Pick<JwtRules, 'newBudget'>): TokenBudget => ({
+export const newTokenBudget = ({ newBudget }: Pick<JwtRules, 'newBudget'>, source = ''): TokenBudget => ({
   claims: newBudget(),
   keys: mostKeys,
+  source,
 })
 
 /** The users of one issuer. */
 export interface JwtIssuer {
   readonly url: string
-  /** `budget`: that of the token, with which other issuers were asked before. Rejects with `TokenError`. */
+  /** `budget`: that of the token, with which other issuers were asked before. Rejects with `TokenError`, and what `InSeat` throws. */
   userOf(token: string, budget?: TokenBudget): Promise<UserInfo>
   /** Fetches the keys before the first token. Never rejects. */
   prepare(): Promise<void>
@@ -42,6 +45,8 @@ export interface JwtIssuerOptions {
   readonly cooldown?: number
   /** The keys of several issuers; default: of this one. */
   readonly kept?: KeptKeys
+  /** When the issuer is requested; default: at once. */
+  readonly inSeat?: InSeat
   /** Accepted algorithms; default: `signingAlgorithms`. */
   readonly algorithms?: readonly string[]
   /** The cached results; default: a cache of its own. */
@@ -69,7 +74,7 @@ export function jwtIssuer({
     userOf: (token, budget = newTokenBudget(rules)) =>
       verdicts.of(token, () => judge({ rules, algorithms, known, audiences, budget }, token)),
     prepare: () =>
-      known.keys().then(
+      known.keys('').then(
         () => undefined,
         () => undefined,
       ),
@@ -99,7 +104,7 @@ async function verified(
   token: string,
 ): Promise<Claims> {
   if (budget.keys === 0) throw new TokenError(`oidc: verify token: not valid with ${mostKeys} keys`)
-  const keys = await known.keys()
+  const keys = await known.keys(budget.source)
   const { jwtVerify } = await import('jose')
   const options: JWTVerifyOptions = {
     algorithms: [...algorithms],
@@ -115,6 +120,7 @@ async function verified(
   try {
     return (await jwtVerify(token, key, options)).payload
   } catch (error) {
+    passOn(error)
     return verifiedByAny(error, budget, async one => (await jwtVerify(token, one, options)).payload)
   }
 }

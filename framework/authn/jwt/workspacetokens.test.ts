@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { mock } from 'node:test'
+import { eventually } from '../../../test/support/oriel.ts'
 import { type Issuer, startIssuer } from '../../../test/support/servers/issuer.ts'
 import type { Item } from '../../contract/item.ts'
 import { silent } from '../../contract/log.ts'
+import { StatusError } from '../../meta/errors.ts'
 import { createAddressPolicy } from '../../net/addresspolicy.ts'
 import { TokenError } from '../token.ts'
 import type { ExpressionCompiler } from './config.ts'
@@ -73,7 +75,7 @@ describe('a token of a tenant', () => {
       addresses: createAddressPolicy({ allow: ['127.0.0.1', '::1', 'localhost'] }),
       log: silent,
     })
-    return async (token: string) => read(token, { cluster: 'c1' })
+    return async (token: string, source = '') => read(token, { cluster: 'c1', source })
   }
 
   const refused = (read: Promise<unknown>, why: RegExp): Promise<void> =>
@@ -137,5 +139,32 @@ describe('a token of a tenant', () => {
     const audiences = Array.from({ length: 1_001 }, (_, i) => `oriel${i}`)
     const read = readerOf(compiler(9), [configuration([idp], 'many', audiences)])
     assert.equal(await read(await idp.token({ sub: 'bob', aud: 'oriel7' })), undefined)
+  })
+
+  it('leaves seats for those of others while issuers do not answer', async () => {
+    const silent = await startIssuer()
+    silent.answer('silence')
+    const servers = Array.from({ length: 120 }, (_, i) => ({ url: `${silent.url}/${i}`, ca: silent.ca }))
+    const read = readerOf(compiler(9), [
+      configuration(servers.slice(0, 60), 'some'),
+      configuration(servers.slice(60), 'more'),
+    ])
+    const claims = (url: string): string => Buffer.from(JSON.stringify({ iss: url })).toString('base64url')
+    const refusals: unknown[] = []
+    const ask = (url: string, source: string): void =>
+      void read(`e30.${claims(url)}.AAAA`, source).catch(error => refusals.push(error))
+    for (const { url } of servers.slice(1)) ask(url, 'a')
+    await eventually(
+      async () => refusals.length,
+      count => count >= 119 - 64,
+    )
+    assert.ok(refusals.every(error => error instanceof StatusError && error.code === 429))
+    assert.ok(silent.asked.size <= 32)
+    ask(`${silent.url}/0`, 'b')
+    await eventually(
+      async () => silent.asked.has('/0/.well-known/openid-configuration'),
+      isAsked => isAsked,
+    )
+    await silent.stop()
   })
 })

@@ -21,11 +21,11 @@ const mostAsked = 16
  */
 export function workspaceTokens({ configurationsOf, ...options }: WorkspaceTokensOptions): BearerTokenReader {
   const configured = new ConfiguredIssuers(options)
-  return async (token, { cluster }) => {
+  return async (token, { cluster, source }) => {
     const url = cluster === undefined ? undefined : unverifiedClaims(token)?.iss
     if (cluster === undefined || typeof url !== 'string') return undefined
     const claimed = await configured.at(url, configurationsOf(cluster), mostAsked)
-    const budget = newTokenBudget(options.compiler)
+    const budget = newTokenBudget(options.compiler, source)
     const pace = new Pace()
     const problems: string[] = []
     for (const issuer of claimed) {
