@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { mock } from 'node:test'
 import tlsModule from 'node:tls'
 import { testCertificates } from '../../test/support/wire.ts'
@@ -10,6 +10,19 @@ import { createClient, fetchOnce, fetchText, type HttpClient, headOf, jsonIn } f
 import { problemOf } from './failure.ts'
 
 const limits = { bytes: 1_000, timeout: 5_000 }
+
+/** TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, and suites of TLS_DHE_RSA (registry of IANA). */
+const ecdheRsa = 0xc02f
+const dheRsa = [0x33, 0x39, 0x67, 0x6b, 0x9e, 0x9f, 0xccaa]
+
+/** The cipher suites of a ClientHello (RFC 8446, section 4.1.2). */
+function ciphersIn(hello: Buffer): readonly number[] {
+  const session = 5 + 4 + 2 + 32
+  const start = session + 1 + hello.readUInt8(session)
+  return Array.from({ length: hello.readUInt16BE(start) / 2 }, (_, i) =>
+    hello.readUInt16BE(start + 2 + 2 * i),
+  )
+}
 
 describe('the outgoing HTTP client', () => {
   let server: Server
@@ -100,6 +113,32 @@ describe('the outgoing HTTP client', () => {
     assert.equal((await fetchText(client, { origin, path: '/' }, limits)).text, 'again')
     closes = 1
     await assert.rejects(fetchText(client, { origin, path: '/', method: 'POST', body: 'x' }, limits))
+  })
+
+  it('offers no key exchange in a group that the server makes', async () => {
+    const { tls } = testCertificates()
+    const hellos: Buffer[] = []
+    const listener = createTcpServer(socket => {
+      socket.on('error', () => undefined)
+      socket.once('data', data => {
+        hellos.push(data)
+        socket.destroy()
+      })
+    })
+    await new Promise<void>(done => listener.listen(0, '127.0.0.1', done))
+    const url = `https://127.0.0.1:${(listener.address() as AddressInfo).port}/`
+    for (const trusted of [{}, { tls: { ca: tls.cert } }])
+      await assert.rejects(fetchOnce(url, {}, { limits, ...trusted }))
+    listener.close()
+    assert.ok(hellos.length >= 2)
+    for (const hello of hellos) {
+      const offered = ciphersIn(hello)
+      assert.ok(offered.includes(ecdheRsa))
+      assert.deepEqual(
+        offered.filter(cipher => dheRsa.includes(cipher)),
+        [],
+      )
+    }
   })
 
   it('connects to addresses that the policy allows only', async () => {
