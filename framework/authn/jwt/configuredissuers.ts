@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import { inTurns, Pace } from '../../async/awaitable.ts'
+import { Debts } from '../../async/debts.ts'
 import { laterTurn } from '../../async/turn.ts'
 import { clusterAnnotation, type Item } from '../../contract/item.ts'
 import type { Logger } from '../../contract/log.ts'
-import { fieldErrorText } from '../../meta/errors.ts'
+import { fieldErrorText, tooManyRequests } from '../../meta/errors.ts'
 import type { KubeObject } from '../../meta/object.ts'
 import type { AddressPolicy } from '../../net/addresspolicy.ts'
 import { decodedAtOnce, decodeObjectSteps } from '../../wire/encodesteps.ts'
@@ -52,7 +53,15 @@ const [mostRead, mostBuilt] = [64 * 1024 * 1024, 128 * 1024 * 1024]
 
 /** Requests to issuers at a time. */
 const mostRequests = 64
-const tooManyRequests = 'Too many issuers of tokens are being asked for keys, please try again later.'
+const asksTooMany = 'Too many issuers of tokens are being asked for keys, please try again later.'
+
+/**
+ * Work for the configurations of one logical cluster, in bytes of compiled rules, which take a tenth of a second per MiB.
+ */
+const rate = { perSecond: 1024 * 1024, burst: 64 * 1024 * 1024 }
+/** The same work: decoding a byte, a request to an issuer, and checking and trusting a character of certificates. */
+const costs = { decode: 1 / 8, request: 16 * 1024, check: 16, trust: 2 }
+const worksTooMuch = 'The issuers of tokens are being read too often, please try again later.'
 
 /** Of a configuration in one line of the log. */
 const mostErrors = 10
@@ -70,6 +79,8 @@ export class ConfiguredIssuers {
   readonly #verdicts = jwtVerdicts()
   // Anyone can send tokens that name an issuer, and each issuer may keep a connection open for ten seconds.
   readonly #seats = newReviewSeats(mostRequests)
+  // What is not kept is read, compiled and fetched again for each token, which needs no signature for that.
+  readonly #debts = new Debts(rate)
   #count = 0
 
   constructor(options: ConfiguredIssuersOptions) {
@@ -94,6 +105,7 @@ export class ConfiguredIssuers {
     const { resourceVersion: version, uid } = item.meta
     const known = this.#read.get(uid)
     if (known?.version === version) return known.entries
+    this.#spend(item.key.cluster, item.bytes.length * costs.decode)
     const entries = objectOf(item, pace).then(object => this.#entriesIn(object))
     this.#read.set(uid, { version, entries }, { size: item.bytes.length + 1 })
     return entries
@@ -113,9 +125,22 @@ export class ConfiguredIssuers {
     const known = this.#built.get(id)
     if (known !== undefined) return known
     await laterTurn()
-    const built = this.#built.get(id) ?? this.#build(meta, entry)
-    this.#built.set(id, built, { size: bytesOfRules(entry.config) })
+    return this.#built.get(id) ?? this.#buildNow(id, meta, entry)
+  }
+
+  #buildNow(id: string, meta: Item['meta'], entry: Entry): Built {
+    const size = bytesOfRules(entry.config)
+    this.#spend(meta.cluster, size + costs.check * authoritiesOf(entry.config))
+    const built = this.#build(meta, entry)
+    this.#built.set(id, built, { size })
     return built
+  }
+
+  /** Throws 429 while the logical cluster owes too much. */
+  #spend(cluster: string, units: number): void {
+    const wait = this.#debts.wait(cluster)
+    if (wait > 0) throw tooManyRequests(worksTooMuch, Math.ceil(wait / 1_000))
+    this.#debts.charge(cluster, units)
   }
 
   /** An invalid entry is logged and ignored. */
@@ -126,13 +151,16 @@ export class ConfiguredIssuers {
       this.#warn(cluster, name, errors.slice(0, mostErrors).map(fieldErrorText))
       return {}
     }
-    const own = { verdicts: this.#newVerdicts(), inSeat: this.#inSeatFor(cluster) }
+    const inSeat = this.#inSeatFor(cluster, authoritiesOf(config))
+    const own = { verdicts: this.#newVerdicts(), inSeat }
     return { issuer: jwtIssuer({ rules, addresses, kept: this.#kept, ...own }) }
   }
 
-  #inSeatFor(workspace: string): InSeat {
+  /** `authorities`: characters of the certificates that a request reads. */
+  #inSeatFor(workspace: string, authorities: number): InSeat {
     return async (user, work) => {
-      const seat = await enterReview(this.#seats, { user, workspace }, tooManyRequests)
+      this.#spend(workspace, costs.request + costs.trust * authorities)
+      const seat = await enterReview(this.#seats, { user, workspace }, asksTooMany)
       try {
         return await work()
       } finally {
@@ -154,6 +182,8 @@ export class ConfiguredIssuers {
     )
   }
 }
+
+const authoritiesOf = ({ issuer }: JwtConfig): number => issuer?.certificateAuthority?.length ?? 0
 
 async function objectOf(item: Item, pace: Pace): Promise<Configuration> {
   if (item.bytes.length <= decodedAtOnce) return item.object

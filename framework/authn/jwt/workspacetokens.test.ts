@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mock } from 'node:test'
 import { eventually } from '../../../test/support/oriel.ts'
 import { type Issuer, startIssuer } from '../../../test/support/servers/issuer.ts'
+import { stopClocks } from '../../../test/support/time/clocks.ts'
 import type { Item } from '../../contract/item.ts'
 import { silent } from '../../contract/log.ts'
 import { StatusError } from '../../meta/errors.ts'
@@ -39,11 +40,16 @@ function compiler(budget: number): Counting {
 type Server = Pick<Issuer, 'url' | 'ca'>
 
 /** With an entry for each of these issuers, which accepts no token. */
-function configuration(issuers: readonly Server[], name = 'many', audiences = ['oriel']): Item {
+function configuration(
+  issuers: readonly Server[],
+  name = 'many',
+  audiences = ['oriel'],
+  expression = 'false',
+): Item {
   const jwt = issuers.map(({ url, ca }) => ({
     issuer: { url, certificateAuthority: ca, audiences, audienceMatchPolicy: 'MatchAny' },
     claimMappings: { username: { claim: 'sub', prefix: 'oidc:' } },
-    claimValidationRules: [{ expression: 'false', message: 'no' }],
+    claimValidationRules: [{ expression, message: 'no' }],
   }))
   const object = {
     apiVersion: 'tenancy.kcp.io/v1alpha1',
@@ -57,6 +63,10 @@ function configuration(issuers: readonly Server[], name = 'many', audiences = ['
 }
 
 const times = <T>(count: number, value: T): readonly T[] => Array.from({ length: count }, () => value)
+
+/** A token without a signature. */
+const forged = (iss: string): string =>
+  `e30.${Buffer.from(JSON.stringify({ iss })).toString('base64url')}.AAAA`
 
 describe('a token of a tenant', () => {
   let idp: Issuer
@@ -141,6 +151,25 @@ describe('a token of a tenant', () => {
     assert.equal(await read(await idp.token({ sub: 'bob', aud: 'oriel7' })), undefined)
   })
 
+  it('has few issuers of one logical cluster compiled, whoever sends it', async () => {
+    const clocks = stopClocks()
+    try {
+      const expressions = compiler(9)
+      const entries = Array.from({ length: 90 }, (_, i) => ({ url: `http://localhost/${i}`, ca: idp.ca }))
+      const rule = `"${'x'.repeat(16_000)}" == ""`
+      const configurations = entries.map((entry, i) => configuration([entry], `c${i}`, ['a'], rule))
+      const read = readerOf(expressions, configurations)
+      const outcomes = await Promise.allSettled(entries.map(async ({ url }) => read(forged(url))))
+      const refusals = outcomes.filter(({ status }) => status === 'rejected')
+      assert.equal(refusals.length, 90 - expressions.compiled)
+      assert.ok(expressions.compiled < 60)
+      clocks.pass(60_000)
+      for (const { url } of entries.slice(80)) await read(forged(url))
+    } finally {
+      clocks.restore()
+    }
+  })
+
   it('leaves seats for those of others while issuers do not answer', async () => {
     const silent = await startIssuer()
     silent.answer('silence')
@@ -149,10 +178,9 @@ describe('a token of a tenant', () => {
       configuration(servers.slice(0, 60), 'some'),
       configuration(servers.slice(60), 'more'),
     ])
-    const claims = (url: string): string => Buffer.from(JSON.stringify({ iss: url })).toString('base64url')
     const refusals: unknown[] = []
     const ask = (url: string, source: string): void =>
-      void read(`e30.${claims(url)}.AAAA`, source).catch(error => refusals.push(error))
+      void read(forged(url), source).catch(error => refusals.push(error))
     for (const { url } of servers.slice(1)) ask(url, 'a')
     await eventually(
       async () => refusals.length,
