@@ -9,12 +9,21 @@ export interface KindVersions {
   readonly served: readonly string[]
   /** The same object when it is in that version already. */
   convert(object: KubeObject, version: string): Promise<KubeObject>
+  /**
+   * An object that admission has patched, decoded as a body in the version. Throws what the decoding of a body throws: a
+   * `DecodeError` or a `MissingKindError`, 400, 413 or 422.
+   */
+  decode(patched: unknown, version: string): Promise<KubeObject>
 }
 
 /** The attributes of a kind that is served in one version only, as views serve it. */
 export const inOneVersion = (version: string): Pick<AdmissionAttributes, 'version' | 'versions'> => ({
   version,
-  versions: { served: [version], convert: async object => object },
+  versions: {
+    served: [version],
+    convert: async object => object,
+    decode: async object => object as KubeObject,
+  },
 })
 
 /**

@@ -1,5 +1,5 @@
 import { type Awaitable, attempt, inTurns, nowOrInTurns, Pace } from '../async/awaitable.ts'
-import type { Served } from '../contract/apis.ts'
+import type { ApiResource, Served } from '../contract/apis.ts'
 import type { RequestContext } from '../contract/context.ts'
 import type { Steps } from '../json/json.ts'
 import { isMembers } from '../json/values.ts'
@@ -19,9 +19,16 @@ import {
   preview,
   typedProblems,
 } from '../wire/parsebody.ts'
-import { kindFields, type MessageField, messageFields } from '../wire/protobuf/fields.ts'
 import { type Call, checkName } from './call.ts'
+import { memberAt } from './gomembers.ts'
 import { withGoTimes } from './gotimes.ts'
+
+/** What the decoding of an object depends on. */
+export type Decodable = Pick<Served, 'group' | 'version' | 'kind' | 'schema'> & {
+  readonly resource: Pick<ApiResource, 'custom' | 'complete'> & {
+    readonly names: Pick<ApiResource['names'], 'kind'>
+  }
+}
 
 /** A decoded object and the paths of its unknown fields: `spec.foo`. */
 export interface DecodedObject {
@@ -103,7 +110,7 @@ export const missingKind = (body: string): string => `Object 'Kind' is missing i
  * metadata is checked, the schema prunes and applies defaults. Throws a `DecodeError` for wrong types, a
  * `MissingKindError`, 400 or 422 for another kind or version, 413 for too many labels or annotations.
  */
-export function* decodeSteps(value: unknown, served: Served): Steps<DecodedObject> {
+export function* decodeSteps(value: unknown, served: Decodable): Steps<DecodedObject> {
   if (jsonType(value) !== 'object') {
     throw new DecodeError(
       `json: cannot unmarshal ${jsonType(value)} into Go value of type map[string]interface {}`,
@@ -127,7 +134,7 @@ export function* decodeSteps(value: unknown, served: Served): Steps<DecodedObjec
   return { object: completed(timed, served), unknown: paths }
 }
 
-const completed = (object: KubeObject, { kind, resource }: Served): KubeObject =>
+const completed = (object: KubeObject, { kind, resource }: Decodable): KubeObject =>
   kind === resource.names.kind ? (resource.complete?.(object) ?? object) : object
 
 /** Ignores problems, warns about them or refuses the request, by `fieldValidation` (rules.md 2.46). */
@@ -154,7 +161,7 @@ export interface TypeMeta {
 export class UnrecognizedError extends DecodeError {}
 
 /** The type of a body, with defaults where it may be omitted. Throws what `decodeSteps` throws. */
-export function typeOf(fields: Members, served: Served): TypeMeta {
+export function typeOf(fields: Members, served: Decodable): TypeMeta {
   const expected = apiVersionOf(served.group, served.version)
   const isOwn = isCustom(served)
   const apiVersion = readApiVersion(fields) || (isOwn ? '' : expected)
@@ -185,7 +192,7 @@ function readText(fields: Members, field: keyof TypeMeta): string {
 }
 
 /** Throws when the type is not the served one: 422 for custom kinds, a `DecodeError` for built-in ones. */
-export function checkType({ apiVersion, kind }: TypeMeta, served: Served, fields: Members): void {
+export function checkType({ apiVersion, kind }: TypeMeta, served: Decodable, fields: Members): void {
   const expected = apiVersionOf(served.group, served.version)
   if (kind === served.kind && apiVersion === expected) return
   if (!served.resource.custom) throw new DecodeError(unregistered(kind, apiVersion))
@@ -226,7 +233,7 @@ const jsonNames: Readonly<Record<string, string>> = { integer: 'number', boolean
 /**
  * Kubernetes decodes built-in kinds into Go's types: a value of another type is 400, not 422. Throws a `DecodeError`.
  */
-export function* refuseMistyped(object: KubeObject, served: Served): Steps {
+export function* refuseMistyped(object: KubeObject, served: Decodable): Steps {
   const { group, kind, schema } = served
   if (isCustom(served)) return
   const what = [object, undefined, { mayRepeat: true, withoutRules: true }] as const
@@ -236,7 +243,7 @@ export function* refuseMistyped(object: KubeObject, served: Served): Steps {
 }
 
 /** Whether objects are of the custom kind itself, and not of a subresource's kind: their schema alone decodes them. */
-export const isCustom = ({ resource, kind }: Served): boolean =>
+export const isCustom = ({ resource, kind }: Decodable): boolean =>
   resource.custom && kind === resource.names.kind
 
 function explain(group: string, kind: string, { field, detail, value }: FieldError): string {
@@ -256,42 +263,4 @@ function explain(group: string, kind: string, { field, detail, value }: FieldErr
 function illegalAt(text: string): number {
   const at = text.search(/[^A-Za-z0-9+/]/)
   return at === -1 ? text.length - (text.length % 4) : at
-}
-
-/** A member of a Go struct, as Go's decoder of JSON names it. */
-export interface Member {
-  /** The innermost struct, and the path from the outermost: `PolicyRule.rules.verbs`. */
-  readonly name: string
-  readonly type: string
-}
-
-/** Go's name for the value at a path such as `rules[0].verbs`; undefined where the kind has no table. */
-export function memberAt(group: string, kind: string, path: string): Member | undefined {
-  const names: string[] = []
-  let struct = kind
-  let fields = kindFields(group, kind)
-  const segments = path.split('.')
-  for (const [index, segment] of segments.entries()) {
-    const [, name = '', item] = /^([\w$-]+)(\[\d+\])?$/.exec(segment) ?? []
-    const field = [...(fields?.values() ?? [])].find(each => each.name === name)
-    if (field === undefined) return undefined
-    names.push(name)
-    const isInside = item !== undefined || (field.shape === 'map' && index + 1 < segments.length)
-    // Keys of maps are not struct members.
-    if (index + 1 === segments.length || field.shape === 'map')
-      return { name: `${struct}.${names.join('.')}`, type: goType(field, isInside) }
-    struct = field.type
-    fields = messageFields(struct)
-  }
-  return undefined
-}
-
-const types: Readonly<Record<string, string>> = { text: 'string', int: 'int32', bytes: '[]uint8' }
-const long = new Set(['generation', 'observedGeneration', 'gracePeriodSeconds', 'expirationSeconds'])
-
-function goType({ name, type, shape }: MessageField, isInside: boolean): string {
-  const message = messageFields(type) === undefined ? (types[type] ?? type) : `v1.${type}`
-  const one = type === 'int' && long.has(name) ? 'int64' : message
-  if (isInside || shape === 'one') return one
-  return shape === 'list' ? `[]${one}` : `map[string]${one}`
 }

@@ -14,7 +14,10 @@ export const boundName = ({ group, resource }: BoundAPIResource): string => grou
 /** An APIResourceSchema, decoded when asked for. */
 export type SchemaItem = Pick<Item, 'object'>
 
-/** A schema is known while the APIResourceSchema or its copy in `system:bound-crds` exists. */
+/**
+ * A schema is known while the APIResourceSchema or its copy in `system:bound-crds` exists. The copy is preferred: tenants
+ * cannot write it.
+ */
 export type SchemaSource = 'schema' | 'copy'
 
 /** APIResourceSchemas by uid, and the resources that bindings make of them. */
@@ -27,7 +30,7 @@ export interface Schemas {
 
 export function createSchemas(): Schemas {
   const sources = { schema: new Map<string, SchemaItem>(), copy: new Map<string, SchemaItem>() }
-  const find = (uid: string): SchemaItem | undefined => sources.schema.get(uid) ?? sources.copy.get(uid)
+  const find = (uid: string): SchemaItem | undefined => sources.copy.get(uid) ?? sources.schema.get(uid)
   const shared = createShared<ServedDefinition>()
   return {
     set(uid, source, schema) {

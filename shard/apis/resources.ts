@@ -1,3 +1,4 @@
+import { inTurns, Pace } from '../../framework/async/awaitable.ts'
 import type { ServedKind } from '../../framework/cache/selection.ts'
 import type { KindVersions } from '../../framework/contract/admission.ts'
 import type { ApiResource, Subresource } from '../../framework/contract/apis.ts'
@@ -11,6 +12,7 @@ import {
   type ObjectKey,
 } from '../../framework/meta/object.ts'
 import type { Verb } from '../../framework/request/requestinfo.ts'
+import { type Decodable, decodeSteps } from '../../framework/verbs/body.ts'
 import { kubernetesGroups } from '../../kcp/apigroups.ts'
 import { selectableFieldsOf } from '../../openapi/columns.ts'
 import { compileCached } from '../../openapi/compile.ts'
@@ -212,6 +214,20 @@ function kindVersions({ conversionOf }: Wiring, served: ServedDefinition): KindV
   return {
     served: served.definition.versions.filter(version => version.served).map(({ name }) => name),
     convert: async (object, version) => (await conversionOf(served).convert([object], version))[0] ?? object,
+    decode: async (patched, version) =>
+      (await inTurns(decodeSteps(patched, decodableOf(served, version)), new Pace())).object,
+  }
+}
+
+function decodableOf({ definition, rest }: ServedDefinition, version: string): Decodable {
+  const { group, names, versions } = definition
+  const { schema = {} } = versions.find(each => each.name === version) ?? {}
+  return {
+    group,
+    version,
+    kind: names.kind,
+    schema: compileCached(schema),
+    resource: { custom: rest.custom, names, ...(rest.complete && { complete: rest.complete }) },
   }
 }
 

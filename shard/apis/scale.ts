@@ -11,7 +11,10 @@ import type { ResourceStorage, WriteOptions } from '../../framework/contract/sto
 import { isMembers } from '../../framework/json/values.ts'
 import { badRequest, internalError, invalid } from '../../framework/meta/errors.ts'
 import type { KubeObject, Metadata, ObjectKey } from '../../framework/meta/object.ts'
+import { type Decodable, decodeSteps } from '../../framework/verbs/body.ts'
+import { compileCached } from '../../openapi/compile.ts'
 import type { ScalePaths } from '../../openapi/definitions/definition.ts'
+import { scaleSchema } from '../../openapi/definitions/kubernetes/reviews.ts'
 import type { RegistryAdmission } from '../admission/chain.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -138,10 +141,22 @@ export function scaleStorage(
 /** A kind in one version for admission. */
 export type ScaledKind = Pick<AdmissionAttributes, 'group' | 'resource' | 'version' | 'versions'>
 
+const decodableScale: Decodable = {
+  group: 'autoscaling',
+  version: 'v1',
+  kind: 'Scale',
+  schema: compileCached(scaleSchema),
+  resource: { custom: false, names: { kind: 'Scale' } },
+}
+
 /** A Scale is the same in every version of the scaled kind. */
 const asScale = ({ versions: { served }, ...kind }: ScaledKind) => ({
   ...kind,
-  versions: { served, convert: async (scale: KubeObject) => scale },
+  versions: {
+    served,
+    convert: async (scale: KubeObject) => scale,
+    decode: async (scale: unknown) => (await inTurns(decodeSteps(scale, decodableScale), new Pace())).object,
+  },
   subresource: 'scale',
 })
 

@@ -13,7 +13,7 @@ export type BoundSchema = KubeObject & { readonly spec: Pick<APIResourceSchema['
 export function boundSchemas(informers: Informers): (uid: string) => BoundSchema | undefined {
   const schemas = informers.for(resources.apiResourceSchemas).index(uidOf)
   const copies = informers.for(resources.crds)
-  return uid => (schemas(uid)[0] ?? copies.get(boundCRDsCluster, '', uid))?.object as BoundSchema | undefined
+  return uid => (copies.get(boundCRDsCluster, '', uid) ?? schemas(uid)[0])?.object as BoundSchema | undefined
 }
 
 const uidOf = ({ meta }: Item): readonly string[] => [meta.uid]

@@ -12,7 +12,7 @@ import { accountOf } from '../../framework/request/user.ts'
 import { StoreConflict } from '../store/store.ts'
 import { dedupOwners, finalizerWarnings, newMetadataErrors } from './metadata.ts'
 import { aboutOf, attributesOf, type Registry, type Rules, writeWithin } from './registry.ts'
-import { prepareForCreate, scopeOf, stepsOf, withSystemFields } from './strategy.ts'
+import { keepSystemFields, prepareForCreate, scopeOf, stepsOf, withSystemFields } from './strategy.ts'
 
 /** Attempts with a generated name before the client gets 409 (rules.md 3.4). */
 const attempts = 8
@@ -98,7 +98,8 @@ async function mutated(
   ctx: RequestContext,
   request: WriteAttributes,
 ): Promise<KubeObject> {
-  const admitted = await registry.admission.mutate(ctx, request)
+  const changed = await registry.admission.mutate(ctx, request)
+  const admitted = changed === request.object ? changed : keepSystemFields(changed, request.object)
   await registry.admission.permit(ctx, { ...request, object: admitted })
   if (admitted === request.object) return admitted
   return collapseOwners(ctx, registry.rules.schema.decode(admitted).object, 'after admission')

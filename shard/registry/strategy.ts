@@ -3,7 +3,7 @@ import type { ResetFields } from '../../framework/contract/apis.ts'
 import type { ValidationScope } from '../../framework/contract/schema.ts'
 import { merged, Work } from '../../framework/json/json.ts'
 import { sameJsonSteps } from '../../framework/json/same.ts'
-import type { FieldError } from '../../framework/meta/errors.ts'
+import { badRequest, type FieldError } from '../../framework/meta/errors.ts'
 import type { ErrorSteps } from '../../framework/meta/errorsteps.ts'
 import type { NameErrors } from '../../framework/meta/names.ts'
 import { type KubeObject, type Metadata, type ObjectKey, timestamp } from '../../framework/meta/object.ts'
@@ -123,14 +123,32 @@ export const withoutPresented = (object: KubeObject, cluster: string): KubeObjec
   } as MetadataChanges)
 
 /** A new object before admission, with its system fields set (`rest.FillObjectMetaSystemFields`; rules.md 3.1 to 3.3). */
-export function withSystemFields(strategy: ResourceStrategy, key: ObjectKey, object: KubeObject): KubeObject {
-  return withMetadata(withoutPresented(withoutSystemFields(object), key.cluster), {
+export const withSystemFields = (
+  strategy: ResourceStrategy,
+  key: ObjectKey,
+  object: KubeObject,
+): KubeObject =>
+  withOwnFields(object, key.cluster, {
     namespace: strategy.namespaced ? key.namespace : undefined,
     creationTimestamp: timestamp(),
     uid: randomUUID(),
-    generation: undefined,
   })
+
+/**
+ * A new object after mutating admission, with the system fields of the object before it: a webhook that chose the uid
+ * could take that of an object of another logical cluster. Throws 400 for another namespace
+ * (`rest.EnsureObjectNamespaceMatchesRequestNamespace`).
+ */
+export function keepSystemFields(admitted: KubeObject, before: KubeObject): KubeObject {
+  const { namespace, creationTimestamp, uid, annotations } = before.metadata
+  if (namespace && admitted.metadata.namespace && admitted.metadata.namespace !== namespace)
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+  const cluster = annotations?.[clusterAnnotation] ?? ''
+  return withOwnFields(admitted, cluster, { namespace, creationTimestamp, uid })
 }
+
+const withOwnFields = (object: KubeObject, cluster: string, fields: MetadataChanges): KubeObject =>
+  withMetadata(withoutPresented(withoutSystemFields(object), cluster), { ...fields, generation: undefined })
 
 /**
  * `rest.BeforeCreate`, after admission: sets name and generation, drops status where it has its own endpoint (rules.md

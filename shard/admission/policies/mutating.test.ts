@@ -79,6 +79,19 @@ describe('mutating admission policies', () => {
     assert.deepEqual(made.data, { seen: 'yes' })
   })
 
+  it('do not change system fields', async () => {
+    await enact('forged', [
+      patching(
+        '[JSONPatch{op: "add", path: "/metadata/uid", value: "forged"},' +
+          ' JSONPatch{op: "add", path: "/metadata/creationTimestamp", value: "2001-01-01T00:00:00Z"}]',
+      ),
+      merging('Object{metadata: Object.metadata{uid: "forged"}}'),
+    ])
+    const { metadata } = await create('forged')
+    assert.match(metadata.uid ?? '', /^[\da-f-]{36}$/)
+    assert.notEqual(metadata.creationTimestamp, '2001-01-01T00:00:00Z')
+  })
+
   it('do nothing when a test operation fails, a condition is false, or there is no binding', async () => {
     await enact('tested', [
       patching(
@@ -131,6 +144,11 @@ describe('mutating admission policies', () => {
       'misnamed',
       merging('Object{metadata: Object.spec{}}'),
       'type mismatch: unexpected type name "Object.spec", expected "Object.metadata", which matches field name path from root Object type',
+    ],
+    [
+      'mistyped',
+      patching('[JSONPatch{op: "add", path: "/metadata/labels", value: ["a"]}]'),
+      'json: cannot unmarshal array into Go struct field ObjectMeta.metadata.labels of type map[string]string',
     ],
     [
       'unknown-field',

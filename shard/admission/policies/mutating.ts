@@ -19,7 +19,7 @@ import { forbidden, StatusError } from '../../../framework/meta/errors.ts'
 import { type KubeObject, versionOf } from '../../../framework/meta/object.ts'
 import { applyJsonPatchSteps, readJsonPatch, TestFailed } from '../../../framework/patch/jsonpatch.ts'
 import { misnamed } from '../../../openapi/expressions/admission.ts'
-import { checkExtent } from '../extent.ts'
+import { decodedResult, MalformedResult } from '../patched.ts'
 import type { Decisions } from './authorizervariables.ts'
 import {
   asVariable,
@@ -138,15 +138,19 @@ class Run {
       try {
         const changing = this.#changing(invocation, subject, result)
         const change = await this.#write.decisions.settled(replays => changeOf(mutation, changing, replays))
-        result = await inTurns(change, this.#pace)
-        await checkExtent(result, `${name} ${invocation.policy.name}`, this.#pace)
+        result = await this.#decoded(await inTurns(change, this.#pace), changing)
         this.#hasChanged = true
       } catch (error) {
-        if (!(error instanceof MutationError)) throw error
+        if (!(error instanceof MutationError || error instanceof MalformedResult)) throw error
         this.#complain(invocation, error.message, 'Invalid')
       }
     }
     return result
+  }
+
+  #decoded(object: KubeObject, { policy, object: before }: Changing): Promise<KubeObject> {
+    const { versions } = this.#write.subject.request
+    return decodedResult({ object, before, versions, who: `${name} ${policy.name}` }, this.#pace)
   }
 
   #changing({ policy, params }: Applying, subject: Subject, object: KubeObject): Changing {

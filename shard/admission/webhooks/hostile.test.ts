@@ -37,6 +37,9 @@ const endless: Answer = response => {
   more()
 }
 
+const adding = (path: string, value: unknown): Answer =>
+  patching(JSON.stringify([{ op: 'add', path, value }]))
+
 const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
 const deep = `[{"op":"add","path":"/data","value":${nested(200_000)}}]`
 const bomb = JSON.stringify([
@@ -76,6 +79,35 @@ const hostile: Readonly<Record<string, readonly [Answer, RegExp]>> = {
   'a patch of numbers': [patching('[1]'), /error decoding patch/],
   'a patch that grows': [patching(bomb), /the copies of a JSON patch may not exceed/],
   'a patch with a large result': [patching(large), /3145728 characters after the webhook /],
+  'a patch to labels that are none': [
+    adding('/metadata/labels', 5),
+    /"x\..* has patched is invalid: json: cannot unmarshal number into Go struct field ObjectMeta\.metadata\.labels/,
+  ],
+  'a patch to managedFields of numbers': [
+    adding('/metadata/managedFields', [5]),
+    /has patched is invalid: json: cannot unmarshal number/,
+  ],
+  'a patch that removes the metadata': [
+    adding('/metadata', 'text'),
+    /has patched is invalid: json: cannot unmarshal string/,
+  ],
+  'a patch to data of another type': [
+    adding('/data', { a: { b: 1 } }),
+    /has patched is invalid: json: cannot unmarshal object into Go struct field ConfigMap\.data of type string/,
+  ],
+  'a patch to another kind': [
+    adding('/kind', 'Secret'),
+    /has patched is invalid: no kind "Secret" is registered for version "v1"/,
+  ],
+  'a patch to another version': [
+    adding('/apiVersion', 'v2'),
+    /has patched is invalid: the API version in the data \(v2\) does not match/,
+  ],
+  'a patch to a text': [adding('', 'text'), /has patched is invalid: json: cannot unmarshal string/],
+  'a patch to another namespace': [
+    adding('/metadata/namespace', 'other'),
+    /the namespace of the provided object does not match the namespace sent on the request/,
+  ],
   'a patch of many steps': [patching(many), /allowed maximum operations in a JSON patch is 10000/],
 }
 
@@ -145,6 +177,45 @@ describe('a webhook of a tenant that answers with', function () {
       assert.ok(!asked.includes('/stolen'))
       await tenant.put(configMaps, configMap(`after${count}`))
     })
+
+  it('system fields changes none of them', async () => {
+    const forged = {
+      uid: 'forged',
+      creationTimestamp: '2001-01-01T00:00:00Z',
+      deletionTimestamp: '2001-01-01T00:00:00Z',
+      deletionGracePeriodSeconds: 5,
+      resourceVersion: '77',
+      generation: 7,
+      selfLink: '/x',
+    }
+    const steps = Object.entries(forged).map(([field, value]) => ({
+      op: 'add',
+      path: `/metadata/${field}`,
+      value,
+    }))
+    answers.set(
+      '/forged',
+      patching(JSON.stringify([...steps, { op: 'add', path: '/data', value: { a: 'b' } }])),
+    )
+    const { metadata, data } = await created('forged')
+    assert.deepEqual(data, { a: 'b' })
+    for (const [field, value] of Object.entries(forged))
+      assert.notEqual(metadata[field as keyof typeof metadata], value, field)
+    assert.match(metadata.uid ?? '', /^[\da-f-]{36}$/)
+    assert.equal(metadata.deletionTimestamp, undefined)
+  })
+
+  it('the annotation of another logical cluster changes nothing', async () => {
+    answers.set('/elsewhere', adding('/metadata/annotations/kcp.io~1cluster', 'root'))
+    assert.notEqual((await created('elsewhere')).metadata.annotations?.['kcp.io/cluster'], 'root')
+  })
+
+  it('another name stores the object under that name', async () => {
+    answers.set('/renamed', adding('/metadata/name', 'renamed'))
+    const { metadata } = await created('renamed')
+    assert.equal(metadata.name, 'renamed')
+    await tenant.remove(configMaps, 'renamed')
+  })
 
   it('authorities without end is not called', async () => {
     answers.set('/authorities', saying({}))

@@ -4,16 +4,16 @@ import type { Backend } from '../../../framework/contract/backend.ts'
 import type { Informers } from '../../../framework/contract/informer.ts'
 import { Work } from '../../../framework/json/json.ts'
 import { sameJsonSteps } from '../../../framework/json/same.ts'
-import { type ClusterName, type KubeObject, versionOf } from '../../../framework/meta/object.ts'
+import { type KubeObject, versionOf } from '../../../framework/meta/object.ts'
 import type { AddressPolicy } from '../../../framework/net/addresspolicy.ts'
 import { applyJsonPatchSteps, readJsonPatch } from '../../../framework/patch/jsonpatch.ts'
-import { checkExtent } from '../extent.ts'
 import type { NamespaceLookup } from '../kubernetes/namespace-lifecycle.ts'
+import { decodedResult, MalformedResult } from '../patched.ts'
 import { configurationsOf, configured, type PolicyCluster } from '../policies/source.ts'
 import { type FindWebhooks, webhookFinder } from './configuration.ts'
 import { withCluster, withoutCluster } from './objecttexts.ts'
 import { outcomes } from './outcomes.ts'
-import { type AskWebhook, nothingToPatch, type WebhookResponse, webhookClient } from './review.ts'
+import { type AskWebhook, malformed, nothingToPatch, type WebhookResponse, webhookClient } from './review.ts'
 import { webhookRules } from './specrules.ts'
 
 export interface WebhookAdmissionDeps {
@@ -79,7 +79,7 @@ const mutatingWebhooks = (find: FindWebhooks, ask: AskWebhook): AdmissionPlugin 
       const before = shown?.request.object
       if (shown === undefined || before === undefined || !hooks.asks(uid)) continue
       const answer = await ask(webhook, shown, true)
-      latest = await changed(answer, before, { cluster: request.key.cluster, webhook: webhook.name })
+      latest = await changed(answer, before, { request, webhook: webhook.name })
       const hasChanged = !(await inTurns(sameJsonSteps(latest, before, new Work()), new Pace()))
       hooks.asked(uid, { changed: hasChanged, willing: webhook.reinvocationPolicy === 'IfNeeded' })
       isChanged ||= hasChanged
@@ -107,12 +107,21 @@ const convertedBack = (latest: KubeObject, { object, versions }: WriteAttributes
 async function changed(
   answer: WebhookResponse | undefined,
   object: KubeObject,
-  { cluster, webhook }: { readonly cluster: ClusterName; readonly webhook: string },
+  { request, webhook }: { readonly request: WriteAttributes; readonly webhook: string },
 ): Promise<KubeObject> {
   if (answer?.patch === undefined) return object
   const pace = new Pace()
-  const steps = applyJsonPatchSteps(withCluster(object, cluster), readJsonPatch(answer.patch))
-  const patched = (await inTurns(steps, pace)) as KubeObject
-  await checkExtent(patched, `the webhook ${webhook}`, pace)
-  return withoutCluster(patched)
+  const { key, versions } = request
+  const steps = applyJsonPatchSteps(withCluster(object, key.cluster), readJsonPatch(answer.patch))
+  const result = {
+    object: await inTurns(steps, pace),
+    before: object,
+    versions,
+    who: `the webhook ${webhook}`,
+  }
+  return withoutCluster(
+    await decodedResult(result, pace).catch(error => {
+      throw error instanceof MalformedResult ? malformed(webhook, error.message) : error
+    }),
+  )
 }

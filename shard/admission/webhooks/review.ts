@@ -174,6 +174,12 @@ export const nothingToPatch = (name: string): StatusError =>
     `admission webhook ${JSON.stringify(name)} attempted to modify the object, which is not supported for this operation`,
   )
 
+/** 500 with any failure policy, as in Kubernetes: the patched object cannot be decoded. */
+export const malformed = (name: string, why: string): StatusError =>
+  internalError(
+    `the object that admission webhook ${JSON.stringify(name)} has patched is invalid: ${brief(why)}`,
+  )
+
 /** The rejection of a webhook, with its code and reason if it has some. */
 function denied(name: string, result: unknown): StatusError {
   const by = `admission webhook ${JSON.stringify(name)} denied the request`
