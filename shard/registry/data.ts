@@ -1,6 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
+import { jsonErrorSteps } from '../../framework/json/exactjson.ts'
+import { maxDepth, type Steps, surveySteps } from '../../framework/json/json.ts'
 import { keysOf } from '../../framework/json/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
+import type { ErrorSteps } from '../../framework/meta/errorsteps.ts'
 import { forbidden, invalidValue, required } from '../../framework/meta/fielderror.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 
@@ -88,20 +91,20 @@ export function mergeStringData(object: KubeObject): KubeObject {
 }
 
 /** `ValidateSecret` of Kubernetes, including the required keys of each type. */
-export function secretErrors(object: KubeObject, old?: KubeObject): readonly FieldError[] {
+export function* secretErrors(object: KubeObject, old?: KubeObject): ErrorSteps {
   const { data } = object as KubeObject & Data
   const changed = old !== undefined && object.type !== old.type
   const { errors, size } = checked('data', data, sizeOfBase64)
   return [
     ...errors,
     ...(size > largest ? [tooLong('data')] : []),
-    ...typeErrors(object),
+    ...(yield* typeErrors(object)),
     ...(changed ? [invalidValue('type', object.type, 'field is immutable')] : []),
     ...immutableErrors(object, old, ['data']),
   ]
 }
 
-function typeErrors(secret: KubeObject & Data): readonly FieldError[] {
+function* typeErrors(secret: KubeObject & Data): ErrorSteps {
   const { type, data = {}, metadata } = secret
   const missing = (...keys: readonly string[]): readonly FieldError[] =>
     keys.filter(key => !Object.hasOwn(data, key)).map(key => required(`data[${key}]`))
@@ -110,9 +113,9 @@ function typeErrors(secret: KubeObject & Data): readonly FieldError[] {
     case 'kubernetes.io/service-account-token':
       return metadata.annotations?.[account] ? [] : [required(`metadata.annotations[${account}]`)]
     case 'kubernetes.io/dockercfg':
-      return [...missing('.dockercfg'), ...jsonErrors(data, '.dockercfg')]
+      return [...missing('.dockercfg'), ...(yield* jsonErrors(data, '.dockercfg'))]
     case 'kubernetes.io/dockerconfigjson':
-      return [...missing('.dockerconfigjson'), ...jsonErrors(data, '.dockerconfigjson')]
+      return [...missing('.dockerconfigjson'), ...(yield* jsonErrors(data, '.dockerconfigjson'))]
     case 'kubernetes.io/basic-auth':
       return data.username === undefined && data.password === undefined ? missing('username', 'password') : []
     case 'kubernetes.io/ssh-auth':
@@ -124,15 +127,23 @@ function typeErrors(secret: KubeObject & Data): readonly FieldError[] {
   }
 }
 
-function jsonErrors(data: Texts, key: string): readonly FieldError[] {
+const typesByFirst: Readonly<Record<string, string>> = { '[': 'array', '"': 'string', t: 'bool', f: 'bool' }
+
+/** The errors of a value that must be a JSON object or null, as Go decodes a map. */
+function* jsonErrors(data: Texts, key: string): ErrorSteps {
   const value = data[key]
-  if (value === undefined) return []
-  try {
-    JSON.parse(decoded(value).toString())
-    return []
-  } catch {
-    return [invalidValue(`data[${key}]`, '<secret contents redacted>', 'must be valid JSON')]
-  }
+  const why = value === undefined ? undefined : yield* objectProblem(decoded(value))
+  return why === undefined ? [] : [invalidValue(`data[${key}]`, '<secret contents redacted>', why)]
+}
+
+function* objectProblem(json: Buffer): Steps<string | undefined> {
+  const { depth } = yield* surveySteps(json)
+  if (depth > maxDepth) return 'exceeded max depth'
+  const error = yield* jsonErrorSteps(json)
+  if (error !== undefined) return error
+  const first = json.toString('latin1').trimStart().charAt(0)
+  if (first === '{' || first === 'n') return undefined
+  return `json: cannot unmarshal ${typesByFirst[first] ?? 'number'} into Go value of type map[string]interface {}`
 }
 
 /** Keeps only the names of a ServiceAccount's secrets. */

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { atOnce } from '../../framework/json/json.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
-import { configMapErrors, mergeStringData, secretErrors, withNamedSecrets } from './data.ts'
+import {
+  configMapErrors,
+  mergeStringData,
+  secretErrors as secretErrorSteps,
+  withNamedSecrets,
+} from './data.ts'
 import {
   clusterRoleBindingErrors,
   clusterRoleErrors,
@@ -21,6 +26,8 @@ const object = (fields: object): KubeObject => ({
 })
 const found = (errors: readonly FieldError[]): readonly string[] =>
   errors.map(({ type, field, detail }) => `${field} ${type.replace('FieldValue', '')}: ${detail}`)
+const secretErrors = (secret: KubeObject): readonly FieldError[] => atOnce(secretErrorSteps(secret))
+
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
 describe('rules of roles and bindings', () => {
@@ -158,6 +165,21 @@ describe('rules of ConfigMaps and Secrets', () => {
       assert.deepEqual(secretErrors(object({ type, data })), [])
       assert.equal(found(secretErrors(object({ type })))[0], missing)
     })
+
+  it('wants JSON objects for registries, with the messages of Go', () => {
+    const why = (json: string): string =>
+      secretErrors(object({ type: 'kubernetes.io/dockercfg', data: { '.dockercfg': base64(json) } }))[0]
+        ?.detail ?? ''
+    assert.deepEqual(['{"a":1}', ' {}', 'null'].map(why), ['', '', ''])
+    assert.deepEqual(['[]', '1', '"a"', 'true', '{', '['.repeat(300)].map(why), [
+      'json: cannot unmarshal array into Go value of type map[string]interface {}',
+      'json: cannot unmarshal number into Go value of type map[string]interface {}',
+      'json: cannot unmarshal string into Go value of type map[string]interface {}',
+      'json: cannot unmarshal bool into Go value of type map[string]interface {}',
+      'unexpected end of JSON input',
+      'exceeded max depth',
+    ])
+  })
 
   it('never prints the values of a secret', () => {
     const [error] = secretErrors(

@@ -2,39 +2,9 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { atOnce } from '../../json/json.ts'
 import { protobufSteps } from './parse.ts'
+import { encode, object, type Part } from './testing/message.ts'
 
 const parseProtobuf = (bytes: Buffer): unknown => atOnce(protobufSteps(bytes))
-
-type Part = readonly [number: number, value: string | number | boolean | Buffer | readonly Part[]]
-
-/** Encodes fields as Go does: integers as varints, all others with their length. */
-function encode(parts: readonly Part[]): Buffer {
-  return Buffer.concat(
-    parts.map(([number, value]) => {
-      if (typeof value === 'number' || typeof value === 'boolean')
-        return Buffer.concat([varint(BigInt(number << 3)), varint(BigInt.asUintN(64, BigInt(value)))])
-      const bytes = Array.isArray(value) ? encode(value) : Buffer.from(value as string)
-      return Buffer.concat([varint(BigInt((number << 3) | 2)), varint(BigInt(bytes.length)), bytes])
-    }),
-  )
-}
-
-function varint(value: bigint): Buffer {
-  const bytes = []
-  for (; value > 0x7fn; value >>= 7n) bytes.push(Number(value & 0x7fn) | 0x80)
-  return Buffer.from([...bytes, Number(value)])
-}
-
-const object = (apiVersion: string, kind: string, fields: readonly Part[]): Buffer => {
-  const type: Part = [
-    1,
-    [
-      [1, apiVersion],
-      [2, kind],
-    ],
-  ]
-  return Buffer.concat([Buffer.from('k8s\0'), encode([type, [2, encode(fields)], [3, ''], [4, '']])])
-}
 
 describe('parseProtobuf', () => {
   it('reads texts, maps, bytes and pointers; drops zeros that were written', () => {

@@ -1,5 +1,6 @@
 import { TooManyMembers } from '../../json/exactjson.ts'
-import { maxDepth } from '../../json/json.ts'
+import { maxDepth, surveySteps } from '../../json/json.ts'
+import { parseJsonSteps } from '../../json/jsonsteps.ts'
 import {
   envelope,
   kindFields,
@@ -13,6 +14,10 @@ import { type WireField, WireReader, wireFields } from './wire.ts'
 
 /** Bytes of fields that are decoded between two steps. */
 const bytesOfStep = 4 * 1024
+/** Fields of a value or of an entry of a map. */
+const mostRepeated = 1_000
+/** Texts of a list that are decoded between two steps. */
+const textsOfStep = 1_000
 
 /** The most values of an object, and the most entries of one map. */
 export interface ProtobufLimits {
@@ -73,7 +78,7 @@ function* messageSteps(
     const field = fields.get(number)
     if (field !== undefined) {
       const read = special[field.type]
-      if (--decoding.left < 0) throw new TooManyValues()
+      count(decoding)
       if (field.shape === 'map' && ++entries > decoding.members) throw new TooManyMembers(field.name)
       const decoded = read ? leafOf(field, value, read) : yield* fieldSteps(field, value, depth, decoding)
       addField(members, field, decoded)
@@ -167,9 +172,34 @@ const special: Readonly<Record<string, Read>> = {
   double: value => doubleOf(bytesOf(value)),
   Time: value => timeOf(bytesOf(value), false),
   MicroTime: value => timeOf(bytesOf(value), true),
-  Json: value => JSON.parse(last(bytesOf(value), 1)?.toString('utf8') ?? 'null'),
   Quantity: value => last(bytesOf(value), 1)?.toString('utf8') ?? '0',
-  TextList: value => Array.from(all(bytesOf(value), 1), text => text.toString('utf8')),
+}
+
+type ReadSteps = (value: Buffer, decoding: Decoding) => Generator<void, unknown>
+
+/** Types with their own encoding that may have many values, by name. */
+const specialSteps: Readonly<Record<string, ReadSteps>> = { Json: jsonSteps, TextList: textsSteps }
+
+function* jsonSteps(value: Buffer, decoding: Decoding): Generator<void, unknown> {
+  const json = last(value, 1)
+  if (json === undefined) return null
+  count(decoding, (yield* surveySteps(json)).values)
+  return yield* parseJsonSteps(json.toString('utf8'), { values: Number.POSITIVE_INFINITY })
+}
+
+function* textsSteps(value: Buffer, decoding: Decoding): Generator<void, unknown> {
+  const texts: string[] = []
+  for (const text of all(value, 1)) {
+    count(decoding)
+    texts.push(text.toString('utf8'))
+    if (texts.length % textsOfStep === 0) yield
+  }
+  return texts
+}
+
+function count(decoding: Decoding, values = 1): void {
+  decoding.left -= values
+  if (decoding.left < 0) throw new TooManyValues()
 }
 
 /** Types that JSON has without the message that protobuf has around them, by name. */
@@ -189,6 +219,8 @@ function* valueSteps(
   depth: number,
   decoding: Decoding,
 ): Generator<void, unknown> {
+  const steps = specialSteps[type]
+  if (steps !== undefined) return yield* steps(bytes, decoding)
   const wrapping = wrapped[type]
   const message = yield* messageSteps(fieldsOf(wrapping?.message ?? type), bytes, depth + 1, decoding)
   return wrapping === undefined ? message : wrapping.unwrap(message)
@@ -198,21 +230,26 @@ function* all(message: Buffer, number: number): Generator<Buffer> {
   for (const field of wireFields(message)) if (field.number === number) yield bytesOf(field.value)
 }
 
+/** The fields of a message that has one or two unless a client repeats them: they are read in one step. */
+function* fewFields(message: Buffer): Generator<WireField> {
+  let left = mostRepeated
+  for (const field of wireFields(message)) {
+    if (--left < 0) throw new SyntaxError('proto: too many fields in one value')
+    yield field
+  }
+}
+
 /** Of a repeated field, generated code keeps the last one (`Unmarshal` in `k8s.io/api/core/v1/generated.pb.go`). */
 function last(message: Buffer, number: number): Buffer | undefined {
-  const reader = new WireReader(message)
   let found: Buffer | undefined
-  while (reader.hasMore) {
-    const field = reader.next()
-    if (field.number === number) found = bytesOf(field.value)
-  }
+  for (const field of fewFields(message)) if (field.number === number) found = bytesOf(field.value)
   return found
 }
 
 /** RFC 3339 in UTC; null for the zero time, which is an empty message. */
 function timeOf(message: Buffer, micro: boolean): string | null {
   let [seconds, nanos] = [0, 0]
-  for (const { number, value } of wireFields(message)) {
+  for (const { number, value } of fewFields(message)) {
     if (number === 1) seconds = integerOf(value)
     if (number === 2) nanos = integerOf(value)
   }
