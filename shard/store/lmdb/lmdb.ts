@@ -11,6 +11,7 @@ import { isAlive, type Owner, thisProcess } from './owner.ts'
 import {
   decodeCommit,
   fileName,
+  keyText,
   lastWrite,
   openTables,
   parse,
@@ -158,7 +159,7 @@ class LmdbMedium implements Medium {
   scan(from: string, to: string, most: Most): readonly StoredValue[] {
     return this.#reading(({ ranges }) =>
       upTo(ranges.getRange({ start: from, end: to, limit: most.count }), most, lengthOf).map(
-        ({ key, value }) => decodeValue(key, value),
+        ({ key, value }) => decodeValue(keyText(key), value),
       ),
     )
   }

@@ -6,6 +6,7 @@ import { StoreError } from '../store.ts'
 import {
   decodeCommit,
   fileName,
+  keyText,
   openTables,
   putJson,
   reading,
@@ -55,7 +56,8 @@ async function readValues(directory: string, { root, current }: Tables, read: (v
     const part = reading(directory, () =>
       Array.from(
         current.getRange({ ...(start !== undefined && { start }), limit: chunk }),
-        ({ key, value }) => {
+        ({ key: read, value }) => {
+          const key = keyText(read)
           found.bytes += value.length
           if (decodeValue(key, value).damaged) found.damaged.push(key)
           return key

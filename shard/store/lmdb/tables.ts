@@ -109,6 +109,10 @@ function tablesOf(directory: string, root: RootDatabase<Buffer, string>): Tables
   }
 }
 
+/** A key of a range: the client of LMDB reads a text with NUL as a list of its parts. */
+export const keyText = (key: string | readonly unknown[]): string =>
+  typeof key === 'string' ? key : key.join('\0')
+
 async function checkFormat(directory: string, { meta }: Tables, mode: 'read' | 'write'): Promise<void> {
   const found = meta.getBinary('format')?.toString()
   if (found === format || found === firstFormat) return
