@@ -23,8 +23,12 @@ export function boundExportsOf(
     for (const each of previous === undefined ? [item] : [item, previous])
       for (const reference of referencesOf(each)) changed(reference)
   })
-  const exportOf = ({ path, name }: BoundSet): BoundExport => {
-    const [found] = byReference(referenceOf({ path, name }))
+  // A path may lead to another export later, or through a link: the export that was bound is in this logical cluster.
+  const exportOf = ({ path: bound, name, exportCluster }: BoundSet): BoundExport => {
+    const path = exportCluster ?? bound
+    const found = byReference(referenceOf({ path, name })).find(
+      ({ key }) => exportCluster === undefined || key.cluster === exportCluster,
+    )
     return found === undefined
       ? { path, name, policy: 'none' }
       : { path, name, cluster: found.key.cluster, policy: policyOf(found) }

@@ -2,6 +2,7 @@ import type { Informer, Informers } from '../../framework/contract/informer.ts'
 import { type ClusterName, groupResource } from '../../framework/meta/object.ts'
 import type { APIBinding, APIExport, APIResourceSchema } from '../../kcp/apis.ts'
 import { needsNoIdentity, type PermissionClaim } from '../../kcp/claims.ts'
+import { exportHash, exportLabel } from '../../kcp/labels.ts'
 import { resources } from '../../kcp/resources.ts'
 import { type BoundSchema, boundSchemas } from '../bindings/boundschemas.ts'
 import { type NamesInUse, namesInUse } from '../bindings/namesinuse.ts'
@@ -58,16 +59,21 @@ export function bindingSources(informers: Informers): BindingSources {
 
 const exportedKey = (identity: string, resource: string): string => `${identity}|${resource}`
 
-/** The export that a binding refers to. */
+/**
+ * The export that a binding refers to, if admission has checked the permission to bind this one: the path of the reference
+ * may lead to another logical cluster since.
+ */
 export function exportOf(
   directory: ClusterDirectory,
   from: ClusterName,
-  { spec }: APIBinding,
+  { spec, metadata }: APIBinding,
 ): BindingDependencies['exported'] {
   const reference = spec?.reference?.export
   const cluster = reference && directory.clusterOf(reference, from)
   const object = reference && cluster && directory.apiExport(cluster, reference.name)
-  return cluster && object ? { cluster, object } : undefined
+  if (!cluster || !object) return undefined
+  const admitted = metadata.labels?.[exportLabel] ?? exportHash({ cluster, name: reference.name })
+  return admitted === exportHash({ cluster, name: reference.name }) ? { cluster, object } : undefined
 }
 
 /** The informers and locks that all bindings share. */

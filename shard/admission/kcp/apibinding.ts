@@ -46,12 +46,19 @@ function labelled(
 ): APIBinding {
   const reference = binding.spec?.reference?.export
   if (!reference?.name || !isReadable(reference)) return binding
-  const cluster = exportCluster(directory, reference, request.key.cluster)
-  const known = request.old?.metadata.labels?.[exportLabel]
+  const known = knownLabel(request, reference)
+  const cluster = known === undefined ? exportCluster(directory, reference, request.key.cluster) : undefined
   if (cluster === undefined && known === undefined) throw noPermission(request, reference)
   const value = cluster === undefined ? known : exportHash({ cluster, name: reference.name })
   if (binding.metadata.labels?.[exportLabel] === value) return binding
   return withMetadata(binding, { labels: { ...binding.metadata.labels, [exportLabel]: value } })
+}
+
+/** A binding stays with its export until its reference changes: the path may lead elsewhere by then. */
+function knownLabel({ old }: AdmissionAttributes, { name, path }: PathReference): string | undefined {
+  const before = (old as APIBinding | undefined)?.spec?.reference?.export
+  const isSame = before?.name === name && before.path === path
+  return isSame ? old?.metadata.labels?.[exportLabel] : undefined
 }
 
 /** References of another shape are left to the validation of the schema. */
