@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { createAddressPolicy } from '../framework/net/addresspolicy.ts'
-import type { RegistryPlugin } from './admission/chain.ts'
+import { mutatingAgain, type RegistryPlugin } from './admission/chain.ts'
 import { signerAdmission } from './admission/kubernetes/certificates.ts'
 import { namespaceLifecycle, namespacesIn } from './admission/kubernetes/namespace-lifecycle.ts'
 import { resourceQuotaAdmission } from './admission/kubernetes/resourcequota.ts'
@@ -100,11 +100,12 @@ function pluginsOf(options: ShardOptions, host: ShardHost, bound: BoundSets): re
   }
   const addresses = options.webhookAddresses ?? createAddressPolicy({ allow: [] })
   const webhooks = tenantWebhooks({ ...tenancy, addresses })
+  const own = [...(options.admission?.(host) ?? []), signerAdmission(host.backend.authorizer)]
+  const tenants = [webhooks.mutating, ...tenantPolicies(tenancy)]
   return [
-    ...(options.admission?.(host) ?? []),
-    signerAdmission(host.backend.authorizer),
-    webhooks.mutating,
-    ...tenantPolicies(tenancy),
+    ...own,
+    ...tenants,
+    ...mutatingAgain(own, tenants),
     ...webhooks.validating,
     // The quota is last: it counts only what all other plugins admit.
     resourceQuotaAdmission(host),

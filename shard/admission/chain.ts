@@ -52,3 +52,22 @@ export function registryAdmission(plugins: readonly RegistryPlugin[]): RegistryA
     },
   }
 }
+
+/**
+ * The mutation of the server's own plugins once more, after the plugins of tenants and where one of these handles the write:
+ * what a webhook or policy has written into fields of the server is set or refused as if the client had sent it.
+ */
+export function mutatingAgain(
+  own: readonly RegistryPlugin[],
+  tenants: readonly RegistryPlugin[],
+): readonly RegistryPlugin[] {
+  const isChanged = (attributes: AdmissionAttributes): boolean =>
+    handling(tenants, 'mutate', attributes).length > 0
+  return own.flatMap(({ name, handles = {}, mutate }) => {
+    const when = (attributes: AdmissionAttributes): boolean =>
+      isChanged(attributes) && (handles.when?.(attributes) ?? true)
+    return mutate === undefined
+      ? []
+      : [{ ...(name && { name: `${name}Again` }), handles: { ...handles, when }, mutate }]
+  })
+}
