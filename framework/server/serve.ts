@@ -11,7 +11,7 @@ import { type HttpRequest, type Incoming, type Reading, readRequest } from '../r
 import type { Answer } from '../request/response.ts'
 import { accountOf, type UserInfo } from '../request/user.ts'
 import { failureAnswer, shuttingDown } from '../responses/failure.ts'
-import { warningHeaders } from '../responses/warnings.ts'
+import { Warnings } from '../responses/warnings.ts'
 import type { ConnectionLimit } from './connections.ts'
 import type { Answering } from './listener.ts'
 import { compressed, giveUp, respond } from './respond.ts'
@@ -258,7 +258,7 @@ class RequestRecording implements Recording {
   readonly #audit: DecisionRecorder | undefined
   /** Made on first use: most requests log nothing. */
   #log: Logger | undefined
-  #texts: Set<string> | undefined
+  #warnings: Warnings | undefined
   #annotations: Record<string, string> | undefined
 
   constructor(log: Logger, request: { readonly auditId: string }, audit: DecisionRecorder | undefined) {
@@ -273,8 +273,8 @@ class RequestRecording implements Recording {
   }
 
   warn(text: string): void {
-    this.#texts ??= new Set()
-    this.#texts.add(text)
+    this.#warnings ??= new Warnings()
+    this.#warnings.add(text)
   }
 
   annotate(key: string, value: string): void {
@@ -287,7 +287,7 @@ class RequestRecording implements Recording {
   }
 
   warnings(): readonly string[] {
-    return this.#texts === undefined ? none : warningHeaders([...this.#texts])
+    return this.#warnings?.headers() ?? none
   }
 
   annotations(): Readonly<Record<string, string>> {

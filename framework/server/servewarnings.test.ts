@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { silent } from '../contract/log.ts'
+import { Warnings } from '../responses/warnings.ts'
 import { createRecording } from './serve.ts'
 
 const warnings = (...texts: readonly string[]): readonly string[] => {
@@ -22,5 +23,12 @@ describe('warnings', () => {
     const sent = warnings(...long).map(text => Buffer.from(text, 'latin1').toString())
     assert.equal(sent.length, 16)
     assert.ok(sent.every(text => [...text].length === '299 - ""'.length + 256))
+  })
+
+  it('are kept only as far as they can be sent', () => {
+    const kept = new Warnings()
+    for (let i = 0; i < 90_000; i++) kept.add(`finalizer ${i} has no domain`)
+    assert.ok(kept.size < 1_000, `${kept.size} warnings`)
+    assert.equal(kept.headers().length, 155)
   })
 })
