@@ -1,9 +1,23 @@
-import { isDeepStrictEqual } from 'node:util'
 import { setMember } from '../json/exactjson.ts'
 import { atOnce, maxDepth, Work } from '../json/json.ts'
-import { isMembers } from '../json/values.ts'
-import { badRequest, StatusError, tooLarge } from '../meta/errors.ts'
+import { sameJsonSteps } from '../json/same.ts'
+import { isMembers, keysOf } from '../json/values.ts'
+import { badRequest, tooLarge } from '../meta/errors.ts'
 import { bodyLimit, isTooDeep } from '../wire/parsebody.ts'
+import {
+  exists,
+  failed,
+  indexOf,
+  insert,
+  levelsOf,
+  missing,
+  mostLevels,
+  PatchFailed,
+  placeAt,
+  read,
+  take,
+  valueAt,
+} from './pointer.ts'
 
 /**
  * A JSON patch (RFC 6902). Not a library, because tenants write the documents: libraries resolve pointers through
@@ -24,23 +38,17 @@ type Members = Record<string, unknown>
 
 const maxOperations = 10_000
 const known = ['op', 'path', 'from', 'value']
-
-/** 422; the failure is in a cause only (rules.md 5.6). */
-class PatchFailed extends StatusError {
-  constructor(why: string) {
-    const text = 'the server rejected our request due to an error in our request'
-    super(422, 'Invalid', text, { causes: [{ message: why }] })
-  }
-}
+/** An operation has four: each is looked at, in one step for all operations. */
+const maxMembers = 100
+/** As many problems as Go reports. */
+const maxProblems = 100
 
 /** A `test` operation found another value. */
 export class TestFailed extends PatchFailed {}
 
-const failed = (why: string): StatusError => new PatchFailed(why)
-
 /**
  * Checks a decoded patch; null is an empty patch. Throws 400 if it is not an array of objects, 413 for too many
- * operations, 422 for malformed ones.
+ * operations or an operation with too many members, 422 for malformed ones.
  */
 export function readJsonPatch(value: unknown): JsonPatch {
   if (value === null) return { operations: [], problems: [] }
@@ -52,12 +60,18 @@ export function readJsonPatch(value: unknown): JsonPatch {
   if (value.length > maxOperations) {
     throw tooLarge(`The allowed maximum operations in a JSON patch is ${maxOperations}, got ${value.length}`)
   }
-  const problems = value.flatMap((operation, i) =>
-    Object.keys(operation ?? {})
-      .filter(key => !known.includes(key))
-      .map(key => `json patch unknown field "[${i}].${key}"`),
-  )
+  const problems: string[] = []
+  for (const [i, operation] of value.entries())
+    for (const key of keysOfOperation(operation, i))
+      if (!known.includes(key) && problems.length < maxProblems)
+        problems.push(`json patch unknown field "[${i}].${key}"`)
   return { operations: value.map(readOperation), problems }
+}
+
+function keysOfOperation(operation: unknown, index: number): readonly string[] {
+  const keys = isMembers(operation) ? keysOf(operation) : []
+  if (keys.length <= maxMembers) return keys
+  throw tooLarge(`limit of an operation of a JSON patch is ${maxMembers} members: [${index}]`)
 }
 
 function readOperation(value: unknown): Operation {
@@ -109,11 +123,6 @@ interface State {
   depth: number
 }
 
-/** The functions here call themselves for each level. */
-const mostLevels = 4 * maxDepth
-
-const levelsOf = (path: string): number => path.split('/').length
-
 /** Throws 422 where copies and moves into each other make the document too deep. Called before each of them. */
 function checkDepth(state: State, path: string): void {
   const levels = levelsOf(path)
@@ -140,7 +149,7 @@ function* apply(state: State, operation: Operation): Generator<void, void> {
       replace(root, path, yield* cloneSteps(operation.value, work))
       break
     case 'test':
-      test(root, path, operation.value)
+      yield* test(state, path, operation.value)
       break
     case 'move':
       checkDepth(state, path)
@@ -218,69 +227,6 @@ function* weighSteps(value: unknown, budget: number, work: Work): Generator<void
   return weight
 }
 
-/** The target of a pointer: a member or an item, which need not exist. */
-interface Place {
-  readonly parent: Members | unknown[]
-  readonly key: string
-}
-
-/** The error of `evanphx/json-patch` for a missing value. */
-const missing = (why: string): StatusError => failed(`${why}: missing value`)
-
-/** Throws `why` if no value can have such a member. */
-function placeAt(root: Members, path: string, why: string): Place {
-  if (path !== '' && !path.startsWith('/')) throw missing(why)
-  const tokens = path.split('/').map(token => token.replaceAll('~1', '/').replaceAll('~0', '~'))
-  let parent: Members | unknown[] = root
-  for (const key of tokens.slice(0, -1)) {
-    const place: Place = { parent, key }
-    const child: unknown = exists(place) ? valueAt(place) : undefined
-    if (!isMembers(child) && !Array.isArray(child)) throw missing(why)
-    parent = child
-  }
-  return { parent, key: tokens.at(-1) ?? '' }
-}
-
-const indexOf = (key: string): number => (/^(0|[1-9]\d*)$/.test(key) ? Number(key) : -1)
-
-const exists = ({ parent, key }: Place): boolean =>
-  Array.isArray(parent) ? indexOf(key) >= 0 && indexOf(key) < parent.length : Object.hasOwn(parent, key)
-
-const valueAt = ({ parent, key }: Place): unknown =>
-  Array.isArray(parent) ? parent[indexOf(key)] : parent[key]
-
-/** The error for a key that is not an index. */
-const noIndex = (key: string): string =>
-  /^[-+]?\d+$/.test(key)
-    ? `Unable to access invalid index: ${Number(key)}: invalid index referenced`
-    : `value was not a proper array index: '${key}': strconv.Atoi: parsing ${JSON.stringify(key)}: invalid syntax`
-
-/** Throws `what` with the reason. */
-function read(place: Place, what: string): unknown {
-  if (exists(place)) return valueAt(place)
-  const { parent, key } = place
-  if (Array.isArray(parent)) throw failed(`${what}: ${noIndex(key)}`)
-  throw missing(`${what}: Unable to remove nonexistent key: ${key}`)
-}
-
-function insert({ parent, key }: Place, value: unknown, what: string): void {
-  if (!Array.isArray(parent)) {
-    Object.defineProperty(parent, key, { value, writable: true, enumerable: true, configurable: true })
-    return
-  }
-  const index = key === '-' ? parent.length : indexOf(key)
-  if (index < 0 || index > parent.length) throw failed(`${what}: ${noIndex(key)}`)
-  parent.splice(index, 0, value)
-}
-
-function take(place: Place, what: string): unknown {
-  const value = read(place, what)
-  const { parent, key } = place
-  if (Array.isArray(parent)) parent.splice(indexOf(key), 1)
-  else delete parent[key]
-  return value
-}
-
 function add(root: Members, path: string, value: unknown): void {
   const place = placeAt(root, path, `add operation does not apply: doc is missing path: "${path}"`)
   insert(place, value, `error in add for path: '${path}'`)
@@ -292,8 +238,9 @@ function remove(root: Members, path: string): void {
 }
 
 /** As in Kubernetes, an absent member equals null. */
-function test(root: Members, path: string, expected: unknown): void {
+function* test({ root, work }: State, path: string, expected: unknown): Generator<void, void> {
   const place = placeAt(root, path, `test operation does not apply: is missing path: ${path}`)
   const actual = exists(place) ? valueAt(place) : null
-  if (!isDeepStrictEqual(actual, expected)) throw new TestFailed(`testing value ${path} failed: test failed`)
+  const isSame = yield* sameJsonSteps(actual, expected, work)
+  if (!isSame) throw new TestFailed(`testing value ${path} failed: test failed`)
 }

@@ -57,6 +57,14 @@ describe('JSON patch', () => {
     assert.equal(steps.length, 100)
   })
 
+  it('compares a large value in steps', () => {
+    const value = Array.from({ length: 20_000 }, (_, i) => i)
+    const cloning = [...applyJsonPatchSteps({ a: value }, readJsonPatch([]))].length
+    const operations = [{ op: 'test', path: '/a', value: [...value] }]
+    const steps = [...applyJsonPatchSteps({ a: value }, readJsonPatch(operations))].length
+    assert.ok(steps > 1.9 * cloning, `${steps} steps, ${cloning} of them to copy the document`)
+  })
+
   it('transforms any object into any other with the oracle’s patch', () => {
     fc.assert(
       fc.property(members, members, (from, to) => {
@@ -233,6 +241,23 @@ describe('JSON patch', () => {
   it('names members that operations do not have', () => {
     const { problems } = readJsonPatch([{ op: 'remove', path: '/a', foo: 1 }])
     assert.deepEqual(problems, ['json patch unknown field "[0].foo"'])
+  })
+
+  it('names a hundred members that operations do not have, and refuses an operation with more', () => {
+    const more = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 1]))
+    const operation = { op: 'remove', path: '/a', ...more(90) }
+    assert.equal(readJsonPatch([operation, operation]).problems.length, 100)
+    assert.throws(() => readJsonPatch([{}, { ...operation, ...more(99) }]), {
+      code: 413,
+      message: 'Request entity too large: limit of an operation of a JSON patch is 100 members: [1]',
+    })
+  })
+
+  it('does not split a path with more levels than a document can have', () => {
+    assert.throws(
+      () => patch({ a: 1 }, [{ op: 'add', path: '/a'.repeat(1_000_000), value: 1 }]),
+      ({ status }: StatusError) => status.details?.causes?.[0]?.message === 'exceeded max depth',
+    )
   })
 })
 
