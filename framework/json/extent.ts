@@ -1,5 +1,5 @@
 import { Work } from './json.ts'
-import { isObject } from './values.ts'
+import { isObject, keysOf } from './values.ts'
 
 /** The size of a JSON value. */
 export interface Extent {
@@ -21,14 +21,18 @@ export function* exceedsSteps(value: unknown, most: Extent): Generator<void, boo
     else if (typeof found === 'object' && found !== null) open.push(found)
   }
   for (count(value); open.length > 0; ) {
-    const next = open.pop()
-    const keys = isObject(next) ? Object.keys(next) : []
-    for (const key of keys) characters += key.length
-    for (const child of Array.isArray(next) ? next : Object.values(next as object)) {
+    for (const [key, child] of childrenOf(open.pop())) {
+      characters += key.length
       count(child)
       if (values > most.values || characters > most.characters) return true
       if (work.isStepDone()) yield
     }
   }
   return values > most.values || characters > most.characters
+}
+
+/** Items have no keys. */
+function* childrenOf(value: unknown): Generator<readonly [string, unknown]> {
+  if (Array.isArray(value)) for (const item of value) yield ['', item]
+  else if (isObject(value)) for (const key of keysOf(value)) yield [key, value[key]]
 }

@@ -30,6 +30,16 @@ describe('patch', () => {
     assert.throws(() => atOnce(checkMembers(live, { spec: members('a', 60_000) })), { code: 413 })
   })
 
+  it('refuses more labels, annotations or finalizers than a new object may have', async () => {
+    const resource = await filled('a')
+    const texts = Array.from({ length: 10_001 }, (_, i) => `example.com/k${i}`)
+    const map = Object.fromEntries(texts.map(key => [key, '']))
+    for (const [field, value] of Object.entries({ labels: map, annotations: map, finalizers: texts })) {
+      const body = { metadata: { [field]: value } }
+      await refuses(resource, patch({ body }), 413, RegExp(`limit is 10000 ${field}: metadata.${field}$`))
+    }
+  })
+
   it('applies JSON patches', async () => {
     const resource = await filled('a')
     const body = [

@@ -1,6 +1,6 @@
 import { mostMembers } from '../json/exactjson.ts'
 import { Work } from '../json/json.ts'
-import { isMembers } from '../json/values.ts'
+import { isMembers, keysOf } from '../json/values.ts'
 import { type StatusError, tooLarge } from '../meta/errors.ts'
 
 /** Bytes of JSON that have fewer members: each has at least a quoted key, a colon, a value and a comma. */
@@ -9,10 +9,10 @@ const bytesOfMost = 5 * mostMembers
 /** Characters of a path in an error: keys can have any length. */
 const longestPath = 250
 
-/** 413 for an object with too many members; its path is empty for the outermost one. */
-export function tooManyMembers(path: string): StatusError {
+/** 413 for an object with too many members; its path is empty for the outermost one. `after` is the end of the message. */
+export function tooManyMembers(path: string, after = ''): StatusError {
   const place = path.length > longestPath ? `${path.slice(0, longestPath)}…` : path
-  return tooLarge(`limit of one object is ${mostMembers} members${place === '' ? '' : `: ${place}`}`)
+  return tooLarge(`limit of one object is ${mostMembers} members${place === '' ? '' : `: ${place}`}${after}`)
 }
 
 /** Whether an object could have too many members after a patch: by the bytes of the object and of the patch together. */
@@ -20,13 +20,13 @@ export const mayHaveTooManyMembers = (bytes: number): boolean => bytes > bytesOf
 
 /**
  * Checks the objects in the result of a patch, in steps. Throws 413, except for a result that has no larger object than `live`: a
- * stored object that is too large can be repaired.
+ * stored object that is too large can be repaired. `after` is the end of the message.
  */
-export function* checkMembers(result: unknown, live: unknown): Generator<void> {
+export function* checkMembers(result: unknown, live: unknown, after = ''): Generator<void> {
   const work = new Work()
   const largest = yield* largestIn(result, '', work)
   if (largest.members <= mostMembers) return
-  if (largest.members > (yield* largestIn(live, '', work)).members) throw tooManyMembers(largest.path)
+  if (largest.members > (yield* largestIn(live, '', work)).members) throw tooManyMembers(largest.path, after)
 }
 
 interface Largest {
@@ -39,7 +39,7 @@ const none: Largest = { members: 0, path: '' }
 function* largestIn(value: unknown, path: string, work: Work): Generator<void, Largest> {
   if (Array.isArray(value)) return yield* largestOf(value.entries(), i => `${path}[${i}]`, work)
   if (!isMembers(value)) return none
-  const keys = Object.keys(value)
+  const keys = keysOf(value)
   const below = yield* largestOf(membersOf(value, keys), key => (path === '' ? key : `${path}.${key}`), work)
   return below.members > keys.length ? below : { members: keys.length, path }
 }

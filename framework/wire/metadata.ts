@@ -1,4 +1,4 @@
-import { isMembers, isObject, type JsonObject, typeOf } from '../json/values.ts'
+import { isMembers, isObject, type JsonObject, keysOf, typeOf } from '../json/values.ts'
 import { tooLarge } from '../meta/errors.ts'
 import { type Metadata, timestamp } from '../meta/object.ts'
 import {
@@ -146,15 +146,15 @@ export function decodeMetadata(value: unknown, path = 'metadata'): DecodedMetada
   return { metadata: metadata as Metadata, unknown: unknown.sort() }
 }
 
-/** The most labels, and the most annotations, of an object: they are copied several times. */
+/** The most labels, annotations and finalizers, each, of an object: they are copied several times. */
 const mostTexts = 10_000
 
-/** Checks `metadata` as a client sent it. Throws 413. */
-export function checkTexts(metadata: unknown): void {
+/** Checks `metadata` as a client sent it, or as it is after a patch. Throws 413; `after` is the end of the message. */
+export function checkTexts(metadata: unknown, after = ''): void {
   if (!isMembers(metadata)) return
-  for (const field of ['labels', 'annotations']) {
+  for (const field of ['labels', 'annotations', 'finalizers']) {
     const texts = metadata[field]
-    if (isMembers(texts) && Object.keys(texts).length > mostTexts)
-      throw tooLarge(`limit is ${mostTexts} ${field}`)
+    const count = Array.isArray(texts) ? texts.length : isMembers(texts) ? keysOf(texts).length : 0
+    if (count > mostTexts) throw tooLarge(`limit is ${mostTexts} ${field}: metadata.${field}${after}`)
   }
 }

@@ -3,7 +3,8 @@ import type { KindVersions } from '../../framework/contract/admission.ts'
 import { type Extent, exceedsSteps } from '../../framework/json/extent.ts'
 import { StatusError, tooLarge } from '../../framework/meta/errors.ts'
 import { type KubeObject, versionOf } from '../../framework/meta/object.ts'
-import { DecodeError, MissingKindError } from '../../framework/wire/metadata.ts'
+import { checkMembers } from '../../framework/wire/limits.ts'
+import { checkTexts, DecodeError, MissingKindError } from '../../framework/wire/metadata.ts'
 import { bodyLimit, mostValues } from '../../framework/wire/parsebody.ts'
 
 /** As large as a body may be. */
@@ -24,7 +25,7 @@ export class MalformedResult extends Error {}
 
 /**
  * The patched object, decoded as a body. Throws 413 for one that is too large (each of many policies and webhooks may add
- * to it), and a `MalformedResult` for a value that does not have the type of its field.
+ * to it), with the limits of a body, and a `MalformedResult` for a value that does not have the type of its field.
  */
 export async function decodedResult(
   { object, before, versions, who }: Patched,
@@ -34,6 +35,8 @@ export async function decodedResult(
     throw tooLarge(
       `the object has more than ${most.values} values or ${most.characters} characters after ${who}`,
     )
+  await inTurns(checkMembers(object, undefined, `, after ${who}`), pace)
+  checkTexts((object as KubeObject | null)?.metadata, `, after ${who}`)
   return versions.decode(object, versionOf(before.apiVersion)).catch(error => {
     throw isMalformed(error) ? new MalformedResult(reasonOf(error)) : error
   })

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { inTurns, Pace } from '../../../framework/async/awaitable.ts'
+import { mostMembers } from '../../../framework/json/exactjson.ts'
 import { parseJsonSteps, type StepLimits } from '../../../framework/json/jsonsteps.ts'
 import { isObject, listAt, memberOf, textAt, valueAt } from '../../../framework/json/values.ts'
 import { badRequest, internalError, type StatusDetails, StatusError } from '../../../framework/meta/errors.ts'
@@ -98,7 +99,7 @@ async function answerIn(text: string, expected: Expected): Promise<Answer> {
   if (typeof found === 'string') throw invalidResponse(found)
   const patch = textAt(found.response, 'patch')
   if (patch === '') return { ...found, patch: undefined }
-  const decoded = await parsed(Buffer.from(patch, 'base64').toString())
+  const decoded = await parsed(Buffer.from(patch, 'base64').toString(), { members: mostMembers })
   if (decoded === undefined) throw invalidResponse('response.patch is not JSON, or is too large')
   return { ...found, patch: decoded }
 }
