@@ -8,6 +8,7 @@ import { decodeSegment } from '../request/segments.ts'
 import { failureOf, isStaleConnection, tookTooLong } from './failure.ts'
 import { forwardedBody } from './forwardedbody.ts'
 import type { HeaderMap } from './headers.ts'
+import { JoinedWrites } from './joinedwrites.ts'
 
 /**
  * Checks a path that is forwarded byte for byte. A path that the next server could read as another path than the authorized
@@ -75,6 +76,7 @@ class Relay implements Dispatcher.DispatchHandler {
   readonly #client: ClientSide
   readonly #outcome: Outcome
   readonly #hasBody: boolean
+  readonly #body: JoinedWrites
   #controller: Dispatcher.DispatchController | undefined
   #timer: NodeJS.Timeout | undefined
   #bytesRead: number | undefined = -1
@@ -90,6 +92,10 @@ class Relay implements Dispatcher.DispatchHandler {
     this.#client = client
     this.#outcome = outcome
     this.#hasBody = hasBody(client.request)
+    this.#body = new JoinedWrites(client.response, {
+      pause: () => this.#controller?.pause(),
+      resume: () => this.#controller?.resume(),
+    })
   }
 
   start(): void {
@@ -109,7 +115,7 @@ class Relay implements Dispatcher.DispatchHandler {
         path: target,
         method: request.method as Dispatcher.HttpMethod,
         headers: headers as Record<string, string | string[]>,
-        body: this.#hasBody ? this.#body() : null,
+        body: this.#hasBody ? this.#sent() : null,
         headersTimeout: 0,
         bodyTimeout: isStream(target) ? 0 : responseTimeout,
       },
@@ -117,7 +123,7 @@ class Relay implements Dispatcher.DispatchHandler {
     )
   }
 
-  #body(): Readable {
+  #sent(): Readable {
     // Not when the connection of the other server has ended: more of the body may arrive until then.
     return forwardedBody(this.#client.request).once('error', error => this.#cutShort(failureOf(error)))
   }
@@ -145,26 +151,20 @@ class Relay implements Dispatcher.DispatchHandler {
     if (Number.isNaN(this.#missing)) response.flushHeaders()
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    const { response } = this.#client
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#endsLine = chunk[chunk.length - 1] === newline
     this.#missing -= chunk.length
     this.#received += chunk.length
     this.#forwarding.observer?.received?.(chunk)
     if (this.#isOver) return
-    if (this.#missing === 0) {
-      response.end(chunk)
-      return
-    }
-    if (response.write(chunk)) return
-    controller.pause()
-    response.once('drain', () => controller.resume())
+    if (this.#missing === 0) this.#body.end(chunk)
+    else this.#body.write(chunk)
   }
 
   onResponseEnd(): void {
     if (this.#isOver) return
     const { response } = this.#client
-    if (!response.writableEnded) response.end()
+    if (!response.writableEnded) this.#body.end()
     this.#finish()
   }
 
@@ -182,7 +182,7 @@ class Relay implements Dispatcher.DispatchHandler {
     if (this.#isOver) return
     const { response, lifetime } = this.#client
     if (response.headersSent && lifetime.endsWell() && this.#endsLine) {
-      response.end()
+      this.#body.end()
       this.#finish()
     } else this.#fail(answer)
     this.#controller?.abort(new Error('the client is gone'))
@@ -191,6 +191,7 @@ class Relay implements Dispatcher.DispatchHandler {
   #fail(failure: StatusError): void {
     const { response } = this.#client
     const isBegun = response.headersSent
+    this.#body.drop()
     // A truncated response must not look complete.
     if (isBegun) response.destroy('stream' in response ? new Error('the response was cut off') : undefined)
     this.#finish(isBegun ? undefined : failure)
