@@ -160,13 +160,18 @@ interface LocatedExport {
   readonly object: APIExport
 }
 
+/**
+ * Not through links: who may bind is checked when the type is written, and a workspace of its path may become a link to another
+ * one later.
+ */
 function exportOf(
   { deps: { directory }, cluster }: Binder,
   { path, name }: DefaultBinding,
 ): LocatedExport | undefined {
   const home = directory.clusterOf({ path }, cluster)
-  const object = home === undefined ? undefined : directory.apiExport(home, name)
-  return home === undefined || object === undefined ? undefined : { home, object }
+  if (home === undefined || (path && path !== home && path !== directory.path(home))) return undefined
+  const object = directory.apiExport(home, name)
+  return object && { home, object }
 }
 
 /** The problem of a default binding, and the binding to create when there is none. */
