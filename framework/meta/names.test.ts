@@ -57,6 +57,9 @@ describe('names', () => {
   it('checks path segments', () => {
     assert.deepEqual(pathSegmentErrors('system:foo'), [])
     assert.deepEqual(pathSegmentErrors('..'), ["may not be '..'"])
+    for (const name of ['a\u0000b', 'a\nb', 'a\u007f', '\ud800'])
+      assert.deepEqual(pathSegmentErrors(name), ['may not contain control characters or invalid Unicode'])
+    assert.deepEqual(pathSegmentErrors('é'.repeat(513)), ['must be no more than 1024 bytes'])
     assert.deepEqual(pathSegmentErrors('a/b%'), ["may not contain '/'", "may not contain '%'"])
   })
 

@@ -3,7 +3,7 @@ import { type AdmissionPlugin, inOneVersion, refusedName } from '../../framework
 import { silent } from '../../framework/contract/log.ts'
 import { loopbackContext } from '../../framework/contract/loopback.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
-import { registryAdmission } from './chain.ts'
+import { mutatingAgain, registryAdmission } from './chain.ts'
 
 const warnings: string[] = []
 const base = loopbackContext({
@@ -68,6 +68,26 @@ describe('mutating admission', () => {
     assert.deepEqual(warnings, [
       '.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: operation must be `Apply` or `Update`',
     ])
+  })
+})
+
+describe('the mutation of the server', () => {
+  const setting = (name: string, value: string): AdmissionPlugin => ({
+    name,
+    mutate: (_ctx, { object }) => ({ ...object, metadata: { ...object.metadata, labels: { owner: value } } }),
+  })
+  const own = setting('Own', 'server')
+
+  it('runs again after plugins of tenants, so that they cannot write its fields', async () => {
+    const tenants = [setting('Policy', 'tenant')]
+    const { metadata } = await mutate(own, ...tenants, ...mutatingAgain([own], tenants))
+    assert.equal(metadata.labels?.owner, 'server')
+  })
+
+  it('does not run again where no plugin of a tenant handles the write', async () => {
+    const asleep = { ...setting('Policy', 'tenant'), handles: { when: () => false } }
+    const { metadata } = await mutate(setting('Other', 'first'), ...mutatingAgain([own], [asleep]))
+    assert.equal(metadata.labels?.owner, 'first')
   })
 })
 

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import type { Informers } from '../../framework/contract/informer.ts'
 import type { APIBinding, APIResourceSchema } from '../../kcp/apis.ts'
+import { exportHash, exportLabel } from '../../kcp/labels.ts'
 import { resources } from '../../kcp/resources.ts'
+import type { ClusterDirectory } from '../tenancy/directory.ts'
 import { countingInformer } from '../testing/countinginformer.ts'
-import { bindingSources, createLocks, dependenciesOf } from './bindingdependencies.ts'
+import { bindingSources, createLocks, dependenciesOf, exportOf } from './bindingdependencies.ts'
 
 const count = 500
 const each = <T>(make: (i: number) => T): readonly T[] => Array.from({ length: count }, (_, i) => make(i))
@@ -85,5 +87,24 @@ describe('the dependencies of a binding', () => {
     of('other').take('b9s.example.com')
     const reads = Object.values(counting).reduce((sum, { reads }) => sum + reads.count, 0)
     assert.ok(reads > 0 && reads < 30, String(reads))
+  })
+})
+
+describe('the export of a binding', () => {
+  const homes: Record<string, string> = { 'root:a': 'first' }
+  const directory = {
+    clusterOf: ({ path = '' }) => homes[path],
+    apiExport: (cluster: string, name: string) => ({ metadata: { name, uid: cluster } }),
+  } as unknown as ClusterDirectory
+  const bound: APIBinding = {
+    ...binding(1),
+    metadata: { name: 'b', labels: { [exportLabel]: exportHash({ cluster: 'first', name: 'e' }) } },
+    spec: { reference: { export: { path: 'root:a', name: 'e' } } },
+  }
+
+  it('is the one whose permission was checked, and no other to which its path leads later', () => {
+    assert.equal(exportOf(directory, 'root', bound)?.cluster, 'first')
+    homes['root:a'] = 'second'
+    assert.equal(exportOf(directory, 'root', bound), undefined)
   })
 })

@@ -31,6 +31,17 @@ describe('the file of a store', () => {
     assert.ok(treeLeafPageCount <= 52, `${treeLeafPageCount} pages, of which each has room for two`)
   })
 
+  it('has keys with NUL, which older versions accepted', async () => {
+    const key = '/registry/a\0b'
+    await store.commit([{ key, value: Buffer.from('x') }])
+    await store.close()
+    store = await openLmdbStore(directory)
+    const found: string[] = []
+    for await (const part of store.range('/registry/', '/registry0'))
+      found.push(...part.map(each => each.key))
+    assert.deepEqual(found, [key])
+  })
+
   it('has one map while it grows', async () => {
     await fill(64, 100_000)
     const maps = (await readFile('/proc/self/maps', 'utf8')).split('\n')

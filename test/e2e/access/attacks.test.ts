@@ -2,6 +2,7 @@ import { discard } from '../../support/oriel.ts'
 import { reachesOtherClusters } from './attacks/clusters.suite.ts'
 import { becomesNobodyElse } from './attacks/identities.suite.ts'
 import { type Lair, openLair } from './attacks/lair.ts'
+import { changesNothingOfTheServer } from './attacks/policies.suite.ts'
 import { asProvider } from './attacks/provider.suite.ts'
 import { doesNotStopTheServer } from './attacks/server.suite.ts'
 import { takesNothingFromTheSystem } from './attacks/system.suite.ts'
@@ -18,6 +19,7 @@ describe('an attacker with one workspace', function () {
   isShownNothingOfOthers(scene)
   putsNothingIntoViews(scene)
   asProvider(scene)
+  changesNothingOfTheServer(scene)
   takesNothingFromTheSystem(scene)
   doesNotStopTheServer(scene)
 })
