@@ -211,16 +211,18 @@ describe('a webhook of a tenant that answers with', function () {
       path: `/metadata/${field}`,
       value,
     }))
-    answers.set(
-      '/forged',
-      patching(JSON.stringify([...steps, { op: 'add', path: '/data', value: { a: 'b' } }])),
-    )
+    const others = [
+      { op: 'add', path: '/metadata/annotations/kcp.io~1cluster', value: 'root' },
+      { op: 'add', path: '/data', value: { a: 'b' } },
+    ]
+    answers.set('/forged', patching(JSON.stringify([...steps, ...others])))
     const { metadata, data } = await created('forged')
     assert.deepEqual(data, { a: 'b' })
     for (const [field, value] of Object.entries(forged))
       assert.notEqual(metadata[field as keyof typeof metadata], value, field)
     assert.match(metadata.uid ?? '', /^[\da-f-]{36}$/)
     assert.equal(metadata.deletionTimestamp, undefined)
+    assert.equal(metadata.annotations?.['kcp.io/cluster'], 'c1')
   })
 
   it('authorities without end is not called', async () => {
