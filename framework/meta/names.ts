@@ -104,6 +104,9 @@ export const labelValueErrors = (value: string): readonly string[] => [
 /** Bytes of a name: less than a key of the store has room for. Longer names fit no URL of a request either. */
 const longestName = 1_024
 
+/** A control character of ASCII. */
+const control = /[^ -~\u0080-\uffff]/
+
 /**
  * Names of RBAC objects (`path.IsValidPathSegmentName`): they fit one segment of a URL. Empty names are valid. Unlike
  * Kubernetes, refuses control characters, text that is not Unicode and more than 1,024 bytes, which keys of a store cannot have.
@@ -111,18 +114,12 @@ const longestName = 1_024
 export function pathSegmentErrors(value: string): readonly string[] {
   if (value === '.' || value === '..') return [`may not be '${value}'`]
   const contained = ['/', '%'].filter(c => value.includes(c)).map(c => `may not contain '${c}'`)
-  const isText = !hasControl(value) && Buffer.from(value).toString() === value
+  const isText = !control.test(value) && Buffer.from(value).toString() === value
   return [
     ...contained,
     ...(isText ? [] : ['may not contain control characters or invalid Unicode']),
     ...tooLong(value, longestName, 'bytes'),
   ]
-}
-
-const hasControl = (value: string): boolean => {
-  for (let i = 0; i < value.length; i++)
-    if (value.charCodeAt(i) < 0x20 || value.charCodeAt(i) === 0x7f) return true
-  return false
 }
 
 /**

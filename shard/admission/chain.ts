@@ -61,13 +61,11 @@ export function mutatingAgain(
   own: readonly RegistryPlugin[],
   tenants: readonly RegistryPlugin[],
 ): readonly RegistryPlugin[] {
-  const isChanged = (attributes: AdmissionAttributes): boolean =>
+  const mayBeChanged = (attributes: AdmissionAttributes): boolean =>
     handling(tenants, 'mutate', attributes).length > 0
-  return own.flatMap(({ name, handles = {}, mutate }) => {
+  return own.flatMap(({ handles = {}, mutate }) => {
     const when = (attributes: AdmissionAttributes): boolean =>
-      isChanged(attributes) && (handles.when?.(attributes) ?? true)
-    return mutate === undefined
-      ? []
-      : [{ ...(name && { name: `${name}Again` }), handles: { ...handles, when }, mutate }]
+      (handles.when?.(attributes) ?? true) && mayBeChanged(attributes)
+    return mutate === undefined ? [] : [{ handles: { ...handles, when }, mutate }]
   })
 }

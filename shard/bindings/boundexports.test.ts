@@ -16,6 +16,7 @@ const exportIn = (cluster: string, path: string, local: boolean): Item =>
 const exportsOf = (items: readonly Item[], set: Partial<BoundSet>) => {
   const informer = {
     onEvent: () => undefined,
+    get: (cluster: string) => items.find(({ key }) => key.cluster === cluster),
     index: (keysOf: (item: Item) => readonly string[]) => (key: string) =>
       items.filter(item => keysOf(item).includes(key)),
   } as unknown as Informer

@@ -26,9 +26,10 @@ export function boundExportsOf(
   // A path may lead to another export later, or through a link: the export that was bound is in this logical cluster.
   const exportOf = ({ path: bound, name, exportCluster }: BoundSet): BoundExport => {
     const path = exportCluster ?? bound
-    const found = byReference(referenceOf({ path, name })).find(
-      ({ key }) => exportCluster === undefined || key.cluster === exportCluster,
-    )
+    const found =
+      exportCluster === undefined
+        ? byReference(referenceOf({ path, name }))[0]
+        : exports.get(exportCluster, '', name)
     return found === undefined
       ? { path, name, policy: 'none' }
       : { path, name, cluster: found.key.cluster, policy: policyOf(found) }

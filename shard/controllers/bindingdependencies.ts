@@ -72,8 +72,9 @@ export function exportOf(
   const cluster = reference && directory.clusterOf(reference, from)
   const object = reference && cluster && directory.apiExport(cluster, reference.name)
   if (!cluster || !object) return undefined
-  const admitted = metadata.labels?.[exportLabel] ?? exportHash({ cluster, name: reference.name })
-  return admitted === exportHash({ cluster, name: reference.name }) ? { cluster, object } : undefined
+  const admitted = metadata.labels?.[exportLabel]
+  const isAdmitted = admitted === undefined || admitted === exportHash({ cluster, name: reference.name })
+  return isAdmitted ? { cluster, object } : undefined
 }
 
 /** The informers and locks that all bindings share. */

@@ -46,10 +46,7 @@ function labelled(
 ): APIBinding {
   const reference = binding.spec?.reference?.export
   if (!reference?.name || !isReadable(reference)) return binding
-  const known = knownLabel(request, reference)
-  const cluster = known === undefined ? exportCluster(directory, reference, request.key.cluster) : undefined
-  if (cluster === undefined && known === undefined) throw noPermission(request, reference)
-  const value = cluster === undefined ? known : exportHash({ cluster, name: reference.name })
+  const value = knownLabel(request, reference) ?? newLabel(directory, request, reference)
   if (binding.metadata.labels?.[exportLabel] === value) return binding
   return withMetadata(binding, { labels: { ...binding.metadata.labels, [exportLabel]: value } })
 }
@@ -59,6 +56,16 @@ function knownLabel({ old }: AdmissionAttributes, { name, path }: PathReference)
   const before = (old as APIBinding | undefined)?.spec?.reference?.export
   const isSame = before?.name === name && before.path === path
   return isSame ? old?.metadata.labels?.[exportLabel] : undefined
+}
+
+function newLabel(
+  directory: ClusterDirectory,
+  request: AdmissionAttributes,
+  reference: PathReference,
+): string {
+  const cluster = exportCluster(directory, reference, request.key.cluster)
+  if (cluster === undefined) throw noPermission(request, reference)
+  return exportHash({ cluster, name: reference.name })
 }
 
 /** References of another shape are left to the validation of the schema. */

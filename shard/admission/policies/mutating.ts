@@ -148,7 +148,8 @@ class Run {
     return result
   }
 
-  #decoded(object: KubeObject, { policy, object: before }: Changing): Promise<KubeObject> {
+  async #decoded(object: KubeObject, { policy, object: before }: Changing): Promise<KubeObject> {
+    if (object === before) return before
     const { versions } = this.#write.subject.request
     return decodedResult({ object, before, versions, who: `${name} ${policy.name}` }, this.#pace)
   }

@@ -56,8 +56,8 @@ async function readValues(directory: string, { root, current }: Tables, read: (v
     const part = reading(directory, () =>
       Array.from(
         current.getRange({ ...(start !== undefined && { start }), limit: chunk }),
-        ({ key: read, value }) => {
-          const key = keyText(read)
+        ({ key: stored, value }) => {
+          const key = keyText(stored)
           found.bytes += value.length
           if (decodeValue(key, value).damaged) found.damaged.push(key)
           return key
