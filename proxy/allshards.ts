@@ -90,12 +90,7 @@ async function answerOf({ all, changed }: ShardSet, query: AllShardsQuery, askin
 
 /** The chunks. The first one is read at once: errors and warnings before it are in the head of the response. */
 async function begun(chunks: AsyncGenerator<Buffer, void>): Promise<AsyncIterable<Buffer>> {
-  const first = await chunks.next()
-  const all = async function* (): AsyncGenerator<Buffer, void> {
-    if (!first.done) yield first.value
-    yield* chunks
-  }
-  return bodyOf(all(), () => void chunks.return())
+  return bodyOf(chunks, () => void chunks.return(), [await chunks.next()])
 }
 
 const json = { status: 200, contentType: 'application/json' }

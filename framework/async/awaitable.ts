@@ -56,11 +56,13 @@ export const unlessAborted = <T>(signal: AbortSignal, promise: Promise<T>): Prom
 
 /**
  * The chunks as the body of a response. `close` runs once, at the end or when the reader stops: also if it stops before
- * the first chunk, when the `finally` of a generator does not run.
+ * the first chunk, when the `finally` of a generator does not run. `early` are the chunks that were read already, which are taken out:
+ * a variable would keep them until the response has ended.
  */
 export function bodyOf(
   chunks: AsyncGenerator<Buffer, void>,
   close: () => void,
+  early: Awaitable<IteratorResult<Buffer, void>>[] = [],
 ): AsyncIterableIterator<Buffer> {
   let isClosed = false
   const closeOnce = async (): Promise<void> => {
@@ -74,7 +76,7 @@ export function bodyOf(
     },
     async next() {
       try {
-        const next = await chunks.next()
+        const next = await (early.shift() ?? chunks.next())
         if (next.done) await closeOnce()
         return next.done ? { done: true, value: undefined } : next
       } catch (error) {

@@ -1,7 +1,7 @@
 import { type Awaitable, after, bodyOf, inTurns, optional, Pace, soon } from '../async/awaitable.ts'
 import { turn } from '../async/turn.ts'
 import { type Item, lengthOf } from '../contract/item.ts'
-import type { ItemBatch, ItemList, ListMeta } from '../contract/storage.ts'
+import type { ItemBatch, ItemList } from '../contract/storage.ts'
 import { parseJson } from '../json/json.ts'
 import type { Answer } from '../request/response.ts'
 import { yamlParts } from '../wire/yamlparts.ts'
@@ -75,15 +75,14 @@ export const itemAnswer = (
 export async function listAnswer(list: ItemList, form: ListForm, how: Negotiated): Promise<Answer> {
   const contentType = contentTypeOf(how)
   if (form.whole !== undefined) return { status: 200, contentType, body: await wholeList(list, form.whole) }
-  const first = await list.next()
   const format = how.format === 'yaml' ? 'yaml' : 'json'
-  const chunks = isPlain(how) ? listChunks(list, first, form) : listText(list, first, form, format)
+  const chunks = isPlain(how) ? listChunks(list, form) : listText(list, form, format)
   // A short list is one write with Content-Length; `soon` waits for the next batch within this turn of the event loop only.
   const begun = await chunks.next()
   const next = optional(chunks.next())
   const second = await soon(next)
   if (second?.done && !begun.done) return { status: 200, contentType, body: begun.value }
-  return { status: 200, contentType, body: bodyOf(resumed(begun, next, chunks), () => chunks.return()) }
+  return { status: 200, contentType, body: bodyOf(chunks, () => chunks.return(), [begun, next]) }
 }
 
 async function wholeList(list: ItemList, { element, encode }: WholeList): Promise<Buffer> {
@@ -96,19 +95,6 @@ async function wholeList(list: ItemList, { element, encode }: WholeList): Promis
       await pace.due()
     }
   return encode(elements, next.value)
-}
-
-type Chunk = IteratorResult<Buffer, void>
-
-async function* resumed(
-  begun: Chunk,
-  next: Promise<Chunk>,
-  rest: AsyncGenerator<Buffer, void>,
-): AsyncGenerator<Buffer, void> {
-  if (!begun.done) yield begun.value
-  const second = await next
-  if (!second.done) yield second.value
-  yield* rest
 }
 
 const copyItem = (item: Item, target: Buffer, start: number): number =>
@@ -152,7 +138,7 @@ class Outbox {
   #makeRoom(length: number): void {
     if (this.fits(length)) return
     const begun = this.#at - this.#from
-    const larger = Buffer.allocUnsafe(Math.max(worthAWrite, 2 * (begun + length)))
+    const larger = Buffer.allocUnsafe(Math.max(worthAWrite, 2 * begun + length))
     this.#buffer.copy(larger, 0, this.#from, this.#at)
     this.#buffer = larger
     this.#from = 0
@@ -160,17 +146,13 @@ class Outbox {
   }
 }
 
-async function* listChunks(
-  list: ItemList,
-  first: IteratorResult<ItemBatch, ListMeta>,
-  form: ListForm,
-): AsyncGenerator<Buffer, void> {
+async function* listChunks(list: ItemList, form: ListForm): AsyncGenerator<Buffer, void> {
   const outbox = new Outbox()
   const pace = new Pace()
   outbox.addText(form.head)
   let separated = true
-  let next = first
   try {
+    let next = await list.next()
     for (; !next.done; next = await list.next()) {
       if (next.value.length === 0) continue
       // The batches of several lists arrive in one turn of the event loop, and an item may have to be decoded.

@@ -1,7 +1,7 @@
 import { Pace } from '../async/awaitable.ts'
 import { turn } from '../async/turn.ts'
 import type { Item } from '../contract/item.ts'
-import type { ItemBatch, ItemList, ListMeta } from '../contract/storage.ts'
+import type { ItemList, ListMeta } from '../contract/storage.ts'
 import { formatJson, parseJson } from '../json/json.ts'
 import { formatYaml } from '../wire/yaml.ts'
 import { yamlParts } from '../wire/yamlparts.ts'
@@ -64,15 +64,15 @@ function yamlPieces(head: string): Pieces {
 /** The list in indented JSON or in YAML, with a turn of the event loop after each write. */
 export async function* listText(
   list: ItemList,
-  first: IteratorResult<ItemBatch, ListMeta>,
   form: ListForm,
   format: 'json' | 'yaml',
 ): AsyncGenerator<Buffer, void> {
   const pieces = format === 'yaml' ? yamlPieces(form.head) : jsonPieces(form.head)
   const bytesOf = (item: Item): Buffer => form.element?.(item) ?? item.bytes
   const pace = new Pace()
-  let [text, isEmpty, next] = [pieces.begin, true, first]
+  let [text, isEmpty] = [pieces.begin, true]
   try {
+    let next = await list.next()
     for (; !next.done; next = await list.next()) {
       for (const item of next.value) {
         text += isEmpty ? pieces.first : pieces.between

@@ -34,6 +34,10 @@ async function* chunks(count: number): AsyncGenerator<Buffer, void> {
   for (let i = 0; i < count; i++) yield chunk
 }
 
+async function* largeChunks(count: number): AsyncGenerator<Buffer, void> {
+  for (let i = 0; i < count; i++) yield Buffer.alloc(16 * chunk.length)
+}
+
 describe('respond', () => {
   it('yields to other requests while a fast client reads a long list', async () => {
     const socket = new Bottomless()
@@ -81,6 +85,7 @@ describe('respond', () => {
 
   for (const [what, body] of [
     ['list', () => chunks(64)],
+    ['list of large objects', () => largeChunks(4)],
     ['document', () => Buffer.alloc(64 * chunk.length)],
   ] as const)
     it(`keeps little of a ${what} that its client does not read, and cuts it off`, async () => {

@@ -1,11 +1,9 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Http2ServerResponse } from 'node:http2'
-import { promisify } from 'node:util'
-import { constants, gzip } from 'node:zlib'
 import { Readers } from '../async/awaitable.ts'
 import type { Lifetime } from '../async/lifetime.ts'
 import type { Logger } from '../contract/log.ts'
-import type { Answer, VerbRequest } from '../request/response.ts'
+import type { Answer } from '../request/response.ts'
 
 /** Headers of one connection: not forwarded, and forbidden in HTTP/2. */
 const connectionHeaders = new Set([
@@ -138,9 +136,9 @@ async function writeStream(response: ServerResponse, reply: Reply, lifetime: Lif
   try {
     if (reply.answer.flush) begin(response, reply)
     else await reply.slices?.enter()
-    const first = await chunks.next()
+    const early = await firstOf(chunks)
     if (!response.headersSent && !response.destroyed) begin(response, reply)
-    await pump(response, { ...reply, chunks, first }, lifetime)
+    await pump(response, { ...reply, chunks, early }, lifetime)
     finish(response, lifetime)
   } catch (error) {
     if (!response.headersSent) throw error
@@ -151,6 +149,11 @@ async function writeStream(response: ServerResponse, reply: Reply, lifetime: Lif
   }
 }
 
+/** In a list, from which it is taken out: the function that waits for the end of the response would keep it until then. */
+const firstOf = async (chunks: AsyncIterator<Buffer>): Promise<IteratorResult<Buffer>[]> => [
+  await chunks.next(),
+]
+
 function begin(response: ServerResponse, reply: Reply): void {
   writeHead(response, reply.answer.status, headersOf(reply))
   // The head of a list is sent with its first chunk, in one write.
@@ -159,30 +162,65 @@ function begin(response: ServerResponse, reply: Reply): void {
 
 interface Pumping extends Reply {
   readonly chunks: AsyncIterator<Buffer>
-  readonly first: IteratorResult<Buffer>
+  readonly early: IteratorResult<Buffer>[]
 }
 
 /** The largest number of unsent bytes of a list: fast clients then never wait for the next chunk. */
 const mostWaiting = 256 * 1024
 
 async function pump(response: ServerResponse, from: Pumping, lifetime: Lifetime): Promise<void> {
-  // Thousands of watch clients may be slow or stopped, so their buffers are kept small.
-  const most = from.answer.flush ? 0 : mostWaiting
-  const slices = from.slices ?? createSlices()
-  let next = from.first
-  let written = 0
-  while (!next.done && lifetime.ended === undefined && !response.destroyed) {
-    const taken = response.write(next.value)
+  const sending = new Sending(response, from, lifetime)
+  let next = from.early.shift() ?? (await from.chunks.next())
+  while (!next.done && sending.goesOn) {
+    const wait = sending.send(next.value)
+    if (wait !== undefined) await wait
     from.sent?.sent(next.value)
-    written += next.value.length
-    if (!taken && response.writableLength > most) {
-      await readOn(response, from, lifetime)
-    }
-    if (written >= slice) {
-      await slices.enter()
-      written = 0
-    }
     if (lifetime.ended === undefined) next = await from.chunks.next()
+  }
+}
+
+/** Not in the function that waits for all chunks: its variables would keep earlier ones of a slow client. */
+class Sending {
+  readonly #response: ServerResponse
+  readonly #reply: Reply
+  readonly #lifetime: Lifetime
+  readonly #most: number
+  readonly #slices: Readers
+  /** Bytes since the last turn of other requests. */
+  #written = 0
+
+  constructor(response: ServerResponse, reply: Reply, lifetime: Lifetime) {
+    this.#response = response
+    this.#reply = reply
+    this.#lifetime = lifetime
+    // Thousands of watch clients may be slow or stopped, so their buffers are kept small.
+    this.#most = reply.answer.flush ? 0 : mostWaiting
+    this.#slices = reply.slices ?? createSlices()
+  }
+
+  get goesOn(): boolean {
+    return this.#lifetime.ended === undefined && !this.#response.destroyed
+  }
+
+  send(chunk: Buffer): void | Promise<void> {
+    if (chunk.length > mostWaiting) return this.#parts(chunk)
+    const taken = this.#response.write(chunk)
+    this.#written += chunk.length
+    const isFull = !taken && this.#response.writableLength > this.#most
+    if (isFull || this.#written >= slice) return this.#wait(isFull)
+  }
+
+  /** A batch has the length of the largest object at least: TLS would keep an encrypted copy of what is written. */
+  async #parts(chunk: Buffer): Promise<void> {
+    for (let at = 0; at < chunk.length && this.goesOn; at += slice)
+      await this.send(chunk.subarray(at, at + slice))
+  }
+
+  async #wait(isFull: boolean): Promise<void> {
+    if (isFull) await readOn(this.#response, this.#reply, this.#lifetime)
+    if (this.#written < slice) return
+    await this.#slices.enter()
+    this.#written = 0
   }
 }
 
@@ -241,39 +279,4 @@ const chunksOf = (body: Answer['body']): AsyncIterator<Buffer> =>
 /** Ends the source of an unread body. */
 async function abandon(body: Answer['body']): Promise<void> {
   if (!Buffer.isBuffer(body)) await chunksOf(body).return?.()
-}
-
-const worthwhile = 128 * 1024
-const zip = promisify(gzip)
-
-// Documents with an ETag are the same Buffer for all clients.
-const zipped = new WeakMap<Buffer, Promise<Buffer>>()
-
-/** Compresses large bodies for clients that accept gzip (rules.md 1.43). Streams and watches are not compressed. */
-export function compressed(
-  answer: Answer,
-  { headers }: Pick<VerbRequest, 'headers'>,
-): Answer | Promise<Answer> {
-  const { body } = answer
-  if (!Buffer.isBuffer(body) || body.length <= worthwhile || !wantsGzip(headers['accept-encoding']))
-    return answer
-  return zippedAnswer(answer, body)
-}
-
-async function zippedAnswer(answer: Answer, body: Buffer): Promise<Answer> {
-  const { Vary: vary, ...others } = answer.headers ?? {}
-  const bytes = await (others.ETag === undefined ? zipBytes(body) : zipOnce(body))
-  const varying = vary === undefined ? 'Accept-Encoding' : `${vary}, Accept-Encoding`
-  return { ...answer, headers: { ...others, Vary: varying, 'Content-Encoding': 'gzip' }, body: bytes }
-}
-
-const wantsGzip = (header: string | string[] | undefined): boolean =>
-  /(^|,)\s*gzip\s*(;\s*q=(1|0?\.\d*[1-9]\d*)[^,]*)?(,|$)/i.test(String(header ?? ''))
-
-const zipBytes = (bytes: Buffer): Promise<Buffer> => zip(bytes, { level: constants.Z_BEST_SPEED })
-
-function zipOnce(bytes: Buffer): Promise<Buffer> {
-  const made = zipped.get(bytes) ?? zipBytes(bytes)
-  zipped.set(bytes, made)
-  return made
 }

@@ -11,10 +11,11 @@ import { type HttpRequest, type Incoming, type Reading, readRequest } from '../r
 import type { Answer } from '../request/response.ts'
 import { accountOf, type UserInfo } from '../request/user.ts'
 import { failureAnswer, shuttingDown } from '../responses/failure.ts'
+import { compressed } from '../responses/negotiation.ts'
 import { Warnings } from '../responses/warnings.ts'
 import type { ConnectionLimit } from './connections.ts'
 import type { Answering } from './listener.ts'
-import { compressed, giveUp, respond } from './respond.ts'
+import { giveUp, respond } from './respond.ts'
 import type { Target } from './routes.ts'
 
 /** One request and its state in the server. */

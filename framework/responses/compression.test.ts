@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { gunzipSync } from 'node:zlib'
 import type { Answer } from '../request/response.ts'
-import { compressed } from './respond.ts'
+import { compressed } from './negotiation.ts'
 
 const answer = (body: Answer['body'], headers: Record<string, string> = {}): Answer => ({
   status: 200,
