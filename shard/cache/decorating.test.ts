@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { parseLabelSelector } from '../../framework/selectors/parse.ts'
-import { nextEpoch } from '../store/epoch.ts'
+import { isCurrent, nextEpoch } from '../store/epoch.ts'
 import { encodeStored, storageKey } from './codec.ts'
 import type { WatchCache } from './contract.ts'
-import { type Decorator, isCurrent } from './item.ts'
+import type { Decorator } from './item.ts'
 import {
   configMap,
   configMaps,

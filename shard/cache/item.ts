@@ -21,7 +21,6 @@ import {
   encodeCanonicalSteps,
 } from '../../framework/wire/encodesteps.ts'
 import { relabel } from '../../framework/wire/relabel.ts'
-import { isSameEpoch } from '../store/epoch.ts'
 import type { StoredValue } from '../store/store.ts'
 import { Arena, atRevision, type EncodedSlice, type StoredResource, shapeIn } from './codec.ts'
 
@@ -126,12 +125,12 @@ export class CachedItem extends SlabItem {
     return this.bytes.toString('utf8', this.#rest, this.#end)
   }
 
-  /** Decoded on first use, and again after the result was garbage-collected. */
+  /** Decoded on first use, and again after the result was garbage-collected, or where a job decodes much. */
   get object(): KubeObject {
     const known = this.#decoded?.deref()
     if (known !== undefined) return known
     const object = decodeObject(this.bytes)
-    this.#decoded = new WeakRef(object)
+    if (mayKeep(this.length)) this.#decoded = new WeakRef(object)
     return object
   }
 
@@ -156,6 +155,18 @@ export class CachedItem extends SlabItem {
     const { modified, labels, shape } = this
     return new CachedItem(this, atRevision(this, revision), { revision, modified, labels, shape })
   }
+}
+
+/** Bytes of JSON. Objects take ten times as much, and one that a WeakRef was made for in a job of the event loop stays until it ends. */
+const mostKept = 16 * 1024 * 1024
+
+/** The bytes of the objects that were kept in this job. */
+let kept = 0
+
+function mayKeep(bytes: number): boolean {
+  if (kept === 0) setImmediate(() => (kept = 0))
+  kept += bytes
+  return kept <= mostKept
 }
 
 /**
@@ -183,17 +194,6 @@ export function* itemAsSteps(item: Item, object: KubeObject): Generator<void, It
 function encodedAs(item: CachedItem, object: KubeObject, encoded: Encoded): CachedItem {
   const { revision, modified } = item
   return new CachedItem(item, encoded, { revision, modified, labels: object.metadata.labels ?? {} })
-}
-
-/**
- * Whether a client's resourceVersion is one of the current content: of the last stored change or later. Servers present an object
- * with new labels at the revision of the change of these, `item.revision`, which a server that was started later does not know: so
- * any revision is good that the cache has applied, `newest`, unless a restore took it back.
- */
-export function isCurrent(item: CachedItem, resourceVersion: string, newest: number): boolean {
-  const version = Number(resourceVersion)
-  if (version < item.modified) return false
-  return version <= item.revision || (version <= newest && isSameEpoch(version, newest))
 }
 
 /** One change of one object of the watch cache. */

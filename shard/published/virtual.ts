@@ -1,10 +1,11 @@
 import type { Informers } from '../../framework/contract/informer.ts'
+import type { Item } from '../../framework/contract/item.ts'
 import type { SharedCache } from '../../framework/contract/sharedcache.ts'
 import type { ResourceStorage } from '../../framework/contract/storage.ts'
 import { type CrossClusterSource, crossClusterRead } from '../../framework/informers/crossclusterread.ts'
 import { notServed } from '../../framework/meta/errors.ts'
 import type { ClusterName, GroupVersionResource } from '../../framework/meta/object.ts'
-import type { APIBinding, APIExport } from '../../kcp/apis.ts'
+import type { APIBinding, APIExport, BoundAPIResource } from '../../kcp/apis.ts'
 import type { ClusterCachedResource } from '../../kcp/cache.ts'
 import { conditionIs } from '../../kcp/conditions.ts'
 import { resources } from '../../kcp/resources.ts'
@@ -68,6 +69,28 @@ function publishedFor(
   return { cluster, version, storage: shared.storage({ group, version, resource, identity }, '') }
 }
 
+/** The resources with virtual storage that a binding binds, and its export. */
+interface Bound {
+  readonly bound: readonly Pick<BoundAPIResource, 'group' | 'resource'>[]
+  readonly provider: ClusterName
+  readonly name: string
+}
+
+const known = new WeakMap<Item, Bound>()
+
+/** Found once for each state of a binding: all bindings of a logical cluster may have 128 MiB. */
+function virtualIn(item: Item): Bound {
+  const found = known.get(item) ?? boundBy(item.object as APIBinding)
+  known.set(item, found)
+  return found
+}
+
+const boundBy = ({ spec, status }: APIBinding): Bound => ({
+  bound: (status?.boundResources ?? []).filter(isVirtual).map(({ group, resource }) => ({ group, resource })),
+  provider: status?.apiExportClusterName ?? '',
+  name: spec?.reference?.export?.name ?? '',
+})
+
 /** The source of a bound resource with virtual storage. */
 function offerOf(
   informers: Informers,
@@ -75,12 +98,10 @@ function offerOf(
   wanted: GroupVersionResource,
 ): Offer | undefined {
   const { group, resource } = wanted
-  const bindings = informers.for(resources.apiBindings).list(consumer)
-  for (const { spec, status } of bindings.map(({ object }) => object as APIBinding)) {
-    const bound = status?.boundResources?.find(each => each.group === group && each.resource === resource)
-    if (bound === undefined || !isVirtual(bound)) continue
-    const provider = status?.apiExportClusterName ?? ''
-    const found = informers.for(resources.apiExports).get(provider, '', spec?.reference?.export?.name ?? '')
+  for (const item of informers.for(resources.apiBindings).list(consumer)) {
+    const { bound, provider, name } = virtualIn(item)
+    if (!bound.some(each => each.group === group && each.resource === resource)) continue
+    const found = informers.for(resources.apiExports).get(provider, '', name)
     const offered = (found?.object as APIExport | undefined)?.spec?.resources
     const { virtual } = offered?.find(each => each.group === group && each.name === resource)?.storage ?? {}
     if (virtual !== undefined) return { resource: wanted, provider, virtual }

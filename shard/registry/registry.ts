@@ -22,8 +22,9 @@ import {
   storedFormSteps,
 } from '../cache/codec.ts'
 import type { WatchCache } from '../cache/contract.ts'
-import { CachedItem, isCurrent } from '../cache/item.ts'
+import { CachedItem } from '../cache/item.ts'
 import type { ResourceCache } from '../cache/resource.ts'
+import { isCurrent } from '../store/epoch.ts'
 import { CommitTooLarge, type Store, StoreConflict } from '../store/store.ts'
 import { type Part, type ResourceStrategy, withMetadata, withoutPresented } from './strategy.ts'
 

@@ -38,3 +38,20 @@ export const nextEpoch = (revision: number): number => Math.max(revision + leap,
  * false for some of the same epoch, after half a billion commits.
  */
 export const isSameEpoch = (earlier: number, newer: number): boolean => newer - earlier < leap / 2
+
+/** The revisions of the last stored change of an object, and of the last change of what is presented. */
+interface Revisions {
+  readonly modified: number
+  readonly revision: number
+}
+
+/**
+ * Whether a client's resourceVersion is one of the current content: of the last stored change or later. Servers present an object
+ * with new labels at the revision of the change of these, `item.revision`, which a server that was started later does not know: so
+ * any revision is good that the cache has applied, `newest`, unless a restore took it back.
+ */
+export function isCurrent(item: Revisions, resourceVersion: string, newest: number): boolean {
+  const version = Number(resourceVersion)
+  if (version < item.modified) return false
+  return version <= item.revision || (version <= newest && isSameEpoch(version, newest))
+}

@@ -1,7 +1,7 @@
-import { Pace } from '../../framework/async/awaitable.ts'
+import { Pace, pacedMap } from '../../framework/async/awaitable.ts'
 import { actionOf, decisionBy } from '../../framework/contract/authorizer.ts'
 import { contextWith } from '../../framework/contract/context.ts'
-import type { ApiResource, Host, RequestContext } from '../../framework/index.ts'
+import type { ApiResource, Host, Item, RequestContext } from '../../framework/index.ts'
 import type { ResourceRequest } from '../../framework/request/requestinfo.ts'
 import { type APIBinding, exportedResources, type LogicalCluster, resources } from '../../kcp/index.ts'
 import type { VisibleClusters } from './visible.ts'
@@ -26,6 +26,15 @@ interface Place {
 interface Owner {
   readonly cluster: string
   readonly name: string
+}
+
+const providers = new WeakMap<Item, { readonly cluster: string | undefined }>()
+
+/** The provider of a binding. Found once for each of its states: all bindings of a logical cluster may have 128 MiB. */
+function providerOf(item: Item): string | undefined {
+  const known = providers.get(item) ?? { cluster: (item.object as APIBinding).status?.apiExportClusterName }
+  providers.set(item, known)
+  return known.cluster
 }
 
 /** Decides which objects a request may read. */
@@ -70,14 +79,11 @@ export class Units {
    * The logical clusters whose permissions decide about the units of one: its own, that of its Workspace, and the providers of its
    * APIs.
    */
-  decidedIn(cluster: string): readonly string[] {
+  async decidedIn(cluster: string): Promise<readonly string[]> {
     const owner = this.#ownerOf(cluster)
     const bindings = this.#host.informers.for(resources.apiBindings).list(cluster)
-    return [
-      cluster,
-      ...(owner === undefined ? [] : [owner.cluster]),
-      ...bindings.flatMap(({ object }) => (object as APIBinding).status?.apiExportClusterName ?? []),
-    ]
+    const providers = await pacedMap(bindings, providerOf)
+    return [...new Set([cluster, ...(owner === undefined ? [] : [owner.cluster]), ...providers])]
   }
 
   /** The namespaces that the user may read, or ''; none where the user may not read. */

@@ -159,7 +159,7 @@ class QueryWatch {
       return String(await newestRevision(anywhere, this.#ctx, { cluster: '-', ...least }))
     }
     const all = host.informers.for(resources.logicalClusters).list()
-    const places = cluster === '*' ? all.map(({ key }) => key.cluster) : units.decidedIn(cluster)
+    const places = cluster === '*' ? all.map(({ key }) => key.cluster) : await units.decidedIn(cluster)
     const isChanged =
       changes.hasChanged(places, Number(resourceVersion)) ||
       clusters.hasChangedSince(cluster, Number(resourceVersion))
@@ -241,7 +241,8 @@ class QueryWatch {
     for (const gone of before.values())
       events.push({ type: 'DELETED', item: atRevision(gone, this.#position) })
     this.#hold(sent.size - count)
-    const { decidedIn } = this.#places.get(cluster) ?? { decidedIn: this.#watching.units.decidedIn(cluster) }
+    const known = this.#places.get(cluster)?.decidedIn
+    const decidedIn = known ?? (await this.#watching.units.decidedIn(cluster))
     if (units.length > 0) this.#places.set(cluster, { units, sent, decidedIn })
     else this.#places.delete(cluster)
     return events

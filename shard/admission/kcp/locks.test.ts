@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { itemOf } from '../../../framework/contract/item.ts'
 import { resourceBindingsAnnotation } from '../../../kcp/annotations.ts'
 import type { LogicalCluster } from '../../../kcp/core.ts'
-import { holderOf, withLocks } from './metadata.ts'
+import { holderOf } from '../../bindings/holders.ts'
+import { withLocks } from './metadata.ts'
 
 const binding = (name: string, resource: string) => ({
   apiVersion: 'apis.kcp.io/v1alpha2',

@@ -23,11 +23,12 @@ import {
   logicalClusterAdmin,
   workspaceBootstrapper,
 } from '../../../kcp/users.ts'
+import { type Holder, holderOf } from '../../bindings/holders.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import type { ClusterDirectory } from '../../tenancy/directory.ts'
 import type { RegistryPlugin } from '../chain.ts'
 import { refused } from '../refusal.ts'
-import { type Holder, holderOf, mirrorLogicalCluster, withLocks, withSystemAnnotations } from './metadata.ts'
+import { mirrorLogicalCluster, withLocks, withSystemAnnotations } from './metadata.ts'
 
 const logicalClusters = 'logicalclusters.core.kcp.io'
 

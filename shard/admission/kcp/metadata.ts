@@ -1,17 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Item } from '../../../framework/contract/item.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import {
   ownerAnnotation,
   resourceBindingsAnnotation,
   terminatorsFinalizer,
 } from '../../../kcp/annotations.ts'
-import type { APIBinding } from '../../../kcp/apis.ts'
 import type { LogicalCluster } from '../../../kcp/core.ts'
 import { initializerLabel, phaseLabel, terminatorLabel } from '../../../kcp/labels.ts'
 import type { Workspace } from '../../../kcp/tenancy.ts'
-import { resourceName } from '../../bindings/namingconflicts.ts'
-import { objectOnce } from '../../cache/item.ts'
+import type { Holder } from '../../bindings/holders.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import { readOwner } from '../../tenancy/owner.ts'
 
@@ -35,26 +32,6 @@ function withTerminatorsFinalizer<T extends KubeObject>(object: T, wanted: boole
   if (finalizers.includes(terminatorsFinalizer) === wanted) return object
   const others = finalizers.filter(each => each !== terminatorsFinalizer)
   return withMetadata(object, { finalizers: wanted ? [...others, terminatorsFinalizer] : others }) as T
-}
-
-/** A binding, and the names of its resources. */
-export interface Holder {
-  readonly name: string
-  readonly resources: readonly string[]
-}
-
-export const holderIn = ({ metadata, status }: APIBinding): Holder => ({
-  name: metadata.name ?? '',
-  resources: (status?.boundResources ?? []).map(resourceName),
-})
-
-const holders = new WeakMap<Item, Holder>()
-
-/** Of a stored binding. Computed once for each of its states: all bindings of a logical cluster may have 128 MiB. */
-export function holderOf(item: Item): Holder {
-  const known = holders.get(item) ?? holderIn(objectOnce(item))
-  holders.set(item, known)
-  return known
 }
 
 /** Sets the annotation with the owner of each bound resource, from the bindings of the logical cluster. */

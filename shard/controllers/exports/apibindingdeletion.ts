@@ -1,3 +1,4 @@
+import { pacedMap } from '../../../framework/async/awaitable.ts'
 import type { ResourceRef } from '../../../framework/contract/backend.ts'
 import type { ClusterName } from '../../../framework/meta/object.ts'
 import { bindingFinalizer } from '../../../kcp/annotations.ts'
@@ -7,7 +8,7 @@ import type { PathReference } from '../../../kcp/references.ts'
 import { resources } from '../../../kcp/resources.ts'
 import { isVirtual } from '../../apis/served.ts'
 import { isBeingDeleted, type Stored } from '../../bindings/content.ts'
-import { objectOnce } from '../../cache/item.ts'
+import { holderOf } from '../../bindings/holders.ts'
 import { isIdentity } from '../../cache/segments.ts'
 import { clusterScoped, updateObject, updateStatus, withoutFinalizer } from '../client.ts'
 import { type Controller, createController, keyOf, parseKey } from '../controller.ts'
@@ -31,10 +32,8 @@ export function apiBindingDeletionController(deps: KcpControllerDeps): Controlle
     const binding = bindings.get(cluster, '', name)?.object as APIBinding | undefined
     if (binding?.metadata.deletionTimestamp === undefined) return undefined
     if (!binding.metadata.finalizers?.includes(bindingFinalizer)) return undefined
-    const others = bindings
-      .list(cluster)
-      .filter(item => item.key.name !== name && !isBeingDeleted(item))
-      .flatMap(item => (objectOnce(item) as APIBinding).spec?.reference?.export ?? [])
+    const left = bindings.list(cluster).filter(item => item.key.name !== name && !isBeingDeleted(item))
+    const others = await pacedMap(left, item => holderOf(item).exported)
     const own = (binding.status?.boundResources ?? []).filter(
       bound => !isVirtual(bound) && !isAdopted(deps, cluster, bound, others),
     )

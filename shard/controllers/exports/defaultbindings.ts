@@ -8,6 +8,7 @@ import type { LogicalCluster } from '../../../kcp/core.ts'
 import { exportHash, exportLabel } from '../../../kcp/labels.ts'
 import { defaultBindingName } from '../../../kcp/names.ts'
 import { resources } from '../../../kcp/resources.ts'
+import { type Holder, holderOf } from '../../bindings/holders.ts'
 import { creationOf } from '../../manifests/apply.ts'
 import type { Manifest } from '../../manifests/manifest.ts'
 import type { StoreChange } from '../../store/store.ts'
@@ -148,11 +149,9 @@ const bindingsOf = ({ cluster, type: { spec = {} } }: LocatedType): readonly Def
 function bindingTo({ deps, cluster }: Binder, { path, name }: DefaultBinding): APIBinding | undefined {
   const bindings = deps.informers.for(resources.apiBindings)
   const own = bindings.get(cluster, '', defaultBindingName(cluster, path, name))?.object
-  const isTo = ({ spec }: APIBinding): boolean =>
-    spec?.reference?.export?.name === name && spec.reference.export.path === path
-  return (own ?? bindings.list(cluster).find(({ object }) => isTo(object as APIBinding))?.object) as
-    | APIBinding
-    | undefined
+  const isTo = ({ exported }: Holder): boolean => exported?.name === name && exported.path === path
+  const found = own ?? bindings.list(cluster).find(item => isTo(holderOf(item)))?.object
+  return found as APIBinding | undefined
 }
 
 interface LocatedExport {

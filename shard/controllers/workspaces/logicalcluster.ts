@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { pacedMap } from '../../../framework/async/awaitable.ts'
 import type { ItemEvent } from '../../../framework/contract/item.ts'
 import type { ClusterName, ObjectKey } from '../../../framework/meta/object.ts'
 import { inactiveAnnotation, isCopy } from '../../../kcp/annotations.ts'
@@ -14,8 +15,9 @@ import type { LogicalCluster } from '../../../kcp/core.ts'
 import { logicalClusterName } from '../../../kcp/logicalclusters.ts'
 import { resources } from '../../../kcp/resources.ts'
 import { derived } from '../../admission/kcp/logicalcluster.ts'
-import { type Holder, holderIn, holderOf, withLocks } from '../../admission/kcp/metadata.ts'
+import { withLocks } from '../../admission/kcp/metadata.ts'
 import { isBeingDeleted, replacementOf, type Stored } from '../../bindings/content.ts'
+import { type Holder, holderIn, holderOf } from '../../bindings/holders.ts'
 import { storedResourceOf } from '../../manifests/apply.ts'
 import { clusterScoped, updateObject, updateStatus } from '../client.ts'
 import { type Controller, createController } from '../controller.ts'
@@ -103,6 +105,8 @@ async function advance(
   current: LogicalCluster,
 ): Promise<Findings> {
   const waiting = waitingForControllers(deps, current)
+  // All bindings of a logical cluster take a second to decode: later steps, of this controller and of admission, find what they need.
+  await pacedMap(deps.informers.for(resources.apiBindings).list(cluster), holderOf)
   if (current.status?.phase === 'Initializing') return initialize(deps, cluster, current, waiting)
   await deps.content.add(missingAdmin(deps, cluster, current))
   return { maintained: await maintainBindings(deps, cluster, current), waiting }
