@@ -1,10 +1,10 @@
 import { Pace } from '../../framework/async/awaitable.ts'
 import { initialEventsEnd } from '../../framework/contract/item.ts'
-import { type JsonSpan, memberOf } from '../../framework/json/members.ts'
+import { elementsIn, type JsonSpan, memberOf } from '../../framework/json/members.ts'
 import type { StatusError } from '../../framework/meta/errors.ts'
 import { metadataIn } from '../../remote/reading/item.ts'
 import { mostOfElement, Unfinished } from '../../remote/reading/unfinished.ts'
-import type { QueryColumn } from './columns.ts'
+import { type QueryColumn, unchanged } from './columns.ts'
 
 /** One event of a watch in JSON: a line without its end. */
 export interface Frame {
@@ -13,6 +13,7 @@ export interface Frame {
 }
 
 const newline = 0x0a
+const comma = Buffer.from(',')
 
 /** The events of a response, as they arrive: those that one piece of it completes. Throws `ResponseTooLarge`. */
 export async function* framesOf(body: AsyncIterable<Buffer>): AsyncGenerator<readonly Frame[], void> {
@@ -86,6 +87,7 @@ export const errorLine = ({ status }: StatusError): Buffer =>
   Buffer.from(`${JSON.stringify({ type: 'ERROR', object: status })}\n`)
 
 const columnsKey = Buffer.from('"columnDefinitions"')
+const rowsKey = Buffer.from('"rows"')
 
 const columnsAt = (line: Buffer): JsonSpan | undefined => memberOf(line, objectAt(line), columnsKey)
 
@@ -96,6 +98,18 @@ export function columnsIn({ line }: Frame): readonly QueryColumn[] | undefined {
   return (
     (JSON.parse(line.toString('utf8', span.value, span.to)) as readonly QueryColumn[] | null) ?? undefined
   )
+}
+
+/** The event of a Table with its rows converted. */
+export function withRows({ type, line }: Frame, converted: (row: Buffer) => Buffer): Frame {
+  const span = memberOf(line, objectAt(line), rowsKey)
+  if (converted === unchanged || span === undefined) return { type, line }
+  const rows = [...elementsIn(line, span.value + 1)].map(({ from, to }) => converted(line.subarray(from, to)))
+  const parts = rows.flatMap((row, i) => (i === 0 ? [row] : [comma, row]))
+  return {
+    type,
+    line: Buffer.concat([line.subarray(0, span.value + 1), ...parts, line.subarray(span.to - 1)]),
+  }
 }
 
 /** The event of a Table with these columns, as JSON; undefined: with none. */

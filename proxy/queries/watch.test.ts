@@ -10,6 +10,11 @@ const configMaps = '/api/v1/configmaps'
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'
 const endOf = ({ metadata }: KubeObject): unknown => metadata.annotations?.['k8s.io/initial-events-end']
 
+interface Table {
+  readonly columnDefinitions: readonly { readonly name: string }[] | null
+  readonly rows: readonly { readonly cells: readonly unknown[] }[]
+}
+
 describe('a watch of a query of two shards', () => {
   let shards: TwoShards
   let ending: AbortController
@@ -116,7 +121,7 @@ describe('a watch of a query of two shards', () => {
     }
   })
 
-  it('has the columns of the shard where they differ from those before', async () => {
+  it('has the columns of all shards, which are sent again only when a shard adds some', async () => {
     const at = '/apis/example.com/v1/things'
     const withColumn = (name: string): KubeObject => {
       const definition = crd('example.com', 'things', { color: { type: 'string' } }) as never as {
@@ -136,11 +141,23 @@ describe('a watch of a query of two shards', () => {
     await watch.until(events => events.length === 3)
     await shards.alpha.cluster('one', thing('d', { color: 'pink' }))
     const events = await watch.until(found => found.length === 4)
-    const columns = events.map(({ object }) => {
-      const { columnDefinitions } = object as never as { columnDefinitions: { name: string }[] | null }
-      return columnDefinitions?.[1]?.name
-    })
-    assert.deepEqual(columns, ['Color', 'Paint', undefined, 'Color'])
+    const tables = events.map(({ object }) => object as never as Table)
+    const own = (values: readonly unknown[] = []): readonly unknown[] =>
+      values.filter(value => ['Color', 'Paint', 'red', 'blue', 'green', 'pink'].includes(String(value)))
+    assert.deepEqual(
+      tables.map(({ columnDefinitions: columns }) => own(columns?.map(({ name }) => name))),
+      [['Color'], ['Color', 'Paint'], [], []],
+    )
+    const [, second, third, fourth] = tables
+    const places = ['Color', 'Paint'].map(
+      wanted => second?.columnDefinitions?.findIndex(({ name }) => name === wanted) ?? -1,
+    )
+    const cells = [second, third, fourth].map(table => places.map(place => table?.rows[0]?.cells[place]))
+    assert.deepEqual(cells, [
+      [null, 'blue'],
+      [null, 'green'],
+      ['pink', null],
+    ])
   })
 
   it('ends when a shard ends its watch, so that the client watches both again', async () => {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pacedMap } from '../../framework/async/awaitable.ts'
 import { ResponseTooLarge } from '../../framework/net/failure.ts'
 import { isTrue } from '../../framework/request/requestinfo.ts'
+import { JoinedColumns } from './columns.ts'
 import {
   bookmarkAt,
   columnsIn,
@@ -11,6 +12,7 @@ import {
   isEndOfInitialEvents,
   versionOf,
   withColumns,
+  withRows,
 } from './frames.ts'
 import { Merged } from './merged.ts'
 import { askAll, type ShardPart } from './part.ts'
@@ -63,8 +65,7 @@ class MergedWatch {
   /** The shards whose initial events are not complete. */
   readonly #initial = new Set<number>()
   readonly #merged = new Merged<number, readonly Frame[]>()
-  /** The columns of each shard as JSON; equal ones are one text. */
-  readonly #columns = new Map<number, string>()
+  readonly #columns = new JoinedColumns()
   #sentColumns = ''
   readonly #sendsInitialEvents: boolean
   readonly #wantsBookmarks: boolean
@@ -145,21 +146,17 @@ class MergedWatch {
     return this.#watch.isTable ? this.#row(index, { ...frame, line }) : line
   }
 
-  /** A Table has the columns of its shard where the event before had others. */
+  /** A Table has the columns of all shards where those are others than before, and a cell for each: they can be large. */
   #row(index: number, frame: Frame): Buffer {
-    const sent = columnsIn(frame)
-    if (sent !== undefined) this.#columns.set(index, this.#shared(JSON.stringify(sent)))
-    const own = this.#columns.get(index)
-    if (own === undefined) return frame.line
-    const isKnown = own === this.#sentColumns
-    this.#sentColumns = own
-    return withColumns(frame, isKnown ? undefined : own)
-  }
-
-  /** The text of a shard that has the same: comparing them is then comparing references. */
-  #shared(text: string): string {
-    for (const known of this.#columns.values()) if (known === text) return known
-    return text
+    const own = columnsIn(frame)
+    if (own !== undefined) this.#columns.add(index, own)
+    const converted = this.#columns.rowsOf(index)
+    if (converted === undefined) return frame.line
+    const { text } = this.#columns
+    const isKnown = text === this.#sentColumns
+    this.#sentColumns = text
+    const isBookmark = frame.type === 'BOOKMARK'
+    return withColumns(isBookmark ? frame : withRows(frame, converted), isKnown ? undefined : text)
   }
 }
 
