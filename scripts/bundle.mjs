@@ -91,6 +91,7 @@ const connectionsOnly = {
     onLoad({ filter: /undici\/index\.js$/ }, ({ path }) => ({
       contents: `
         exports.Agent = require('./lib/dispatcher/agent')
+        exports.buildConnector = require('./lib/core/connect')
         Object.assign(require('./lib/dispatcher/dispatcher').prototype, require('./lib/api'))`,
       resolveDir: dirname(path),
     }))

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
@@ -139,6 +140,23 @@ describe('the outgoing HTTP client', () => {
         [],
       )
     }
+  })
+
+  it('opens no connections for requests that were aborted', async () => {
+    const aborting = new AbortController()
+    let asked = 0
+    answer = ({ url }, response) => {
+      asked++
+      if (url === '/last') response.end('[]')
+      if (asked === 20) aborting.abort(new Error('left'))
+    }
+    const { signal } = aborting
+    const all = Array.from({ length: 20 }, () => client.request({ origin, path: '/', signal }))
+    await Promise.allSettled(all)
+    await Promise.all([...sockets].map(socket => socket.destroyed || once(socket, 'close')))
+    for (let i = 0; i < 3; i++) await fetchText(client, { origin, path: '/last' }, limits)
+    assert.equal(asked, 23)
+    assert.ok(sockets.size <= 23, `${sockets.size} connections`)
   })
 
   it('connects to addresses that the policy allows only', async () => {

@@ -2,10 +2,10 @@ import { constants } from 'node:crypto'
 import type { LookupFunction } from 'node:net'
 import type { Readable } from 'node:stream'
 import { type ConnectionOptions, createSecureContext, DEFAULT_CIPHERS } from 'node:tls'
-import type { Agent, Dispatcher } from 'undici'
+import type { Agent, buildConnector, Dispatcher } from 'undici'
 import { unlessAborted } from '../async/awaitable.ts'
 import { waitOutside } from '../async/turn.ts'
-import { badGateway, failureOf, isStaleConnection } from './failure.ts'
+import { badGateway, closing, failureOf, isStaleConnection } from './failure.ts'
 import type { HeaderMap } from './headers.ts'
 import { lookupOnce } from './lookups.ts'
 
@@ -151,14 +151,15 @@ class UndiciClient implements HttpClient {
 
 async function open(options: HttpClientOptions): Promise<Agent> {
   const { tls, socketPath, lookup = lookupOnce(), keepAlive, connections } = options
-  const { Agent } = await import('undici')
+  const { Agent, buildConnector } = await import('undici')
+  const connect = buildConnector({
+    ...(tls === undefined ? handshakes : withContext(tls)),
+    ...(socketPath !== undefined && { socketPath }),
+    lookup,
+    timeout: options.connectTimeout ?? 10_000,
+  })
   return new Agent({
-    connect: {
-      ...(tls === undefined ? handshakes : withContext(tls)),
-      ...(socketPath !== undefined && { socketPath }),
-      lookup,
-      timeout: options.connectTimeout ?? 10_000,
-    },
+    connect: withoutReconnecting(connect),
     ...(options.mostHead !== undefined && { maxHeaderSize: options.mostHead }),
     headersTimeout: options.headersTimeout ?? 30_000,
     bodyTimeout: options.bodyTimeout ?? 0,
@@ -167,6 +168,26 @@ async function open(options: HttpClientOptions): Promise<Agent> {
     ...(connections !== undefined && { connections }),
   })
 }
+
+/**
+ * Sockets whose requests are not sent again when they are aborted. undici closes the connection of an aborted request with an error
+ * after which it sends the requests behind it again, and does not find out that there are none before it has opened a new connection
+ * (`onHttpSocketClose` in `lib/dispatcher/client-h1.js`). Connections here have one request at a time.
+ */
+const withoutReconnecting =
+  (connect: buildConnector.connector): buildConnector.connector =>
+  (options, done) =>
+    connect(options, (...[error, socket]) => {
+      if (socket === null || error !== null) return done(error as Error, null)
+      const { destroy } = socket
+      socket.destroy = reason => destroy.call(socket, isAbort(reason) ? aborted : reason)
+      done(null, socket)
+    })
+
+const aborted = closing('aborted')
+
+const isAbort = (reason: (Error & { readonly code?: string }) | undefined): boolean =>
+  reason?.code === 'UND_ERR_INFO' && reason.message === 'aborted'
 
 /** Bytes and milliseconds. */
 export interface ReadLimits {

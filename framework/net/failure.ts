@@ -140,3 +140,7 @@ export function failureOf(error: unknown): StatusError {
 /** The server may close a kept connection while it is used again: the request was not processed. */
 export const isStaleConnection = (error: unknown): boolean =>
   ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(textCode(error))
+
+/** An error with which connections are closed. It has no stack, because streams read that of each error, which takes a while to make. */
+export const closing = (message: string): Error =>
+  Object.assign(new Error(message), { stack: `Error: ${message}` })

@@ -1,11 +1,12 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
+import { turn } from '../async/turn.ts'
 import type { ClientSide } from '../contract/upstream.ts'
 import { badRequest, type StatusError } from '../meta/errors.ts'
 import type { HttpRequest } from '../request/incoming.ts'
 import { decodeSegment } from '../request/segments.ts'
-import { failureOf, isStaleConnection, tookTooLong } from './failure.ts'
+import { closing, failureOf, isStaleConnection, tookTooLong } from './failure.ts'
 import { forwardedBody } from './forwardedbody.ts'
 import type { HeaderMap } from './headers.ts'
 import { JoinedWrites } from './joinedwrites.ts'
@@ -138,7 +139,7 @@ class Relay implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    if (this.#isOver) controller.abort(new Error('the client is gone'))
+    if (this.#isOver) controller.abort(clientGone)
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
@@ -185,7 +186,13 @@ class Relay implements Dispatcher.DispatchHandler {
       this.#body.end()
       this.#finish()
     } else this.#fail(answer)
-    this.#controller?.abort(new Error('the client is gone'))
+    this.#abortLater()
+  }
+
+  /** A connection with a thousand requests may close. */
+  #abortLater(): void {
+    const controller = this.#controller
+    if (controller !== undefined) void turn().then(() => controller.abort(clientGone))
   }
 
   #fail(failure: StatusError): void {
@@ -209,6 +216,8 @@ class Relay implements Dispatcher.DispatchHandler {
 }
 
 const newline = 10
+
+const clientGone = closing('the client is gone')
 
 function hasBody(request: HttpRequest): boolean {
   const length = request.headers['content-length']
