@@ -15,7 +15,7 @@ import {
   viewDecision,
 } from '../../../framework/index.ts'
 import { internalError } from '../../../framework/meta/errors.ts'
-import { anonymous } from '../../../framework/request/user.ts'
+import { anonymous, systemMasters } from '../../../framework/request/user.ts'
 import { coreGroup, type LogicalCluster, warrantKey } from '../../../kcp/index.ts'
 
 import type { Clusters } from './clusters.ts'
@@ -148,11 +148,20 @@ export function contentUser(entry: Entry, { user, cluster, params }: Context): U
   return { ...user, groups: [`system:kcp:${entry.stage.role}:${params.identifier}`, ...user.groups] }
 }
 
-/** Without warrants, which were for the request that created the workspace. */
+/** Groups with permissions in all logical clusters. */
+const isAdministrators = (group: string): boolean =>
+  group === systemMasters || group.startsWith('system:kcp:')
+
+/**
+ * Without warrants, which were for the request that created the workspace, and without the groups of administrators: the
+ * owner of the type chooses the controllers, and is another tenant. In the workspace, the owner has its ClusterRoleBinding
+ * `workspace-admin`. kcp keeps the groups.
+ */
 function ownerOf(object: LogicalCluster | undefined): UserInfo | undefined {
   const createdBy = object?.spec?.createdBy
   if (createdBy === undefined) return undefined
   const { username: name, uid, groups = [], extra = {} } = createdBy
   const { [warrantKey]: _, ...kept } = extra
-  return { name, groups, extra: kept, ...(uid === undefined ? {} : { uid }) }
+  const own = groups.filter(group => !isAdministrators(group))
+  return { name, groups: own, extra: kept, ...(uid === undefined ? {} : { uid }) }
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { KubeObject } from '../../../../framework/index.ts'
 import { eventually } from '../../../support/oriel.ts'
 import { configAt, watch } from '../../../support/watcher.ts'
 import {
@@ -7,8 +8,10 @@ import {
   gone,
   here,
   isReady,
+  judged,
   make,
   org,
+  post,
   remove,
   type Types,
   tenancy,
@@ -17,6 +20,22 @@ import {
   waitsFor,
   workspace,
 } from './scene.ts'
+
+const namespace = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+
+const secretExport: KubeObject = {
+  apiVersion: 'apis.kcp.io/v1alpha2',
+  kind: 'APIExport',
+  metadata: { name: 'secret' },
+  spec: {},
+}
+
+const secretBinding: KubeObject = {
+  apiVersion: 'apis.kcp.io/v1alpha2',
+  kind: 'APIBinding',
+  metadata: { name: 'secret' },
+  spec: { reference: { export: { path: 'root:private', name: 'secret' } } },
+}
 
 export const howTheyLive = (scene: Types): void => {
   it('stay when their type is deleted, and can be deleted', async () => {
@@ -41,6 +60,29 @@ export const howTheyLive = (scene: Types): void => {
       await remove(scene, `${org}/workspaces/${name}`)
       await gone(scene, name)
     }
+  })
+
+  it('give their initializers no permissions that the creator has as an administrator of kcp', async () => {
+    await define(scene, 'curious', { extend: universal, initializer: true })
+    await make(scene, workspace('watched', here('curious')))
+    const { spec } = await get(scene, 'watched', waitsFor(scene, 'curious'))
+    const exports = `/clusters/${spec.cluster}/apis/apis.kcp.io/v1alpha2/apiexports`
+    await make(scene, workspace('private'), `/clusters/root${tenancy}`, scene.master)
+    await get(scene, 'private', isReady, `/clusters/root${tenancy}`)
+    const exported = await post(
+      scene.master,
+      exports.replace(`${spec.cluster}`, 'root:private'),
+      secretExport,
+    )
+    assert.equal(exported.status, 201, exported.text)
+
+    const content = `/services/initializingworkspaces/${scene.tenant.cluster}:curious/clusters/${spec.cluster}`
+    const made = await post(scene.master, `${content}/api/v1/namespaces`, namespace('made'))
+    assert.equal(made.status, 201, made.text)
+    const bound = await post(scene.master, `${content}/apis/apis.kcp.io/v1alpha2/apibindings`, secretBinding)
+    assert.equal(bound.status, judged ? 201 : 403, bound.text)
+    await remove(scene, `${org}/workspaces/watched`)
+    await gone(scene, 'watched')
   })
 
   it('can be deleted while they are initialized', async () => {
