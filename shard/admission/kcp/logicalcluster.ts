@@ -55,7 +55,7 @@ const systemAnnotations: readonly string[] = [
   movedAnnotation,
 ]
 
-/** Phases in the order of the lifecycle. */
+/** Phases in the order of the lifecycle. Only the server sets those after Ready. */
 const phases: readonly LogicalClusterPhase[] = [
   'Scheduling',
   'Initializing',
@@ -194,7 +194,8 @@ function initializerProblem(next: LogicalCluster, old: LogicalCluster): string |
 function transitionProblem(next: LogicalCluster, old: LogicalCluster): string | undefined {
   const [from, to] = [old.status?.phase ?? 'Scheduling', next.status?.phase ?? 'Scheduling']
   const backward = phases.indexOf(to) < phases.indexOf(from) && !(from === 'Inactive' && to === 'Ready')
-  if (backward) return `cannot transition from "${from}" to "${to}"`
+  const reserved = to !== from && phases.indexOf(to) > phases.indexOf('Ready')
+  if (backward || reserved) return `cannot transition from "${from}" to "${to}"`
   const marked = (o: LogicalCluster): boolean => o.metadata.annotations?.[inactiveAnnotation] === 'true'
   return marked(next) && !marked(old) && to !== 'Ready'
     ? `LogicalCluster can only be marked inactive in phase "Ready", but is in phase "${to}"`

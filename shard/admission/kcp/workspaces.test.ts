@@ -181,6 +181,13 @@ describe('admission of logical clusters', () => {
       change(object => ({ ...object, status: { ...object.status, phase: 'Scheduling' } }), 'status'),
       about('cannot transition from "Ready" to "Scheduling"'),
     ))
+  it('refuses phases that only the server sets', async () => {
+    for (const phase of ['Inactive', 'Terminating', 'Deleting'] as const)
+      await assert.rejects(
+        change(object => ({ ...object, status: { ...object.status, phase } }), 'status'),
+        about(`cannot transition from "Ready" to "${phase}"`),
+      )
+  })
   it('refuses changes of annotations of the system', async () => {
     const kept = await change(object => ({
       ...object,
