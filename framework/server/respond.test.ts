@@ -30,6 +30,20 @@ class Bottomless extends Counting {
   }
 }
 
+/** A connection of a client that reads when it is asked to. */
+class Waiting extends Counting {
+  #done: (() => void) | undefined
+  #reads = false
+  override accepted(done: () => void): void {
+    if (this.#reads) done()
+    else this.#done = done
+  }
+  readAll(): void {
+    this.#reads = true
+    this.#done?.()
+  }
+}
+
 async function* chunks(count: number): AsyncGenerator<Buffer, void> {
   for (let i = 0; i < count; i++) yield chunk
 }
@@ -115,4 +129,25 @@ describe('respond', () => {
     assert.ok(socket.taken > body.length && socket.taken < body.length + kibibyte, String(socket.taken))
     assert.ok(response.writableEnded)
   })
+
+  for (const [what, flush, isWhole] of [
+    ['sends the event of a watch to its end', true, true],
+    ['cuts off a list', false, false],
+  ] as const)
+    it(`${what} when the server stops`, async () => {
+      const socket = new Waiting()
+      const response = new ServerResponse(new IncomingMessage(socket))
+      response.assignSocket(socket)
+      socket.on('drain', () => response.emit('drain'))
+      const answer = { status: 200, contentType: 'application/json', body: largeChunks(1), flush }
+      const lifetime = createLifetime(60_000)
+      const done = respond(response, { answer, headers: {}, isHead: false }, lifetime)
+      await new Promise(setImmediate)
+      assert.ok(socket.taken > 0)
+      lifetime.end('shutdown')
+      socket.readAll()
+      await done
+      assert.equal(response.writableEnded, isWhole)
+      assert.equal(socket.taken >= 16 * chunk.length, isWhole)
+    })
 })

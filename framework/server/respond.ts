@@ -139,10 +139,10 @@ async function writeStream(response: ServerResponse, reply: Reply, lifetime: Lif
     const early = await firstOf(chunks)
     if (!response.headersSent && !response.destroyed) begin(response, reply)
     await pump(response, { ...reply, chunks, early }, lifetime)
-    finish(response, lifetime)
+    finish(response, reply, lifetime)
   } catch (error) {
     if (!response.headersSent) throw error
-    if (lifetime.endsWell()) response.end()
+    if (endsWell(reply, lifetime)) response.end()
     else cutOff(response)
   } finally {
     leave()
@@ -210,9 +210,13 @@ class Sending {
     if (isFull || this.#written >= slice) return this.#wait(isFull)
   }
 
-  /** A batch has the length of the largest object at least: TLS would keep an encrypted copy of what is written. */
+  /**
+   * A batch has the length of the largest object at least: TLS would keep an encrypted copy of what is written. The event
+   * of a watch that ends well is sent to its end.
+   */
   async #parts(chunk: Buffer): Promise<void> {
-    for (let at = 0; at < chunk.length && this.goesOn; at += slice)
+    const goesOn = () => this.goesOn || (endsWell(this.#reply, this.#lifetime) && !this.#response.destroyed)
+    for (let at = 0; at < chunk.length && goesOn(); at += slice)
       await this.send(chunk.subarray(at, at + slice))
   }
 
@@ -224,10 +228,14 @@ class Sending {
   }
 }
 
-function finish(response: ServerResponse, lifetime: Lifetime): void {
-  if (lifetime.ended !== undefined && !lifetime.endsWell()) cutOff(response)
+function finish(response: ServerResponse, reply: Reply, lifetime: Lifetime): void {
+  if (lifetime.ended !== undefined && !endsWell(reply, lifetime)) cutOff(response)
   else response.end()
 }
+
+/** Whether what was sent is complete: the events of a watch are, and a part of a list or document is not. */
+const endsWell = ({ answer }: Reply, lifetime: Lifetime): boolean =>
+  answer.flush === true && lifetime.endsWell()
 
 /** HTTP/2 needs an error, from which Node makes the error code of a broken stream. */
 function cutOff(response: ServerResponse): void {
