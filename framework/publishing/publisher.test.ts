@@ -6,6 +6,7 @@ import { defineVirtualWorkspace, type UrlPublisher } from '../contract/workspace
 import { createInformers } from '../informers/informers.ts'
 import type { KubeObject } from '../meta/object.ts'
 import { onlyUrl, publishUrls } from './publisher.ts'
+import { urlsInStatus } from './urlsinstatus.ts'
 
 const widgets = { group: 'example.com', version: 'v1', resource: 'widgets' }
 const options = { dryRun: false, fieldManager: 'test' }
@@ -59,6 +60,16 @@ const crew = defineVirtualWorkspace('crew', '/services/crew/:crew', () => ({
   publisher: publisherBy('crew'),
 }))
 
+/** Publishes in a member of the status of its own. */
+const side = (name: string) =>
+  defineVirtualWorkspace(name, `/services/${name}/:side`, () => ({
+    apis: () => undefined,
+    publisher: urlsInStatus(widgets, name, ({ metadata }) =>
+      metadata.labels?.[name] === undefined ? undefined : { side: metadata.labels[name] },
+    ),
+  }))
+const sides = [side('north'), side('south')]
+
 describe('publishing URLs', () => {
   let shard: TinyShard
   let stop: AbortController
@@ -85,7 +96,7 @@ describe('publishing URLs', () => {
     const informers = createInformers(shard, silent, stop.signal)
     const host = { backend: shard, informers, log: silent }
     const viewUrls = { ...onlyUrl('https://views.example/base/'), own: 'https://shard.example', isSelected }
-    const workspaces = [team(host), crew(host), alone(host), linked(host)]
+    const workspaces = [team(host), crew(host), alone(host), linked(host), ...sides.map(of => of(host))]
     publishing = publishUrls({ workspaces, ...host, viewUrls, signal: stop.signal })
   })
   afterEach(async () => {
@@ -109,6 +120,24 @@ describe('publishing URLs', () => {
     await create('bad', { team: '..' })
     await create('good', { team: 'green' })
     assert.deepEqual(await published('good'), ['https://views.example/base/services/team/green'])
+  })
+
+  const sidesOf = async (name: string): Promise<readonly string[]> => {
+    for (;;) {
+      const { status } = (await shard.storage(widgets).get(ctx(), key(name))).object
+      if (status) return Object.keys(status).sort()
+      await new Promise(setImmediate)
+    }
+  }
+
+  it('writes the URLs of all views of an object in one update', async () => {
+    await create('a', { north: 'arctic', south: 'antarctic' })
+    assert.deepEqual(await sidesOf('a'), ['north', 'south'])
+  })
+
+  it('writes the URL of a view when another one has none for the object', async () => {
+    await create('half', { north: '..', south: 'antarctic' })
+    assert.deepEqual(await sidesOf('half'), ['south'])
   })
 
   it('does not add the URL of a shard that the selector of the object does not match', async () => {

@@ -39,17 +39,31 @@ export interface Publishing {
 
 /** Keeps the URLs of all views in the status of the objects that list them. Resolves after `signal` aborts. */
 export async function publishUrls(publishing: Publishing): Promise<void> {
-  await Promise.all(
-    publishing.workspaces.map(async workspace => {
-      const { publisher } = workspace
-      if (publisher !== undefined) await keepPublished(publishing, { workspace, publisher })
-    }),
-  )
+  await Promise.all(kindsOf(publishing.workspaces).map(kind => keepPublished(publishing, kind)))
 }
 
 interface Publisher {
   readonly workspace: VirtualWorkspace
   readonly publisher: UrlPublisher
+}
+
+/** The views that list their URLs in objects of one kind. */
+interface Kind {
+  readonly objects: ResourceRef
+  readonly publishers: readonly Publisher[]
+}
+
+function kindsOf(workspaces: readonly VirtualWorkspace[]): readonly Kind[] {
+  const kinds = new Map<string, Kind>()
+  for (const workspace of workspaces) {
+    const { publisher } = workspace
+    if (publisher === undefined) continue
+    const { objects } = publisher
+    const id = [objects.group, objects.version, objects.resource].join('/')
+    const publishers = [...(kinds.get(id)?.publishers ?? []), { workspace, publisher }]
+    kinds.set(id, { objects, publishers })
+  }
+  return [...kinds.values()]
 }
 
 /** Milliseconds in which changes are collected: changes of bindings often come in groups. */
@@ -64,19 +78,22 @@ interface Work {
   wake(): void
 }
 
-async function keepPublished(publishing: Publishing, of: Publisher): Promise<void> {
+async function keepPublished(publishing: Publishing, kind: Kind): Promise<void> {
   const { informers, signal } = publishing
-  const objects = informers.for(of.publisher.objects)
-  const others = of.publisher.dependsOn.map(ref => informers.for(ref))
+  const objects = informers.for(kind.objects)
+  const others = kind.publishers.flatMap(({ publisher }) =>
+    publisher.dependsOn.map(ref => informers.for(ref)),
+  )
   await unlessAborted(signal, Promise.all([objects, ...others].map(informer => informer.synced)))
   const work: Work = { items: new Set(), all: true, wake: () => undefined }
   const stops = [
-    ...subscribe(work, of.publisher, objects, others),
+    objects.onEvent(event => addObject(work, event)),
+    ...kind.publishers.flatMap(({ publisher }) => subscribe(work, publisher, informers)),
     publishing.viewUrls.onChange(() => republishAll(work)),
   ]
   const backoff = new Backoff(pauses)
   while (!signal.aborted) {
-    const failed = await publishWork(publishing, of, objects, work)
+    const failed = await publishWork(publishing, kind, objects, work)
     for (const item of failed) work.items.add(item)
     if (failed.length > 0) await backoff.pause(signal)
     else backoff.reset()
@@ -85,23 +102,19 @@ async function keepPublished(publishing: Publishing, of: Publisher): Promise<voi
   for (const stop of stops) stop()
 }
 
-function subscribe(
-  work: Work,
-  publisher: UrlPublisher,
-  objects: Informer,
-  others: readonly Informer[],
-): readonly (() => void)[] {
-  const stopObjects = objects.onEvent(({ type, item }) => {
-    if (type !== 'DELETED') work.items.add(item)
-    work.wake()
-  })
+function addObject(work: Work, { type, item }: ItemEvent): void {
+  if (type !== 'DELETED') work.items.add(item)
+  work.wake()
+}
+
+function subscribe(work: Work, publisher: UrlPublisher, informers: Informers): readonly (() => void)[] {
   const changed = ({ item }: ItemEvent): void => {
     const dependents = publisher.dependents?.(item.object)
     if (dependents === undefined) work.all = true
     for (const dependent of dependents ?? []) work.items.add(dependent)
     if (dependents?.length !== 0) work.wake()
   }
-  return [stopObjects, ...others.map(informer => informer.onEvent(changed))]
+  return publisher.dependsOn.map(ref => informers.for(ref).onEvent(changed))
 }
 
 function republishAll(work: Work): void {
@@ -112,7 +125,7 @@ function republishAll(work: Work): void {
 /** Reconciles the objects; returns those that failed. */
 async function publishWork(
   publishing: Publishing,
-  of: Publisher,
+  kind: Kind,
   objects: Informer,
   work: Work,
 ): Promise<readonly Item[]> {
@@ -126,33 +139,55 @@ async function publishWork(
     if (wait !== undefined) await wait
     const item = objects.get(key.cluster, key.namespace, key.name)
     if (item === undefined || isCopied(item.meta) || publishing.signal.aborted) continue
-    try {
-      await publishOne(publishing, of, item)
-    } catch (error) {
-      publishing.log.warn(
-        { workspace: of.workspace.name, key, error: String(error) },
-        'publishing view URLs failed, retrying',
-      )
-      failed.push(item)
-    }
+    if (!(await publishOne(publishing, kind, item))) failed.push(item)
   }
   return failed
 }
 
-async function publishOne(publishing: Publishing, of: Publisher, item: Item): Promise<void> {
-  const { workspace, publisher } = of
-  const views = publisher.views(item.object)
-  if (views === undefined) return
-  const paths = views.map(params => workspace.path.format(params))
+/**
+ * Writes the URLs of all views in one update, so that no client sees those of one view only. One view after the other
+ * where that fails: a view does not prevent others from publishing. Returns whether all are published.
+ */
+async function publishOne(publishing: Publishing, kind: Kind, item: Item): Promise<boolean> {
+  try {
+    await writeUrls(publishing, kind, item)
+    return true
+  } catch (error) {
+    const [first, second] = kind.publishers
+    if (second === undefined) return warn(publishing, first, item, error)
+  }
+  const done: boolean[] = []
+  for (const each of kind.publishers)
+    done.push(await publishOne(publishing, { ...kind, publishers: [each] }, item))
+  return !done.includes(false)
+}
+
+function warn({ log }: Publishing, of: Publisher | undefined, { key }: Item, error: unknown): false {
+  const workspace = of?.workspace.name
+  log.warn({ workspace, key, error: String(error) }, 'publishing view URLs failed, retrying')
+  return false
+}
+
+async function writeUrls(
+  { backend, log, signal, viewUrls }: Publishing,
+  { objects, publishers }: Kind,
+  item: Item,
+): Promise<void> {
   const published = (object: KubeObject): KubeObject =>
-    publisher.publish(object, urlsFor(publisher, publishing.viewUrls, paths, object))
+    publishers.reduce((next, each) => withUrls(each, viewUrls, next), object)
   if (published(item.object) === item.object) return
-  const { backend, log, signal } = publishing
-  const resource: ResourceRef = { ...publisher.objects, subresource: 'status' }
+  const resource: ResourceRef = { ...objects, subresource: 'status' }
   const ctx = loopbackContext({ verb: 'update', resource, cluster: item.key.cluster, signal, log })
-  const options = { dryRun: false, fieldManager: workspace.name }
+  const fieldManager = publishers.map(({ workspace }) => workspace.name).join(',')
   const change = ({ object }: Item): KubeObject => withoutVersion(published(object))
-  await backend.storage(resource).update(ctx, item.key, change, options)
+  await backend.storage(resource).update(ctx, item.key, change, { dryRun: false, fieldManager })
+}
+
+function withUrls({ workspace, publisher }: Publisher, viewUrls: ViewUrls, object: KubeObject): KubeObject {
+  const views = publisher.views(object)
+  if (views === undefined) return object
+  const paths = views.map(params => workspace.path.format(params))
+  return publisher.publish(object, urlsFor(publisher, viewUrls, paths, object))
 }
 
 /** The URLs of the paths on all shards; where each shard publishes its own, those on this one, and those that others have published. */

@@ -7,7 +7,7 @@ import type { KcpControllerDeps } from '../host.ts'
 
 const published = 'VirtualWorkspaceURLsReady'
 
-/** Each view publishes its own URLs, one after the other. */
+/** A view whose URLs are invalid publishes none. */
 const isPublished = ({ status }: WorkspaceType): boolean =>
   ['initializing', 'terminating'].every(view => status?.virtualWorkspaces?.some(({ type }) => type === view))
 
