@@ -151,15 +151,18 @@ class UndiciClient implements HttpClient {
 
 async function open(options: HttpClientOptions): Promise<Agent> {
   const { tls, socketPath, lookup = lookupOnce(), keepAlive, connections } = options
-  const { Agent, buildConnector } = await import('undici')
-  const connect = buildConnector({
-    ...(tls === undefined ? handshakes : withContext(tls)),
-    ...(socketPath !== undefined && { socketPath }),
-    lookup,
-    timeout: options.connectTimeout ?? 10_000,
-  })
+  const { Agent, buildConnector, Pool } = await import('undici')
+  const secure = tls === undefined ? handshakes : withContext(tls)
+  const connector = (): buildConnector.connector =>
+    buildConnector({
+      ...secure,
+      ...(socketPath !== undefined && { socketPath }),
+      lookup,
+      timeout: options.connectTimeout ?? 10_000,
+    })
   return new Agent({
-    connect: withoutReconnecting(connect),
+    // A connector for each pool: it keeps TLS sessions, with which an expired certificate is not noticed.
+    factory: (origin, pooled) => new Pool(origin, { ...pooled, connect: withoutReconnecting(connector()) }),
     ...(options.mostHead !== undefined && { maxHeaderSize: options.mostHead }),
     headersTimeout: options.headersTimeout ?? 30_000,
     bodyTimeout: options.bodyTimeout ?? 0,
