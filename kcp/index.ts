@@ -11,7 +11,7 @@ export type {
   PermissionClaimSelector,
 } from './claims.ts'
 export { type Condition, type ConditionState, isFalse, isTrue, setConditions } from './conditions.ts'
-export type { LogicalCluster } from './core.ts'
+export type { LogicalCluster, WorkspaceCreator } from './core.ts'
 export {
   claimLabelKey,
   claimLabelValue,

@@ -6,7 +6,7 @@ import {
   type UserInfo,
   warrantKey,
 } from '../../framework/request/user.ts'
-import { effectiveUsers, isInScope, prefixUser } from './effectiveusers.ts'
+import { effectiveUsers, isInScope, knownUser, prefixUser } from './effectiveusers.ts'
 
 const authenticated = 'system:authenticated'
 const robotName = 'system:serviceaccount:ns:robot'
@@ -203,5 +203,41 @@ describe('users of an export', () => {
     const nobody = 'prefix:system:anonymous'
     assert.deepEqual(robot([]), { name: nobody, groups: ['prefix:system:unauthenticated'] })
     assert.deepEqual(robot([authenticated]), { name: nobody, groups: ['prefix:system:authenticated'] })
+  })
+})
+
+describe('the user as a logical cluster knows it', () => {
+  it('is the user where it is valid', () => {
+    for (const user of [
+      someone('alice', ['dev']),
+      someone('alice', ['dev'], { ...scopes('cluster:this'), ...warrants({ user: 'bob' }) }),
+      someone(robotName, [authenticated], home('this')),
+      someone(robotName),
+    ])
+      assert.equal(knownUser(user, 'this'), user)
+  })
+
+  it('is the global name of a service account of another logical cluster, without its groups', () => {
+    const robot = someone(robotName, ['system:serviceaccounts', authenticated], {
+      ...home('other'),
+      ...warrants({ user: 'bob' }),
+    })
+    assert.deepEqual(knownUser(robot, 'this'), {
+      name: 'system:kcp:serviceaccount:other:ns:robot',
+      groups: [authenticated],
+      extra: home('other'),
+    })
+  })
+
+  it('has no name, group or extra that was chosen in another logical cluster', () => {
+    const extra = { ...scopes('cluster:other'), 'example.com/role': ['admin'] }
+    assert.deepEqual(knownUser(someone('alice', ['operators', authenticated], extra), 'this'), {
+      name: anonymous.name,
+      groups: [authenticated, 'system:cluster:other'],
+      extra: scopes('cluster:other'),
+    })
+    assert.equal(knownUser(someone('alice', ['operators'], extra), 'this').name, anonymous.name)
+    const twice = someone(robotName, [authenticated], home('this', 'other'))
+    assert.equal(knownUser(twice, 'this').name, anonymous.name)
   })
 })

@@ -56,6 +56,25 @@ export function effectiveUsers(user: UserInfo, cluster: ClusterName): readonly U
   return users
 }
 
+/**
+ * The user as a logical cluster knows it, for comparisons of names: in policies, for webhooks and other clusters, in Views. Somebody
+ * who administers another logical cluster names its service accounts, and impersonates there any user of any group: these have no
+ * name here that they chose. kcp has the same names everywhere. Of `extra`, such users have what kcp sets.
+ */
+export function knownUser(user: UserInfo, cluster: ClusterName): UserInfo {
+  if (isInScope(user, cluster)) return user
+  const { [clusterNameKey]: home, [scopesKey]: scopes } = user.extra ?? {}
+  const extra = { ...(home && { [clusterNameKey]: home }), ...(scopes && { [scopesKey]: scopes }) }
+  return { ...(globalServiceAccount(user) ?? outsider(user)), extra }
+}
+
+function outsider(user: UserInfo): UserInfo {
+  const isAuthenticated = user.groups.includes(systemAuthenticated)
+  return isAuthenticated
+    ? { name: anonymous.name, groups: [systemAuthenticated, ...scopeGroups(user)] }
+    : anonymous
+}
+
 interface Found {
   readonly users: UserInfo[]
   /** The number of warrants, also of invalid ones. */

@@ -8,7 +8,7 @@ import type { Forwarding } from './upstream.ts'
 /** The user and logical cluster of a call: the requests of one user cannot open the circuit breaker for others. */
 export interface Caller {
   readonly cluster: ClusterScope
-  readonly user: Pick<UserInfo, 'name'>
+  readonly user: UserInfo
 }
 
 /** An authenticated request for a view in another process. */

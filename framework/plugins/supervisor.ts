@@ -5,7 +5,7 @@ import type { Caller, PluginSupervisor } from '../contract/pluginsupervisor.ts'
 import { type Culprit, type MemberProblem, type MemberReports, ViewFailure } from '../contract/viewfailure.ts'
 import { copyJson } from '../lens/privatecopy.ts'
 import { StatusError, serviceUnavailable } from '../meta/errors.ts'
-import type { UserInfo } from '../request/user.ts'
+import { accountOf, type UserInfo } from '../request/user.ts'
 import { Breakers } from './breaker.ts'
 import type { PluginMeters } from './meters.ts'
 import { definedAt, type PluginOrigin, positionOf } from './position.ts'
@@ -179,7 +179,7 @@ export class Supervisor implements PluginSupervisor {
 const stackOf = (error: unknown): string =>
   error instanceof Error ? (error.stack ?? error.message) : `${String(error)} (not an Error)`
 
-const keyOf = ({ cluster, user }: Caller): string => `${cluster} ${user.name}`
+const keyOf = ({ cluster, user }: Caller): string => `${cluster} ${accountOf(user)}`
 
 function frozen<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value

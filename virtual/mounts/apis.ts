@@ -1,3 +1,4 @@
+import { knownUser } from '../../authz/index.ts'
 import type { ConnectRequest } from '../../framework/contract/apis.ts'
 import type { Forwarding, HeaderFields, Outbound } from '../../framework/contract/upstream.ts'
 import {
@@ -80,9 +81,10 @@ const originKey = 'mounts.contrib.kcp.io/cluster'
 export function identityFields(mount: KubeCluster, user: UserInfo, cluster: string): HeaderFields {
   const { mode, prefix } = clusterIdentityOf(mount)
   if (mode === 'Shared') return {}
+  const { name, groups } = knownUser(user, cluster)
   return {
-    'Impersonate-User': safe(prefix + user.name),
-    ...(user.groups.length > 0 && { 'Impersonate-Group': user.groups.map(group => safe(prefix + group)) }),
+    'Impersonate-User': safe(prefix + name),
+    ...(groups.length > 0 && { 'Impersonate-Group': groups.map(group => safe(prefix + group)) }),
     [`Impersonate-Extra-${encodeURIComponent(originKey)}`]: cluster,
   }
 }

@@ -13,4 +13,16 @@ describe('the objects that watches of queries have sent', () => {
     counts.add(ada, 400_000)
     assert.throws(() => counts.check(ada, 500_001), /close some/)
   })
+
+  it('of service accounts are not counted for those of the same name in other logical clusters', () => {
+    const robot = (home: string) => ({
+      name: 'system:serviceaccount:default:robot',
+      groups: [],
+      extra: { 'authentication.kcp.io/cluster-name': [home] },
+    })
+    const counts = new SentCounts()
+    counts.add(robot('one'), 400_000)
+    counts.add(robot('two'), 400_000)
+    assert.throws(() => counts.add(robot('two'), 200_000), /follow at most/)
+  })
 })

@@ -1,6 +1,6 @@
 import type { UserInfo } from '../../framework/index.ts'
 import { badRequest } from '../../framework/meta/errors.ts'
-import { isPrivileged } from '../../framework/request/user.ts'
+import { accountOf, isPrivileged } from '../../framework/request/user.ts'
 
 /** Objects that the watches of one user follow together: about 100 MiB. */
 const most = 500_000
@@ -11,10 +11,11 @@ export class SentCounts {
 
   /** Adds to the number, which may be negative. Throws 400 when there are too many. */
   add(user: UserInfo, count: number): void {
-    const next = (this.#counts.get(user.name) ?? 0) + count
+    const account = accountOf(user)
+    const next = (this.#counts.get(account) ?? 0) + count
     if (count > 0) this.check(user, next)
-    if (next > 0) this.#counts.set(user.name, next)
-    else this.#counts.delete(user.name)
+    if (next > 0) this.#counts.set(account, next)
+    else this.#counts.delete(account)
   }
 
   /** Throws 400 when one watch would follow so many objects. */

@@ -133,6 +133,7 @@ export class ViewApis {
       failures,
       state,
       name: params.view,
+      owner: params.owner,
       costs: this.#costs,
       since: this.#since.get(idOf(params))?.revision ?? Number(item.meta.resourceVersion),
       changed: changed.signal,

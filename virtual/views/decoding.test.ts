@@ -76,6 +76,7 @@ function viewOver(source: ApiSet, where: string, more: Partial<ViewResource> = {
     presenter: new Presenter(plan, failures),
     costs: new WatchCosts(),
     name: 'v',
+    owner: 'one',
     state: '',
     since: 0,
     changed: new AbortController().signal,

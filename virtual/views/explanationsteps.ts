@@ -104,7 +104,9 @@ function judged({ clusters }: ViewPartsOptions, { ctx, plan, of }: Explained, it
   const by = `${self}.where`
   const failures = new Failures(() => undefined)
   const presenter = new Presenter(plan, failures)
-  const sight = new ViewSight({ plan, clusters, failures, presenter, labelled: labelledBy(plan) }, ctx.user)
+  const { owner } = ctx.params
+  const parts = { plan, clusters, failures, presenter, owner, labelled: labelledBy(plan) }
+  const sight = new ViewSight(parts, ctx.user)
   if (sight.shown(item) !== undefined) return allow(`${plan.field} ${of} selects the object`, by)
   const [failure] = failures.all
   const why =

@@ -1,3 +1,4 @@
+import { knownUser } from '../../authz/index.ts'
 import type { Item, UserInfo } from '../../framework/index.ts'
 import {
   type ClusterFacts,
@@ -16,6 +17,8 @@ export interface ViewSightParts {
   readonly clusters: ClusterIndex
   readonly failures: Failures
   readonly presenter: Presenter
+  /** The logical cluster of the View, in which its expressions were written. */
+  readonly owner: string
   /** Whether an object with these labels can be selected by the expression. */
   readonly labelled: (labels: Item['meta']['labels']) => boolean
 }
@@ -27,7 +30,8 @@ export class ViewSight {
   /** What its expressions may use; a watch renews it between batches. */
   readonly allowance: ExpressionAllowance = requestAllowance()
 
-  constructor(parts: ViewSightParts, { name, uid = '', groups, extra = {} }: UserInfo) {
+  constructor(parts: ViewSightParts, user: UserInfo) {
+    const { name, uid = '', groups, extra = {} } = knownUser(user, parts.owner)
     this.#parts = parts
     this.#user = { name, uid, groups, extra }
   }

@@ -54,6 +54,7 @@ function storageOf(plan: ResourcePlan) {
     presenter: new Presenter(plan, failures),
     costs: new WatchCosts(),
     name: 'v',
+    owner: 'one',
     state: '',
     since: 0,
     changed: new AbortController().signal,

@@ -31,6 +31,7 @@ describe('requestOf', () => {
       requestResource,
     } = requestOf({
       ctx,
+      user: ctx.actAs,
       namespaceOf: () => undefined,
       version: 'v2',
       request: {

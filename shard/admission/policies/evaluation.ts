@@ -41,8 +41,7 @@ function kindOf({ kind = '', apiVersion = '' }: Partial<KubeObject> = {}): Group
  * of the rule, `requestKind` and `requestResource` in that of the client. The kind of a scale subresource is Scale.
  */
 export function requestOf(subject: Subject): Readonly<Record<string, unknown>> {
-  const { ctx, request } = subject
-  const { actAs } = ctx
+  const { user, request } = subject
   const kind = kindOf(request.object ?? request.old)
   const resourceIn = (version: string) => ({ group: request.group, version, resource: request.resource })
   const { namespace } = request.key
@@ -58,10 +57,10 @@ export function requestOf(subject: Subject): Readonly<Record<string, unknown>> {
     ...(namespace === '' ? {} : { namespace }),
     operation: request.operation,
     userInfo: {
-      username: actAs.name,
-      ...(actAs.uid === undefined ? {} : { uid: actAs.uid }),
-      groups: actAs.groups,
-      ...(actAs.extra === undefined ? {} : { extra: actAs.extra }),
+      username: user.name,
+      ...(user.uid === undefined ? {} : { uid: user.uid }),
+      groups: user.groups,
+      ...(user.extra === undefined ? {} : { extra: user.extra }),
     },
     dryRun: request.dryRun,
     ...(request.options === undefined ? {} : { options: request.options }),

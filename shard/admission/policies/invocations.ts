@@ -1,3 +1,4 @@
+import { knownUser } from '../../../authz/index.ts'
 import { attempt, inTurns, Pace } from '../../../framework/async/awaitable.ts'
 import type { AdmissionAttributes } from '../../../framework/contract/admission.ts'
 import type { Authorizer } from '../../../framework/contract/authorizer.ts'
@@ -61,18 +62,19 @@ type InvocationFinder = (ctx: RequestContext, request: AdmissionAttributes) => P
  */
 export function invocationFinder(deps: PolicyDeps): InvocationFinder {
   const compiled = perItem(compilePolicy)
-  const matching = async (subject: Subject): Promise<readonly Invocation[]> => {
+  const matching = async (subject: Subject, cluster: ClusterName): Promise<readonly Invocation[]> => {
     const { ctx, request } = subject
     if (ctx.actAs === loopback || isExempt(request)) return []
-    const cluster = deps.clusterOf(request)
     const policies = await ofAll(deps.policies.get(cluster) ?? [], compiled)
     const bound = boundTo(policies, deps.bindings.get(cluster) ?? [], subject)
     return allWithParams({ ...deps, findParams: onceEach(deps.findParams) }, bound, cluster, subject)
   }
   return async (ctx, request) => {
-    const subject: Subject = { ctx, request, namespaceOf: deps.namespaceOf }
+    const cluster = deps.clusterOf(request)
+    const user = knownUser(ctx.actAs, cluster)
+    const subject: Subject = { ctx, request, user, namespaceOf: deps.namespaceOf }
     const decisions = new Decisions(deps.authorizer, subject)
-    return { subject, invocations: await matching(subject), decisions }
+    return { subject, invocations: await matching(subject, cluster), decisions }
   }
 }
 

@@ -1,6 +1,7 @@
 import { type AdmissionAttributes, requestedName } from '../../../framework/contract/admission.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
+import type { UserInfo } from '../../../framework/request/user.ts'
 import { matchesLabels } from '../../../framework/selectors/selectors.ts'
 
 import { type MetaV1LabelSelector, requirementsOf } from '../../../kcp/selector.ts'
@@ -33,6 +34,8 @@ export interface MatchResources extends MatchSelectors {
 export interface Subject {
   readonly ctx: RequestContext
   readonly request: AdmissionAttributes
+  /** The user as the logical cluster of the policies or webhooks knows it. */
+  readonly user: UserInfo
   readonly namespaceOf: NamespaceLookup
   /** The version of the rule; that of the client by default. */
   readonly version?: string

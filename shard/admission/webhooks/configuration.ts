@@ -1,3 +1,4 @@
+import { knownUser } from '../../../authz/index.ts'
 import { type CompiledExpression, compileExpression } from '../../../cel/compiled.ts'
 import type { Replays } from '../../../cel/planner/replay.ts'
 import { boolType } from '../../../cel/values/type.ts'
@@ -67,8 +68,10 @@ export function webhookFinder(deps: WebhookDeps): FindWebhooks {
   const prepared = perItem(prepare)
   return async (ctx, request) => {
     const isAsked = ctx.actAs !== loopback && !isExempt(request)
-    const configurations = isAsked ? (deps.configurations.get(deps.clusterOf(request)) ?? []) : []
-    const subject: Subject = { ctx, request, namespaceOf: deps.namespaceOf }
+    const cluster = deps.clusterOf(request)
+    const configurations = isAsked ? (deps.configurations.get(cluster) ?? []) : []
+    const user = knownUser(ctx.actAs, cluster)
+    const subject: Subject = { ctx, request, user, namespaceOf: deps.namespaceOf }
     const decisions = new Decisions(deps.authorizer, subject)
     return {
       webhooks: (await ofAll(configurations, prepared)).flat(),

@@ -12,6 +12,7 @@ const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', nam
 
 const subject: Subject = {
   ctx: testContext(),
+  user: testContext().actAs,
   request: {
     group: '',
     resource: 'configmaps',

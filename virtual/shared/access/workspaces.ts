@@ -1,7 +1,14 @@
+import { knownUser } from '../../../authz/index.ts'
 import { unlessAborted } from '../../../framework/async/awaitable.ts'
 import type { ClusterName, Host, Informer, Item, RequestContext } from '../../../framework/index.ts'
-import { isPrivileged } from '../../../framework/request/user.ts'
-import { exportedResources, ownerAnnotation, resources, type Workspace } from '../../../kcp/index.ts'
+import { anonymous, isPrivileged, type UserInfo } from '../../../framework/request/user.ts'
+import {
+  exportedResources,
+  ownerAnnotation,
+  resources,
+  type Workspace,
+  type WorkspaceCreator,
+} from '../../../kcp/index.ts'
 import { workspacesRef } from '../exports/tenancy.ts'
 import { Access } from './access.ts'
 import type { Visibility } from './visibility.ts'
@@ -49,7 +56,7 @@ interface Deciding {
 
 async function isVisible(deciding: Deciding, ctx: RequestContext, item: Item): Promise<boolean> {
   const { user, signal } = ctx
-  if (isPrivileged(user) || isCreatorOfNew(item, user.name)) return true
+  if (isPrivileged(user) || isCreatorOfNew(item, user)) return true
   const { access } = deciding
   // For all workspaces of the parent first, which is one question.
   if (await access.allows(user, updateOf(item, ''), signal)) return true
@@ -71,15 +78,21 @@ const updateOf = ({ key }: Item, name: string) => ({
   resource: { ...exportedResources.workspaces, subresource: '', namespace: '', name },
 })
 
-function isCreatorOfNew({ object, meta }: Item, user: string): boolean {
+/** Names are compared as the parent knows them: a service account of another logical cluster can have the name of the creator. */
+export function isCreatorOfNew({ key: { cluster }, object, meta }: Item, user: UserInfo): boolean {
   const { phase } = (object as Workspace).status ?? {}
   const isNew = phase === undefined || phase === 'Scheduling' || phase === 'Initializing'
-  return isNew && creatorOf(meta.annotations[ownerAnnotation]) === user
+  const creator = isNew ? creatorIn(meta.annotations[ownerAnnotation]) : undefined
+  if (creator === undefined) return false
+  const { name } = knownUser(user, cluster)
+  return name !== anonymous.name && name === knownUser(creator, cluster).name
 }
 
-function creatorOf(owner = '{}'): string | undefined {
+function creatorIn(annotation = '{}'): UserInfo | undefined {
   try {
-    return (JSON.parse(owner) as { username?: string }).username
+    const { username, groups = [], extra } = JSON.parse(annotation) as Partial<WorkspaceCreator>
+    if (username === undefined) return undefined
+    return { name: username, groups, ...(extra && { extra }) }
   } catch {
     return undefined
   }

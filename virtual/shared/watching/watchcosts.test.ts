@@ -18,6 +18,17 @@ describe('the costs of the watches of a user', () => {
     assert.equal(costs.charge(ada, 0), 0)
   })
 
+  it('of service accounts do not delay those of the same name in other logical clusters', () => {
+    const robot = (home: string) => ({
+      name: 'system:serviceaccount:default:robot',
+      groups: [],
+      extra: { 'authentication.kcp.io/cluster-name': [home] },
+    })
+    const costs = new WatchCosts(() => 0)
+    assert.notEqual(costs.charge(robot('one'), 13_000_000), 0)
+    assert.equal(costs.charge(robot('two'), 10_000_000), 0)
+  })
+
   it('do not delay administrators and the server itself', () => {
     const costs = new WatchCosts(() => 0)
     assert.equal(costs.charge({ name: 'admin', groups: ['system:masters'] }, 1e12), 0)

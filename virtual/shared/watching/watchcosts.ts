@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Debts } from '../../../framework/async/debts.ts'
 import type { RequestContext, UserInfo } from '../../../framework/index.ts'
-import { isPrivileged } from '../../../framework/request/user.ts'
+import { accountOf, isPrivileged } from '../../../framework/request/user.ts'
 import { type ExpressionAllowance, requestAllowance } from '../../../openapi/index.ts'
 
 /** Units of CEL: about a tenth of a core in the long run. */
@@ -36,8 +36,9 @@ export class WatchCosts {
   /** The milliseconds that the watches of the user have to wait. */
   charge(user: UserInfo, units: number): number {
     if (isPrivileged(user)) return 0
-    this.#debts.charge(user.name, units)
-    return this.#debts.wait(user.name)
+    const account = accountOf(user)
+    this.#debts.charge(account, units)
+    return this.#debts.wait(account)
   }
 }
 
