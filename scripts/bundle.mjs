@@ -92,6 +92,7 @@ const connectionsOnly = {
       contents: `
         exports.Agent = require('./lib/dispatcher/agent')
         exports.buildConnector = require('./lib/core/connect')
+        exports.Pool = require('./lib/dispatcher/pool')
         Object.assign(require('./lib/dispatcher/dispatcher').prototype, require('./lib/api'))`,
       resolveDir: dirname(path),
     }))
