@@ -1,7 +1,7 @@
 import { noOpinion } from '../../framework/contract/authorizer.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
-import type { UserInfo } from '../../framework/request/user.ts'
-import { effectiveUsers, prefixUser } from '../rbac/effectiveusers.ts'
+import { type UserInfo, warrantKey } from '../../framework/request/user.ts'
+import { effectiveUsers, isServiceAccount, knownUser, prefixUser } from '../rbac/effectiveusers.ts'
 import { evaluate, type RbacVerdict, systemAdmin } from '../rbac/rbac.ts'
 import type { RbacSource } from '../rbac/rbacsource.ts'
 import { type AuthorizerAttributes, isDeep } from './attributes.ts'
@@ -49,6 +49,17 @@ export const maximalPermissionPolicy = (source: RbacSource, exports: BoundExport
   },
 })
 
+/**
+ * The user in the policy of an export of a logical cluster, which knows its names: in that of the request, its administrator
+ * impersonates any group. Service accounts have their global names. Warrants stay: only their members impersonate the groups of kcp.
+ */
+export function policyUser(user: UserInfo, cluster: ClusterName): UserInfo {
+  const known = isServiceAccount(user) ? user : knownUser(user, cluster)
+  const warrants = user.extra?.[warrantKey]
+  if (known === user || warrants === undefined) return bindingUser(known)
+  return bindingUser({ ...known, extra: { ...known.extra, [warrantKey]: warrants } })
+}
+
 export const boundExports = (
   exports: BoundExports,
   { action }: AuthorizerAttributes,
@@ -68,7 +79,7 @@ export function policyVerdict(
   const where = `API Export "${cluster}"|"${name}"`
   if (policy === 'none') return { allowed: true, reason: `no maximum permission policy in ${where}` }
   if (policy === 'empty') return { allowed: true, reason: `no local maximum permission policy in ${where}` }
-  const users = effectiveUsers(bindingUser(user), action.cluster)
+  const users = effectiveUsers(policyUser(user, cluster), action.cluster)
   const namespace = action.resource?.namespace ?? ''
   const own = evaluate(source, { users, cluster, namespace }, action)
   const shared = own.allowed ? own : evaluate(source, { users, cluster: systemAdmin, namespace: '' }, action)

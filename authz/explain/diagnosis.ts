@@ -1,9 +1,10 @@
 import type { Decision } from '../../framework/contract/authorizer.ts'
 import type { ClusterName, KubeObject } from '../../framework/meta/object.ts'
+import { anonymous } from '../../framework/request/user.ts'
 import type { AuthorizerAttributes } from '../chain/attributes.ts'
 import { gatesOf, stepsOf } from '../chain/authorizer.ts'
 import type { Gate } from '../chain/chain.ts'
-import { bindingUser, boundExports, policyVerdict } from '../chain/maximalpolicy.ts'
+import { bindingUser, boundExports, policyUser, policyVerdict } from '../chain/maximalpolicy.ts'
 import type { AuthorizationSources } from '../chain/memory.ts'
 import { accessBinding, roleAndBinding, subjectOf, userSubject } from './suggestion.ts'
 
@@ -75,7 +76,9 @@ function missingPolicies(
     const why = `The maximal permission policy of the APIExport "${name}" does not grant this.`
     const { namespace: _any, ...resource } = attributes.action.resource ?? noResource
     const action = { ...attributes.action, cluster, resource: { ...resource, namespace: '' } }
-    const grant = roleAndBinding(action, userSubject(bindingUser(attributes.user)))
+    const user = policyUser(attributes.user, cluster)
+    // One for users of other workspaces would be for all of them.
+    const grant = user.name === bindingUser(anonymous).name ? [] : roleAndBinding(action, userSubject(user))
     return [{ authorizer, cluster, why, grant, export: { path, name } }]
   })
 }

@@ -32,7 +32,7 @@ const approvals: readonly KubeObject[] = [
       },
       validations: [
         {
-          expression: `object.spec.note != 'approved' || request.userInfo.username == '${controller}' || 'operators' in request.userInfo.groups`,
+          expression: `!has(object.spec.note) || object.spec.note != 'approved' || request.userInfo.username == '${controller}' || 'operators' in request.userInfo.groups`,
           message: 'approval is for the provider',
         },
       ],
@@ -75,6 +75,28 @@ const view: readonly KubeObject[] = [
   },
 ]
 
+/** Everybody may do all but delete widgets, which is for operators. */
+const maximal: readonly KubeObject[] = [
+  ['system:authenticated', ['get', 'list', 'watch', 'create', 'update', 'patch']],
+  ['operators', ['delete']],
+].flatMap(([group, verbs]) => [
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: `maximal-${group}` },
+    rules: [{ apiGroups: ['example.com'], resources: ['widgets'], verbs }],
+  },
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name: `maximal-${group}` },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: `maximal-${group}` },
+    subjects: [
+      { apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: `apis.kcp.io:binding:${group}` },
+    ],
+  },
+])
+
 const approved = (name: string): KubeObject => {
   const object = widget(name)
   return { ...object, spec: { ...(object.spec as object), note: 'approved' } }
@@ -101,8 +123,10 @@ describe('names that users choose in their own workspace', function () {
     foreign = await controllerOf(consumer)
     clients.push(admin, own, foreign)
     exported = await exportApi(provider, fixture, [])
-    await apply(provider.kubectl, ...approvals, ...view)
+    await apply(provider.kubectl, ...approvals, ...view, ...maximal)
     await bind(consumer, bindingOf(provider, exported, []))
+    const all = { apiGroups: ['*'], resources: ['*'], verbs: ['*'] }
+    await apply(consumer.kubectl, ...rolesFor('somebody', all))
   })
   after(async () => {
     for (const client of clients) client.close()
@@ -145,6 +169,20 @@ describe('names that users choose in their own workspace', function () {
     const { pathname } = new URL(await publishedUrl(provider, exported))
     const { status, text } = await own(`${pathname}${widgets()}`, post(approved('d')))
     assert.equal(status, 201, text)
+  })
+
+  it('are not those of the provider in its maximal permission policy', async () => {
+    assert.equal((await foreign(widgets(), post(widget('kept')))).status, 201)
+    const policy = { spec: { maximalPermissionPolicy: { local: {} } } }
+    await provider.kubectl(['patch', 'apiexport', exported, '--type=merge', `-p=${JSON.stringify(policy)}`])
+    await eventually(
+      () => foreign(`${widgets()}/none`, { method: 'DELETE' }),
+      ({ status }) => status === 403,
+    )
+    for (const headers of [{}, { 'impersonate-user': 'somebody', 'impersonate-group': 'operators' }]) {
+      const { status, text } = await foreign(`${widgets()}/kept`, { method: 'DELETE', headers })
+      assert.equal(status, 403, text)
+    }
   })
 
   it('are not those of a View of another workspace', async () => {
