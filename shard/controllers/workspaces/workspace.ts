@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Item, ItemEvent } from '../../../framework/contract/item.ts'
+import { StatusError } from '../../../framework/meta/errors.ts'
 import type { ClusterName } from '../../../framework/meta/object.ts'
 import { chosenClusterAnnotation, shardAnnotation, workspaceFinalizer } from '../../../kcp/annotations.ts'
 import {
@@ -120,9 +121,10 @@ async function place(
     : unschedulable(step, workspace, `logical cluster "${cluster}" is another workspace's`)
 }
 
-/** Missing or circular types become a condition; other errors are retried. */
+/** Missing or circular types, and those with names that no initializer has, become a condition; other errors are retried. */
 function asProblem(error: unknown): string {
   if (error instanceof TypesInvalid) return error.message
+  if (error instanceof StatusError && error.reason === 'Invalid') return error.message
   throw error
 }
 

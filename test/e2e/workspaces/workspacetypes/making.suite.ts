@@ -5,12 +5,14 @@ import {
   define,
   forbidden,
   get,
+  gone,
   here,
   isReady,
   judged,
   make,
   org,
   post,
+  remove,
   type Types,
   tenancy,
   universal,
@@ -123,4 +125,17 @@ export const whoMakesThem = (scene: Types): void => {
     const { status } = await post(scene.admin, `${org}/workspaces`, workspace('system:a'))
     assert.equal(status, 422)
   })
+
+  // In kcp it waits without a reason.
+  if (!judged)
+    it('say why they have no logical cluster: no initializer has a name of one letter', async () => {
+      await define(scene, 'x', { extend: universal, initializer: true })
+      await make(scene, workspace('unnamed', here('x')))
+      const { status } = await get(scene, 'unnamed', ({ status }) => status?.phase === 'Unavailable')
+      const condition = status.conditions?.find(({ type }) => type === 'WorkspaceScheduled')
+      assert.equal(condition?.status, 'False')
+      assert.match(condition?.message ?? '', /spec\.initializers\[\d\]: Invalid value: "\w+:x"/)
+      await remove(scene, `${org}/workspaces/unnamed`)
+      await gone(scene, 'unnamed')
+    })
 }
