@@ -120,3 +120,41 @@ describe('a quota of a whole logical cluster', () => {
     await uses('admin', counted, '1')
   })
 })
+
+describe('a quota that many creations wait for', () => {
+  let tenant: TestTenant
+  const place = { cluster: 'c1', namespace: 'default', name: 'shared' }
+  const used = (): string | undefined => {
+    const found = tenant.shard.informers.for(resources.resourceQuotas).get('c1', 'default', 'shared')?.object
+    return (found as ResourceQuota | undefined)?.status?.used?.[counted]
+  }
+
+  before(async () => {
+    tenant = await testTenant()
+    void tenant.shard.run()
+    await tenant.shard.client.create(resources.resourceQuotas, place, {
+      apiVersion: 'v1',
+      kind: 'ResourceQuota',
+      metadata: { name: 'shared', namespace: 'default' },
+      spec: { hard: { [counted]: '20' } },
+    })
+    await until(() => (used() === '0' ? true : undefined))
+  })
+  after(() => tenant.shard.stop())
+
+  it('is written a few times for all of them, and allows no more than its limit', async () => {
+    let writes = 0
+    const stop = tenant.shard.informers.for(resources.resourceQuotas).onEvent(() => {
+      writes++
+    })
+    const names = Array.from({ length: 30 }, (_, i) => `many-${i}`)
+    const all = await Promise.allSettled(names.map(name => tenant.put(configMaps, configMap(name))))
+    stop()
+    const refused = all.filter(result => result.status === 'rejected')
+    assert.equal(refused.length, 10)
+    for (const { reason } of refused)
+      assert.match(String(reason), /exceeded quota: shared.*used: count\/configmaps=20/)
+    assert.equal(used(), '20')
+    assert.ok(writes <= 4, `${writes} writes`)
+  })
+})

@@ -12,7 +12,8 @@ import { clusterScopedQuotaAnnotation } from '../../../kcp/annotations.ts'
 import { coreGroup } from '../../../kcp/apigroups.ts'
 import { resources } from '../../../kcp/resources.ts'
 import type { WatchCache } from '../../cache/contract.ts'
-import { type ControllerClient, updateStatus } from '../../controllers/client.ts'
+import type { ControllerClient } from '../../controllers/client.ts'
+import { QuotaCounts } from './quotacounts.ts'
 
 export interface QuotaDeps {
   readonly client: ControllerClient
@@ -25,6 +26,7 @@ export interface QuotaDeps {
  */
 export const resourceQuotaAdmission = ({ client, informers }: QuotaDeps): AdmissionPlugin => {
   const quotasOf = quotaIndex(informers.for(resources.resourceQuotas))
+  const counts = new QuotaCounts(client)
   return {
     name: 'ResourceQuota',
     handles: { operations: ['CREATE'] },
@@ -37,10 +39,8 @@ export const resourceQuotaAdmission = ({ client, informers }: QuotaDeps): Admiss
       // All quotas are checked before any is changed.
       for (const { object } of limiting) taken(request, object as ResourceQuota, counted)
       if (request.dryRun) return
-      for (const quota of limiting)
-        await updateStatus<ResourceQuota>(client, resources.resourceQuotas, quota.key, current =>
-          taken(request, current, counted),
-        )
+      for (const { key } of limiting)
+        await counts.take(key, current => taken(request, current as ResourceQuota, counted))
     },
   }
 }
