@@ -1,4 +1,5 @@
 import { noOpinion } from '../../framework/contract/authorizer.ts'
+import { isSpecial } from '../../framework/impersonation/impersonate.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
 import { type UserInfo, warrantKey } from '../../framework/request/user.ts'
 import { effectiveUsers, isServiceAccount, knownUser, prefixUser } from '../rbac/effectiveusers.ts'
@@ -51,13 +52,15 @@ export const maximalPermissionPolicy = (source: RbacSource, exports: BoundExport
 
 /**
  * The user in the policy of an export of a logical cluster, which knows its names: in that of the request, its administrator
- * impersonates any group. Service accounts have their global names. Warrants stay: only their members impersonate the groups of kcp.
+ * impersonates any group but those of kcp, which stay, as warrants do. Service accounts have their global names.
  */
 export function policyUser(user: UserInfo, cluster: ClusterName): UserInfo {
   const known = isServiceAccount(user) ? user : knownUser(user, cluster)
-  const warrants = user.extra?.[warrantKey]
-  if (known === user || warrants === undefined) return bindingUser(known)
-  return bindingUser({ ...known, extra: { ...known.extra, [warrantKey]: warrants } })
+  if (known === user) return bindingUser(user)
+  const { [warrantKey]: warrants } = user.extra ?? {}
+  const extra = { ...known.extra, ...(warrants && { [warrantKey]: warrants }) }
+  const groups = [...new Set([...known.groups, ...user.groups.filter(isSpecial)])]
+  return bindingUser({ name: known.name, groups, extra })
 }
 
 export const boundExports = (

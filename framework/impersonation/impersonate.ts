@@ -113,7 +113,8 @@ const special: ReadonlySet<string> = new Set([
 ])
 const specialPrefixes = ['system:kcp:initializer:', 'system:kcp:terminator:', 'system:cluster:']
 
-const isSpecial = (group: string): boolean =>
+/** Whether a group has a meaning in kcp, so that only its members may impersonate it. */
+export const isSpecial = (group: string): boolean =>
   special.has(group) || specialPrefixes.some(prefix => group.startsWith(prefix))
 
 function pass(requestor: UserInfo, { groups }: RequestedIdentity, cluster: string): void {

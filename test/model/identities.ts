@@ -72,6 +72,21 @@ function agreed(user: UserInfo): readonly string[] {
   return all.filter(scope => scope.startsWith('cluster:')).map(scope => `system:${scope}`)
 }
 
+const ofKcp =
+  /^system:(masters|authenticated|kcp:(admin|logical-cluster-admin|external-logical-cluster-admin|tenancy:workspace-bootstrapper)|(kcp:initializer|kcp:terminator|cluster):.*)$/
+
+/** As the policies of another cluster know the user: without names and groups that are valid elsewhere only. */
+export function namedIn(user: UserInfo, cluster: string): UserInfo {
+  if (isRobot(user) || isValidIn(user, cluster)) return user
+  const isKnown = user.groups.includes('system:authenticated')
+  const own = isKnown ? ['system:authenticated', ...agreed(user)] : ['system:unauthenticated']
+  return {
+    ...user,
+    name: 'system:anonymous',
+    groups: [...own, ...user.groups.filter(group => ofKcp.test(group))],
+  }
+}
+
 const mark = 'apis.kcp.io:binding:'
 
 /** The user with the prefix that policies of exports use. */

@@ -2,7 +2,7 @@ import type { PolicyRule } from '../../authz/rbac/policyrule.ts'
 import type { RbacSubject } from '../../authz/rbac/rbacsource.ts'
 import type { Action } from '../../framework/contract/authorizer.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
-import { identitiesOf, isLocalRobot, marked } from './identities.ts'
+import { identitiesOf, isLocalRobot, marked, namedIn } from './identities.ts'
 import { type Export, systemAdmin, type World } from './world.ts'
 
 // Decides requests from all objects of the world, as kcp's `pkg/authorization` and `pkg/virtual/apiexport/authorizer` do.
@@ -90,7 +90,7 @@ function policiesAllow(world: World, user: UserInfo, action: Action): boolean {
 }
 
 function policyAllows(world: World, each: Export, user: UserInfo, action: Action): boolean {
-  const identities = identitiesOf(marked(user), action.cluster)
+  const identities = identitiesOf(marked(namedIn(user, each.cluster)), action.cluster)
   const anywhere = { ...action, ...(action.resource && { resource: { ...action.resource, namespace: '' } }) }
   return (
     rbacAllows(world, identities, each.cluster, action) ||

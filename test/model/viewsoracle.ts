@@ -157,12 +157,14 @@ function lifeAnswer(world: World, { identifier, user, action }: ViewRequest, rol
   }
   const owner = world.tree.lives[action.cluster]?.owner
   if (owner === undefined) return 'broken'
-  return mayPlainly(world, withoutWarrants(owner), action) ? 'served' : 'refused'
+  return mayPlainly(world, asOwner(owner), action) ? 'served' : 'refused'
 }
 
-function withoutWarrants({ extra = {}, ...user }: UserInfo): UserInfo {
+/** Without warrants, and without the groups of administrators. */
+function asOwner({ extra = {}, groups, ...user }: UserInfo): UserInfo {
   const { 'authorization.kcp.io/warrant': _, ...kept } = extra
-  return { ...user, extra: kept }
+  const own = groups.filter(group => group !== 'system:masters' && !group.startsWith('system:kcp:'))
+  return { ...user, groups: own, extra: kept }
 }
 
 /** The permissions of the type; none for the server's own types, undefined without a type. */
