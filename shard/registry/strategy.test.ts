@@ -41,7 +41,7 @@ describe('metadata on create', () => {
       deletionTimestamp: '2020-01-01T00:00:00Z',
       generation: 9,
       labels: { 'claimed.internal.apis.kcp.io/x': 'y', a: 'b' },
-      annotations: { 'kcp.io/cluster': 'elsewhere', note: 'kept' },
+      annotations: { 'kcp.io/cluster': 'elsewhere', 'kcp.io/shard': 'other', note: 'kept' },
     })
     const { uid, creationTimestamp, ...metadata } = withSystemFields(widgets, key, sent).metadata
     assert.match(uid ?? '', /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
@@ -84,6 +84,19 @@ describe('metadata on update', () => {
     const next = prepared(widgets, '', sent, old)
     assert.deepEqual(next.metadata, { ...old.metadata, generation: 4, labels: { l: '1' } })
     assert.deepEqual([next.spec, next.status], [{ a: 2 }, { s: 1 }])
+  })
+
+  it('neither makes an object a copy of one of another shard, nor a copy an object of this shard', () => {
+    const isCopyOf = (origin: string) => ({ annotations: { 'kcp.io/cluster': 'c1', 'kcp.io/shard': origin } })
+    const copy = stored(isCopyOf('alpha'))
+    for (const [old, sent] of [
+      [stored(), isCopyOf('alpha')],
+      [copy, isCopyOf('beta')],
+      [copy, {}],
+    ] as const) {
+      const next = prepared(widgets, '', widget(sent), old)
+      assert.deepEqual(next.metadata.annotations, old.metadata.annotations)
+    }
   })
 
   it('does not count changes of metadata or status', () => {

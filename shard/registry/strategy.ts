@@ -1,5 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { ResetFields } from '../../framework/contract/apis.ts'
+import { originAnnotation } from '../../framework/contract/item.ts'
 import type { ValidationScope } from '../../framework/contract/schema.ts'
 import { merged, Work } from '../../framework/json/json.ts'
 import { sameJsonSteps } from '../../framework/json/same.ts'
@@ -148,7 +149,18 @@ export function keepSystemFields(admitted: KubeObject, before: KubeObject): Kube
 }
 
 const withOwnFields = (object: KubeObject, cluster: string, fields: MetadataChanges): KubeObject =>
-  withMetadata(withoutPresented(withoutSystemFields(object), cluster), { ...fields, generation: undefined })
+  withMetadata(withOrigin(withoutPresented(withoutSystemFields(object), cluster)), {
+    ...fields,
+    generation: undefined,
+  })
+
+/** The object with this origin, or none: no request makes an object a copy of one of another shard, or the reverse. */
+function withOrigin(object: KubeObject, origin?: string): KubeObject {
+  const { [originAnnotation]: sent, ...annotations } = object.metadata.annotations ?? {}
+  if (sent === origin) return object
+  const kept = origin === undefined ? annotations : { ...annotations, [originAnnotation]: origin }
+  return withMetadata(object, { annotations: kept })
+}
 
 /**
  * `rest.BeforeCreate`, after admission: sets name and generation, drops status where it has its own endpoint (rules.md
@@ -177,8 +189,8 @@ export function* prepareForUpdate(
   next: KubeObject,
   old: KubeObject,
 ): Generator<void, KubeObject> {
-  const cluster = old.metadata.annotations?.[clusterAnnotation] ?? ''
-  const scoped = ownPart(strategy, part, withoutPresented(next, cluster), old)
+  const { [clusterAnnotation]: cluster = '', [originAnnotation]: origin } = old.metadata.annotations ?? {}
+  const scoped = ownPart(strategy, part, withOrigin(withoutPresented(next, cluster), origin), old)
   const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation } = old.metadata
   const { namespace, name } = old.metadata
   const kept = withMetadata(scoped, {
