@@ -2,12 +2,13 @@ import type { IndexFn, Informer, Informers } from '../framework/contract/informe
 import type { ClusterName } from '../framework/meta/object.ts'
 import { isClusterName } from '../framework/request/path.ts'
 import { pathAnnotation } from '../kcp/annotations.ts'
+import { onlyCluster } from '../kcp/logicalclusters.ts'
 import { resources } from '../kcp/resources.ts'
 
 /** The logical clusters of a shard, and their paths in the workspace tree. */
 export interface RemoteDirectory {
   has(cluster: ClusterName): boolean
-  /** `root:org:team` → `k3x9…`; the name of an existing logical cluster resolves to itself. */
+  /** `root:org:team` → `k3x9…`, if only one has this path; the name of an existing logical cluster resolves to itself. */
   resolve(path: string): ClusterName | undefined
 }
 
@@ -25,7 +26,7 @@ export function createDirectory(informers: Informers): RemoteDirectory {
     has,
     resolve: path => {
       if (isClusterName(path)) return has(path) ? path : undefined
-      return byPath(path)[0]?.key.cluster
+      return onlyCluster(byPath(path))
     },
   }
 }

@@ -5,7 +5,7 @@ import type { ClusterName, KubeObject } from '../../framework/meta/object.ts'
 import { pathAnnotation } from '../../kcp/annotations.ts'
 import type { APIExport } from '../../kcp/apis.ts'
 import type { LogicalCluster, Shard } from '../../kcp/core.ts'
-import { logicalClusterName } from '../../kcp/logicalclusters.ts'
+import { logicalClusterName, onlyCluster } from '../../kcp/logicalclusters.ts'
 import { resources } from '../../kcp/resources.ts'
 import type { WorkspaceType } from '../../kcp/tenancy.ts'
 import type { Peers } from './peer.ts'
@@ -90,14 +90,17 @@ export function createDirectory(deps: DirectoryDeps): ClusterDirectory {
 const onOtherShards = ({ informers, peers }: DirectoryDeps, path: string): ClusterName | undefined =>
   peers.size === 0 ? undefined : amongCopies(informers, path)
 
-/** Resolves a path of another shard, whose logical clusters are known, and not the tree. */
+/** Resolves a path of another shard, whose logical clusters are known, and not the tree; undefined if several have the path. */
 export function amongCopies(informers: Informers, path: string): ClusterName | undefined {
   const clusters = informers.for(resources.logicalClusters)
   const named = clusters.get(path, '', logicalClusterName)
-  return (named ?? clusters.index(pathsOf)(path)[0])?.key.cluster
+  return named?.key.cluster ?? onlyCluster(clusters.index(pathsOf)(path))
 }
 
-const pathsOf = ({ meta }: Item): readonly string[] => [meta.annotations[pathAnnotation] ?? '']
+const pathsOf = ({ meta }: Item): readonly string[] => {
+  const path = meta.annotations[pathAnnotation]
+  return path === undefined ? [] : [path]
+}
 
 const objectIn = <T extends KubeObject>(
   informer: Informer,

@@ -36,7 +36,7 @@ export interface Exports {
   readonly schemas: Informer
   readonly bindings: Informer
   find(params: ExportParams): APIExport | undefined
-  /** By a reference; `path` is the path or the name of a logical cluster. */
+  /** By a reference; `path` is the path or the name of a logical cluster. undefined if several exports have it. */
   resolve(path: string, name: string): Item | undefined
   byIdentity(hash: string): readonly Item[]
   /** Every binding that refers to the export, in any logical cluster. */
@@ -61,7 +61,7 @@ export function watchExports({ informers, shared }: Host): Exports {
     schemas,
     bindings,
     find: ({ provider, name }) => exports.get(provider, '', name)?.object as APIExport | undefined,
-    resolve: (path, name) => byReference(reference(path, name))[0],
+    resolve: (path, name) => onlyOf(byReference(reference(path, name))),
     byIdentity: hash => [...byIdentity(hash)].sort(byClusterAndName),
     bindingsOf,
     // An export may have bindings in thousands of logical clusters.
@@ -72,6 +72,8 @@ export function watchExports({ informers, shared }: Host): Exports {
     synced: Promise.all([exports.synced, schemas.synced, bindings.synced]),
   }
 }
+
+const onlyOf = (found: readonly Item[]): Item | undefined => (found.length === 1 ? found[0] : undefined)
 
 const reference = (path: string, name: string): string => `${path}|${name}`
 
