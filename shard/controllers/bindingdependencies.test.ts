@@ -103,8 +103,10 @@ describe('the export of a binding', () => {
   }
 
   it('is the one whose permission was checked, and no other to which its path leads later', () => {
-    assert.equal(exportOf(directory, 'root', bound)?.cluster, 'first')
+    assert.equal(exportOf(directory, 'root', bound).exported?.cluster, 'first')
     homes['root:a'] = 'second'
-    assert.equal(exportOf(directory, 'root', bound), undefined)
+    assert.deepEqual(exportOf(directory, 'root', bound), { exported: undefined, isAnother: true })
+    delete homes['root:a']
+    assert.deepEqual(exportOf(directory, 'root', bound), { exported: undefined, isAnother: false })
   })
 })

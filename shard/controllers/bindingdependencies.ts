@@ -18,8 +18,10 @@ import type { ClusterDirectory } from '../tenancy/directory.ts'
 /** The objects that a binding depends on, from memory. */
 export interface BindingDependencies {
   readonly cluster: ClusterName
-  /** undefined: the workspace or the export does not exist. */
+  /** undefined: the workspace or the export does not exist, or it is another one than the binding is bound to. */
   readonly exported: { readonly cluster: ClusterName; readonly object: APIExport } | undefined
+  /** The reference leads to an export, and the binding is bound to another one. */
+  readonly isAnother: boolean
   schema(cluster: ClusterName, name: string): APIResourceSchema | undefined
   /** Locks a resource for this binding; otherwise returns its owner. */
   take(resource: string): ResourceOwner | undefined
@@ -59,6 +61,8 @@ export function bindingSources(informers: Informers): BindingSources {
 
 const exportedKey = (identity: string, resource: string): string => `${identity}|${resource}`
 
+type ExportOfBinding = Pick<BindingDependencies, 'exported' | 'isAnother'>
+
 /**
  * The export that a binding refers to, if admission has checked the permission to bind this one: the path of the reference
  * may lead to another logical cluster since.
@@ -67,14 +71,14 @@ export function exportOf(
   directory: ClusterDirectory,
   from: ClusterName,
   { spec, metadata }: APIBinding,
-): BindingDependencies['exported'] {
+): ExportOfBinding {
   const reference = spec?.reference?.export
   const cluster = reference && directory.clusterOf(reference, from)
   const object = reference && cluster && directory.apiExport(cluster, reference.name)
-  if (!cluster || !object) return undefined
+  if (!cluster || !object) return { exported: undefined, isAnother: false }
   const admitted = metadata.labels?.[exportLabel]
-  const isAdmitted = admitted === undefined || admitted === exportHash({ cluster, name: reference.name })
-  return isAdmitted ? { cluster, object } : undefined
+  const isAnother = admitted !== undefined && admitted !== exportHash({ cluster, name: reference.name })
+  return { exported: isAnother ? undefined : { cluster, object }, isAnother }
 }
 
 /** The informers and locks that all bindings share. */
@@ -85,6 +89,7 @@ export interface Bindings {
 
 /** The logical cluster and the export of a binding. */
 export interface BindingPlace extends Pick<BindingDependencies, 'cluster' | 'exported'> {
+  readonly isAnother?: boolean
   /** Bindings that are stored in the same commit. */
   readonly siblings?: readonly APIBinding[]
 }
@@ -93,7 +98,7 @@ export interface BindingPlace extends Pick<BindingDependencies, 'cluster' | 'exp
 export function dependenciesOf(
   { sources, locks }: Bindings,
   binding: APIBinding,
-  { cluster, exported, siblings = [] }: BindingPlace,
+  { cluster, exported, isAnother = false, siblings = [] }: BindingPlace,
 ): BindingDependencies {
   const name = binding.metadata.name ?? ''
   const own = new Set((binding.status?.boundResources ?? []).map(resourceName))
@@ -101,6 +106,7 @@ export function dependenciesOf(
   return {
     cluster,
     exported,
+    isAnother,
     schema: (from, schema) => sources.schemas.get(from, '', schema)?.object as APIResourceSchema,
     take(resource) {
       const holder = own.has(resource) ? undefined : holderOf(neighbours, resource)

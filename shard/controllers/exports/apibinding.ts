@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Informer } from '../../../framework/contract/informer.ts'
 import type { Item } from '../../../framework/contract/item.ts'
 import type { ClusterName } from '../../../framework/meta/object.ts'
-import { extraAnnotationPrefix } from '../../../kcp/annotations.ts'
+import { extraAnnotationPrefix, pathAnnotation } from '../../../kcp/annotations.ts'
 import type { APIBinding, APIExport, APIResourceSchema } from '../../../kcp/apis.ts'
 import { findCondition } from '../../../kcp/conditions.ts'
 import { exportHash, exportLabel } from '../../../kcp/labels.ts'
@@ -38,11 +39,11 @@ async function bind(deps: KcpControllerDeps, key: string): Promise<undefined> {
   const { cluster, name } = parseKey(key)
   const binding = sources.bindings.get(cluster, '', name)?.object as APIBinding | undefined
   if (binding === undefined || binding.metadata.deletionTimestamp !== undefined) return
-  const exported = exportOf(deps.directory, cluster, binding)
+  const { exported, isAnother } = exportOf(deps.directory, cluster, binding)
   await copyAnnotations(deps, cluster, binding, exported?.object)
   if (exported !== undefined) await keepSchemas(deps, exported)
   const statusOf = (current: APIBinding) =>
-    bindingStatus(current, dependenciesOf(deps, current, { cluster, exported }))
+    bindingStatus(current, dependenciesOf(deps, current, { cluster, exported, isAnother }))
   try {
     if (isDeepStrictEqual(statusOf(binding), binding.status)) return
     await updateStatus<APIBinding>(
@@ -67,6 +68,7 @@ function changesOf({ informers, sources }: KcpControllerDeps): ControllerDefinit
     const label = meta.labels[exportLabel]
     return label === undefined ? [] : [label]
   })
+  const atPathOf = bindingsAtPath(bindings)
   const bySchema = exports.index(({ key, object }) =>
     ((object as APIExport).spec?.resources ?? []).map(({ schema }) => keyFor(key.cluster, schema)),
   )
@@ -84,10 +86,22 @@ function changesOf({ informers, sources }: KcpControllerDeps): ControllerDefinit
       informer: bindings,
       keys: ({ type, item }) => (type === 'DELETED' ? waitingIn(item.key.cluster) : [keyOf(item)]),
     },
-    { informer: exports, keys: ({ item }) => ofExport(item) },
+    {
+      informer: exports,
+      keys: ({ type, item }) => [...ofExport(item), ...(type === 'ADDED' ? atPathOf(item) : [])],
+    },
     { informer: schemas, keys: ({ item }) => bySchema(keyOf(item)).flatMap(ofExport) },
     { informer: crds, keys: ({ item }) => [...waitingIn(item.key.cluster), ...withNamesOf(item)] },
   ]
+}
+
+/** The bindings whose reference leads to an export by its path; they may be bound to another one that was there before. */
+function bindingsAtPath(bindings: Informer): (exported: Item) => readonly string[] {
+  const byPath = bindings.index(({ object }) => {
+    const { path, name } = (object as APIBinding).spec?.reference?.export ?? {}
+    return path && name ? [keyFor(path, name)] : []
+  })
+  return ({ key, meta }) => byPath(keyFor(meta.annotations[pathAnnotation] ?? '', key.name)).map(keyOf)
 }
 
 /** Whether a binding waits for names that others have. */

@@ -38,6 +38,7 @@ const binding = (status?: APIBinding['status']): APIBinding => ({
 const dependencies = (more: Partial<BindingDependencies> = {}): BindingDependencies => ({
   cluster: 'c1',
   exported: { cluster: 'p1', object: exported },
+  isAnother: false,
   schema: () => schema,
   take: () => undefined,
   taken: () => [],
@@ -73,6 +74,12 @@ describe('status of a binding', () => {
       { exported: undefined },
       'APIExportValid',
       'APIExportNotFound: APIExport root:org|widgets not found',
+    ],
+    'when its path leads to another export': [
+      { exported: undefined, isAnother: true },
+      'APIExportValid',
+      'APIExportNotFound: the APIExport at root:org|widgets is not the one that was bound: ' +
+        'create a new APIBinding to bind it',
     ],
     'without an identity': [
       { exported: { cluster: 'p1', object: { ...exported, status: {} } } },

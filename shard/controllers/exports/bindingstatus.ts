@@ -51,6 +51,10 @@ export function bindingStatus(binding: APIBinding, dependencies: BindingDependen
   return { ...status, conditions: setConditions(conditions, [summary(conditions, [initial])]) }
 }
 
+/** Its path leads to another logical cluster than before: this APIBinding stays with the one whose permission was checked. */
+const anotherExport = (id: string): string =>
+  `the APIExport at ${id} is not the one that was bound: create a new APIBinding to bind it`
+
 /** The last state of each type. */
 const merged = (states: readonly ConditionState[]): readonly ConditionState[] => [
   ...new Map(states.map(state => [state.type, state])).values(),
@@ -68,8 +72,10 @@ function step(binding: APIBinding, status: Status, dependencies: BindingDependen
   if (!reference?.name)
     return { status, states: [invalid('Error', 'APIExportInvalidReference', 'Missing APIExport reference')] }
   const id = `${reference.path || dependencies.cluster}|${reference.name}`
-  if (dependencies.exported === undefined)
-    return { status, states: [invalid('Error', 'APIExportNotFound', `APIExport ${id} not found`)] }
+  if (dependencies.exported === undefined) {
+    const message = dependencies.isAnother ? anotherExport(id) : `APIExport ${id} not found`
+    return { status, states: [invalid('Error', 'APIExportNotFound', message)] }
+  }
   const { cluster, object } = dependencies.exported
   const claims = claimsOf(binding, object, dependencies)
   const claimed = { ...status, ...claims.status }
