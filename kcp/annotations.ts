@@ -19,7 +19,7 @@ export const shardHashAnnotation = 'internal.tenancy.kcp.io/shard'
 export const chosenClusterAnnotation = 'internal.tenancy.kcp.io/cluster'
 /** On a LogicalCluster that moves to another shard: `<logical cluster>:<name>` of its LogicalClusterMigration. */
 export const migratingAnnotation = 'internal.kcp.io/migrating'
-/** The prefix of annotations with which shards of Oriel mark logical clusters that move: no other program has them. */
+/** The prefix of annotations that shards of Oriel write, above all on logical clusters that move: no other program has them. */
 export const ownAnnotationPrefix = 'internal.oriel.dev/'
 /** On the same, where it moves to: the name of the shard that it comes from. */
 export const incomingAnnotation = 'internal.oriel.dev/incoming'
@@ -37,6 +37,11 @@ export const dumpStates = { awaited: 'awaited', begun: 'begun', refused: 'refuse
  * it moved, `12,345,1`.
  */
 export const movedAnnotation = 'internal.oriel.dev/moved'
+/**
+ * On a Workspace and its LogicalCluster: the types that it was created with, bases first, as `<logical cluster>:<name>` with commas
+ * between them. The user was permitted to use these; their paths may lead to other types later.
+ */
+export const admittedTypesAnnotation = 'internal.oriel.dev/workspace-types'
 export const inactiveAnnotation = 'core.kcp.io/inactive'
 /** On a LogicalCluster: the maximum number of objects. */
 export const maxObjectsAnnotation = 'core.kcp.io/max-total-objects'

@@ -93,6 +93,28 @@ describe('the life of a workspace', () => {
       await asked.whenGone()
     })
 
+    it('binds nothing for types that its type extends later: nobody was permitted to use them there', async () => {
+      for (const name of ['first', 'second', 'foreign'])
+        await create(scene, resources.apiExports, 'root', exported(name))
+      const maintained = { defaultAPIBindingLifecycle: 'Maintain' }
+      const binds = (...names: string[]) => ({
+        defaultAPIBindings: names.map(name => ({ path: 'root', export: name })),
+      })
+      await workspaceType(scene, 'foreign', { ...binds('foreign'), ...maintained })
+      await workspaceType(scene, 'growing', { ...binds('first'), ...maintained })
+      const { cluster } = await ready(scene, 'growing')
+      await scene.shard.client.update(scene.tenancy.workspaceTypes, at('root', 'growing'), type => ({
+        ...type,
+        spec: { ...binds('first', 'second'), ...maintained, extend: { with: [{ name: 'foreign' }] } },
+      }))
+      await scene.shard.client.update(resources.logicalClusters, at(cluster, 'cluster'), object => ({
+        ...object,
+        metadata: { ...object.metadata, labels: { touched: 'yes' } },
+      }))
+      await until(() => bindingIn(cluster, 'second-'))
+      assert.equal(bindingIn(cluster, 'foreign-'), undefined)
+    })
+
     it('restores changed bindings with the lifecycle Maintain', async () => {
       const claim = { group: '', resource: 'configmaps', verbs: ['get'] }
       await create(scene, resources.apiExports, 'root', exported('kept', { permissionClaims: [claim] }))

@@ -2,8 +2,8 @@ import type { ResourceRef } from '../../framework/contract/backend.ts'
 import type { IndexFn, Informers } from '../../framework/contract/informer.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
-import { pathAnnotation, typeAnnotation } from '../../kcp/annotations.ts'
-import { logicalClusterName } from '../../kcp/logicalclusters.ts'
+import { admittedTypesAnnotation, pathAnnotation, typeAnnotation } from '../../kcp/annotations.ts'
+import { logicalClusterName, onlyCluster } from '../../kcp/logicalclusters.ts'
 import { resources } from '../../kcp/resources.ts'
 import { mostAuthenticationConfigurations, type WorkspaceType } from '../../kcp/tenancy.ts'
 import { objectOnce } from '../cache/item.ts'
@@ -25,6 +25,16 @@ function namesIn(type: Item): readonly string[] {
 }
 
 /**
+ * Those among the types at a path that a workspace was created with: the users of its issuers may be anyone there, and another tenant may
+ * have the path since. A workspace that comes from kcp does not name them.
+ */
+function ownTypes(found: readonly Item[], admitted: string | undefined): readonly Item[] {
+  if (admitted === undefined) return onlyCluster(found) === undefined ? [] : found
+  const ids = admitted.split(',')
+  return found.filter(({ key }) => ids.includes(`${key.cluster}:${key.name}`))
+}
+
+/**
  * The WorkspaceAuthenticationConfigurations of a logical cluster: those that its type names, in the logical cluster
  * of the type, each once, at most 16 of a type. Read from memory, always current.
  */
@@ -39,9 +49,10 @@ export function workspaceIssuers(
     resource: 'workspaceauthenticationconfigurations',
   })
   return cluster => {
-    const named = clusters.get(cluster, '', logicalClusterName)?.meta.annotations[typeAnnotation]
+    const annotations = clusters.get(cluster, '', logicalClusterName)?.meta.annotations ?? {}
+    const named = annotations[typeAnnotation]
     if (named === undefined) return []
-    return typesByPath(named).flatMap(type =>
+    return ownTypes(typesByPath(named), annotations[admittedTypesAnnotation]).flatMap(type =>
       namesIn(type).flatMap(name => configurations.get(type.key.cluster, '', name) ?? []),
     )
   }

@@ -3,6 +3,7 @@ import type { AdmissionAttributes } from '../../../framework/contract/admission.
 import { originAnnotation } from '../../../framework/contract/item.ts'
 import { isPrivileged, type UserInfo } from '../../../framework/request/user.ts'
 import {
+  admittedTypesAnnotation,
   inactiveAnnotation,
   incomingAnnotation,
   leavingAnnotation,
@@ -43,6 +44,7 @@ const isSystem = (user: UserInfo): boolean => user.groups.some(group => systemGr
 
 /** Annotations that only the server writes. */
 const systemAnnotations: readonly string[] = [
+  admittedTypesAnnotation,
   pathAnnotation,
   typeAnnotation,
   ownerAnnotation,

@@ -2,6 +2,7 @@ import type { AdmissionAttributes, AdmissionPlugin } from '../../../framework/co
 import type { KubeObject, ObjectKey } from '../../../framework/meta/object.ts'
 import { isPrivileged, type UserInfo } from '../../../framework/request/user.ts'
 import {
+  admittedTypesAnnotation,
   chosenClusterAnnotation,
   mountAnnotation,
   ownerAnnotation,
@@ -62,8 +63,9 @@ function mountWarning({ object, old }: AdmissionAttributes): string | undefined 
   return `metadata.annotations[${mountAnnotation}]: ignored${consequence}; use spec.mount instead`
 }
 
-/** Annotations that only the server writes: logical cluster, shard and creator. */
+/** Annotations that only the server writes: types, logical cluster, shard and creator. */
 const systemAnnotations: readonly string[] = [
+  admittedTypesAnnotation,
   chosenClusterAnnotation,
   shardAnnotation,
   shardHashAnnotation,

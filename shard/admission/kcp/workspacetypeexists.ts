@@ -3,11 +3,12 @@ import type { Authorizer } from '../../../framework/contract/authorizer.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
 import { notFound } from '../../../framework/meta/errors.ts'
 import type { ClusterName } from '../../../framework/meta/object.ts'
-import { typeAnnotation } from '../../../kcp/annotations.ts'
+import { admittedTypesAnnotation, typeAnnotation } from '../../../kcp/annotations.ts'
 import { coreGroup, tenancyGroup } from '../../../kcp/apigroups.ts'
 import type { PathReference } from '../../../kcp/references.ts'
 import type { Workspace, WorkspaceTypeSelector } from '../../../kcp/tenancy.ts'
 import { withMetadata } from '../../registry/strategy.ts'
+import { admittedTypes, onlyAdmitted } from '../../tenancy/admittedtypes.ts'
 import type { ClusterDirectory } from '../../tenancy/directory.ts'
 import { type LocatedType, TypesInvalid, typeName } from '../../tenancy/typechain.ts'
 import { concerns, refused } from '../refusal.ts'
@@ -33,8 +34,11 @@ export const workspaceTypeExists = (
     if (found === undefined)
       throw refused(request, `workspace type "${printed(reference)}" cannot be resolved`)
     const labels = { ...found.type.spec?.additionalWorkspaceLabels, ...workspace.metadata.labels }
+    const admitted = admittedTypes(typeChain(directory, request, found))
+    const annotations = { ...workspace.metadata.annotations, [admittedTypesAnnotation]: admitted }
     const spec = { ...workspace.spec, type: { name: reference.name, path: reference.path || found.path } }
-    return { ...(Object.keys(labels).length === 0 ? workspace : withMetadata(workspace, { labels })), spec }
+    const labelled = Object.keys(labels).length === 0 ? {} : { labels }
+    return { ...withMetadata(workspace, { ...labelled, annotations }), spec }
   },
   async validate(ctx, request) {
     const workspace = request.object as Workspace
@@ -69,11 +73,12 @@ function wantedType(
 }
 
 function parentType(directory: ClusterDirectory, request: AdmissionAttributes): LocatedType {
-  const annotation = directory.logicalCluster(request.key.cluster)?.metadata.annotations?.[typeAnnotation]
+  const parent = directory.logicalCluster(request.key.cluster)
+  const annotation = parent?.metadata.annotations?.[typeAnnotation]
   if (annotation === undefined)
     throw refused(request, `annotation ${typeAnnotation} on LogicalCluster must be set`)
   const type = locate(directory, annotation, request.key.cluster)
-  if (type === undefined)
+  if (type === undefined || onlyAdmitted([type], parent?.metadata.annotations).length === 0)
     throw refused(request, `parent type cannot be resolved: workspace type "${annotation}" not found`)
   return type
 }
@@ -91,13 +96,18 @@ function locate(directory: ClusterDirectory, identifier: string, from: ClusterNa
 function chainOf(
   directory: ClusterDirectory,
   request: AdmissionAttributes,
-  { spec }: Workspace,
+  { metadata, spec }: Workspace,
 ): readonly LocatedType[] {
   const { name, path } = spec?.type ?? {}
   if (!path || !name) throw refused(request, 'spec.type.path must be set')
   const type = directory.workspaceType({ path, name }, request.key.cluster)
   if (type === undefined) throw refused(request, `workspace type "${path}:${name}" cannot be resolved`)
-  return typeChain(directory, request, type)
+  const types = typeChain(directory, request, type)
+  if (admittedTypes(types) === metadata.annotations?.[admittedTypesAnnotation]) return types
+  throw refused(
+    request,
+    `workspace type "${path}:${name}" has changed during the request: create the workspace again`,
+  )
 }
 
 function typeChain(
@@ -142,7 +152,9 @@ function checkLimits(
   request: AdmissionAttributes,
   types: readonly LocatedType[],
 ): void {
-  const parents = typeChain(directory, request, parentType(directory, request))
+  const parent = directory.logicalCluster(request.key.cluster)
+  const chain = typeChain(directory, request, parentType(directory, request))
+  const parents = onlyAdmitted(chain, parent?.metadata.annotations)
   const problems = limitProblems(parents, types)
   if (problems.length === 1) throw refused(request, problems[0] ?? '')
   if (problems.length > 1) throw refused(request, `[${problems.join(', ')}]`)

@@ -1,5 +1,6 @@
 import type { ClusterName } from '../../../framework/meta/object.ts'
 import {
+  admittedTypesAnnotation,
   ownerAnnotation,
   pathAnnotation,
   requiredGroupsAnnotation,
@@ -10,22 +11,20 @@ import {
 import type { LogicalCluster } from '../../../kcp/core.ts'
 import { logicalClusterName } from '../../../kcp/logicalclusters.ts'
 import type { Workspace } from '../../../kcp/tenancy.ts'
+import { onlyAdmitted } from '../../tenancy/admittedtypes.ts'
 import { readOwner } from '../../tenancy/owner.ts'
-import { type LocatedType, TypesInvalid } from '../../tenancy/typechain.ts'
+import { type LocatedType, TypesInvalid, typeId, typeName } from '../../tenancy/typechain.ts'
 import { homeOf, type WorkspaceStep } from './workspacehome.ts'
 
 /** The initializer that creates default bindings; types with `defaultAPIBindings` have it. */
 export const bindingsInitializer = 'system:apibindings'
 
-/** `<logical cluster>:<name>` of a type: the identifier of its initializer or terminator. */
-const identifierOf = ({ cluster, type }: LocatedType): string => `${cluster}:${type.metadata.name ?? ''}`
-
 /** The initializers (bases first, default bindings last) and terminators of a logical cluster with these types. */
 export function lifecycleOf(
   types: readonly LocatedType[],
 ): Pick<NonNullable<LogicalCluster['spec']>, 'initializers' | 'terminators'> {
-  const initializers = types.filter(({ type }) => type.spec?.initializer === true).map(identifierOf)
-  const terminators = types.filter(({ type }) => type.spec?.terminator === true).map(identifierOf)
+  const initializers = types.filter(({ type }) => type.spec?.initializer === true).map(typeId)
+  const terminators = types.filter(({ type }) => type.spec?.terminator === true).map(typeId)
   const hasBindings = types.some(({ type }) => (type.spec?.defaultAPIBindings ?? []).length > 0)
   return { initializers: hasBindings ? [...initializers, bindingsInitializer] : initializers, terminators }
 }
@@ -48,7 +47,7 @@ function logicalClusterOf(step: WorkspaceStep, workspace: Workspace): LogicalClu
   const { annotations = {}, uid = '' } = workspace.metadata
   const { path = '', name: type = '' } = workspace.spec?.type ?? {}
   const createdBy = readOwner(annotations[ownerAnnotation])
-  const inherited = [ownerAnnotation, requiredGroupsAnnotation].flatMap(key => {
+  const inherited = [ownerAnnotation, requiredGroupsAnnotation, admittedTypesAnnotation].flatMap(key => {
     const value = annotations[key]
     return value === undefined ? [] : [[key, value] as const]
   })
@@ -73,9 +72,14 @@ function logicalClusterOf(step: WorkspaceStep, workspace: Workspace): LogicalClu
   }
 }
 
-function typesOf({ deps, parent }: WorkspaceStep, { spec }: Workspace): readonly LocatedType[] {
+function typesOf({ deps, parent }: WorkspaceStep, { metadata, spec }: Workspace): readonly LocatedType[] {
   const { path = '', name = '' } = spec?.type ?? {}
   const located = deps.directory.workspaceType({ path, name }, parent)
   if (located === undefined) throw new TypesInvalid(`workspace type "${path}:${name}" cannot be resolved`)
-  return deps.directory.typeChain(located)
+  const types = deps.directory.typeChain(located)
+  const other = types.find(type => !onlyAdmitted([type], metadata.annotations).includes(type))
+  if (other === undefined) return types
+  throw new TypesInvalid(
+    `workspace type "${typeName(other)}" is not one of those that the workspace was created with: create the workspace again`,
+  )
 }
