@@ -1,10 +1,12 @@
 import {
+  AuditMeters,
   type Auditor,
   type AuditorOptions,
   type AuditPolicy,
   type AuditSink,
   auditPolicyOf,
   createAuditor,
+  truncating,
 } from '../../framework/audit/index.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 import { parseYaml } from '../../framework/wire/yaml.ts'
@@ -13,7 +15,7 @@ import { auditWebhook } from '../authentication/webhooks.ts'
 import type { AuthorizationParts } from '../authorization/authorization.ts'
 import { readFlagFile } from '../files/files.ts'
 import { StartError } from '../files/starterror.ts'
-import type { AuditFlags } from '../flags/audit.ts'
+import { type AuditFlags, defaultMaxSize } from '../flags/audit.ts'
 import { auditLog } from './auditlog.ts'
 
 /** Policy and sinks of audit events; the auditor is created once the informers exist. */
@@ -52,15 +54,31 @@ export async function prepareAudit(options: AuditFlags, log: Logger): Promise<Pr
     throw new StartError('Auditing requires a policy: add --audit-policy-file.')
   }
   const policy = await readPolicy(auditPolicyFile)
-  const sinks = await sinksFor(options, log)
+  const meters = new AuditMeters()
+  const sinks = await sinksFor(options, meters, log)
   if (sinks.length === 0)
     throw new StartError(
       'Audit events have no destination: add --audit-log-path or --audit-webhook-config-file.',
     )
-  return {
-    auditor: (over, missing) =>
-      createAuditor({ pathOf: pathsFrom(over), policy, sinks, ...(missing && { missing }) }),
-    close: async () => void (await Promise.all(sinks.map(sink => sink.close()))),
+  return new Prepared(policy, sinks, meters)
+}
+
+class Prepared implements PreparedAudit {
+  readonly #options: Pick<AuditorOptions, 'policy' | 'sinks' | 'meters'>
+  #auditor: Auditor | undefined
+
+  constructor(policy: AuditPolicy, sinks: readonly AuditSink[], meters: AuditMeters) {
+    this.#options = { policy, sinks, meters }
+  }
+
+  auditor(over: Pick<Shard, 'informers'>, missing?: AuditorOptions['missing']): Auditor {
+    this.#auditor = createAuditor({ ...this.#options, pathOf: pathsFrom(over), ...(missing && { missing }) })
+    return this.#auditor
+  }
+
+  async close(): Promise<void> {
+    await this.#auditor?.close()
+    await Promise.all(this.#options.sinks.map(sink => sink.close()))
   }
 }
 
@@ -73,16 +91,33 @@ async function readPolicy(path: string): Promise<AuditPolicy> {
   }
 }
 
-async function sinksFor(options: AuditFlags, log: Logger): Promise<readonly AuditSink[]> {
-  const { auditLogPath: path, auditLogMaxsize, auditLogMaxbackup, auditLogMaxage } = options
-  const webhook = options.auditWebhookConfigFile
-  const limits = {
-    maxSize: auditLogMaxsize * megabyte,
-    maxBackups: auditLogMaxbackup,
-    maxAge: auditLogMaxage * day,
+async function sinksFor(
+  options: AuditFlags,
+  meters: AuditMeters,
+  log: Logger,
+): Promise<readonly AuditSink[]> {
+  const [path, webhook] = [options.auditLogPath, options.auditWebhookConfigFile]
+  const common = { meters, log }
+  const sinks: AuditSink[] = []
+  if (path !== undefined) {
+    const sink = await auditLog({ path, ...rotation(options), meters }, log)
+    const maxEventSize = options.auditLogTruncateMaxEventSize
+    sinks.push(options.auditLogTruncateEnabled ? truncating(sink, { ...common, maxEventSize }) : sink)
   }
-  return [
-    ...(path === undefined ? [] : [auditLog({ path, ...limits }, log)]),
-    ...(webhook === undefined ? [] : [await auditWebhook(webhook, log)]),
-  ]
+  if (webhook !== undefined) {
+    const sink = await auditWebhook(webhook, {
+      ...common,
+      batchBytes: options.auditWebhookTruncateMaxBatchSize,
+    })
+    const maxEventSize = options.auditWebhookTruncateMaxEventSize
+    sinks.push(options.auditWebhookTruncateEnabled ? truncating(sink, { ...common, maxEventSize }) : sink)
+  }
+  return sinks
 }
+
+/** 0 megabytes are the default, as in Kubernetes. */
+const rotation = ({ auditLogMaxsize, auditLogMaxbackup, auditLogMaxage }: AuditFlags) => ({
+  maxSize: (auditLogMaxsize || defaultMaxSize) * megabyte,
+  maxBackups: auditLogMaxbackup,
+  maxAge: auditLogMaxage * day,
+})

@@ -1,121 +1,111 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
-  closeSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  statSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs'
-import { basename, dirname, extname, join } from 'node:path'
-import type { AuditEvent, AuditSink } from '../../framework/audit/index.ts'
+  type AuditMeters,
+  type AuditRecord,
+  type AuditSink,
+  WaitingEvents,
+} from '../../framework/audit/index.ts'
 import type { Logger } from '../../framework/contract/log.ts'
-import { formatJson } from '../../framework/json/json.ts'
 import { StartError } from '../files/starterror.ts'
+import { LogFile, type LogFileOptions } from './logfile.ts'
 
-export interface AuditLogOptions {
-  /** `-` is standard output. */
-  readonly path: string
-  /** Bytes at which the file is rotated. */
-  readonly maxSize: number
-  /** Rotated files that are kept; 0: all. */
-  readonly maxBackups: number
-  /** Milliseconds that rotated files are kept; 0: no limit. */
-  readonly maxAge: number
+export interface AuditLogOptions extends LogFileOptions {
+  readonly meters: AuditMeters
+  /** Milliseconds until the file is written again after an error; default 1,000. */
+  readonly pause?: number
 }
+
+/** Waiting events of a slow or full disk. */
+const limits = { buffer: 100_000, bytes: 64 * 1024 * 1024 }
+
+/** Events of one write. */
+const portion = { events: 1000, bytes: 1024 * 1024 }
 
 /**
- * Writes one event per line, synchronously, before the response ends, so that no event is lost when the process ends.
- * Throws `StartError` when the file cannot be opened.
+ * Writes one event per line. The events of the requests in one turn of the event loop are written together, by a thread: a slow disk
+ * delays no request. Rejects with `StartError` when the file cannot be opened.
  */
-export function auditLog(options: AuditLogOptions, log: Logger): AuditSink {
+export async function auditLog(options: AuditLogOptions, log: Logger): Promise<AuditSink> {
   if (options.path === '-')
-    return { write: event => void process.stdout.write(lineOf(event)), close: async () => undefined }
-  let file = openForAppend(options.path)
-  const write = (line: string): void => {
-    const length = Buffer.byteLength(line)
-    if (file.size > 0 && file.size + length > options.maxSize) file = rotate(file, options)
-    writeSync(file.descriptor, line)
-    file.size += length
-  }
-  return {
-    write(event) {
-      try {
-        write(lineOf(event))
-      } catch (error) {
-        log.error({ error: String(error) }, 'writing an audit event failed')
-      }
-    },
-    close: async () => closeSync(file.descriptor),
-  }
-}
-
-const lineOf = (event: AuditEvent): string => `${formatJson(event)}\n`
-
-interface LogFile {
-  readonly descriptor: number
-  size: number
-}
-
-function openForAppend(path: string): LogFile {
-  try {
-    mkdirSync(dirname(path), { recursive: true })
-    // Audit events contain user names and objects: only the owner may read them.
-    const descriptor = openSync(path, 'a', 0o600)
-    return { descriptor, size: fstatSync(descriptor).size }
-  } catch (error) {
+    return {
+      write: ({ json }) => void process.stdout.write(Buffer.concat([...json.pieces, Buffer.from('\n')])),
+      close: async () => undefined,
+    }
+  const file = await LogFile.open(options, log).catch(error => {
     throw new StartError(
-      `Opening the audit log ${path} failed (${(error as Error).message}): choose another --audit-log-path.`,
+      `Opening the audit log ${options.path} failed (${error.message}): choose another --audit-log-path.`,
     )
+  })
+  return new FileSink(file, options, log)
+}
+
+class FileSink implements AuditSink {
+  readonly #file: LogFile
+  readonly #options: AuditLogOptions
+  readonly #log: Logger
+  readonly #waiting: WaitingEvents
+  readonly #closing = new AbortController()
+  #running: Promise<void> | undefined
+  /** Events that are being written. */
+  #inWrite = 0
+  #hasFailed = false
+
+  constructor(file: LogFile, options: AuditLogOptions, log: Logger) {
+    this.#file = file
+    this.#options = options
+    this.#log = log
+    this.#waiting = new WaitingEvents({ ...limits, plugin: 'log', meters: options.meters, log })
+    process.on('exit', this.#atExit)
   }
-}
 
-function rotate(full: LogFile, options: AuditLogOptions): LogFile {
-  closeSync(full.descriptor)
-  const { path } = options
-  renameSync(path, nextName(path))
-  removeOld(options)
-  return openForAppend(path)
-}
+  write(record: AuditRecord): void {
+    this.#waiting.add(record)
+    this.#running ??= this.#run()
+  }
 
-/** `audit-2026-08-11T09-13-44.362.log`, as in kube-apiserver; always later than the newest rotated file. */
-function nextName(path: string): string {
-  const [newest] = backupsOf(path)
-  const extension = extname(path)
-  const stem = path.slice(0, path.length - extension.length)
-  const time = Math.max(Date.now(), newest === undefined ? 0 : timeIn(newest) + 1)
-  return `${stem}-${new Date(time).toISOString().slice(0, -1).replaceAll(':', '-')}${extension}`
-}
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#running
+    process.off('exit', this.#atExit)
+    await this.#file.close()
+  }
 
-/** Milliseconds since the epoch, from the name of a rotated file. */
-function timeIn(backup: string): number {
-  const [, date, hours, rest] = /-(\d{4}-\d{2}-\d{2}T)(\d{2})-([\d.-]+\.\d{3})/.exec(basename(backup)) ?? []
-  return Date.parse(`${date}${hours}:${rest?.replace('-', ':')}Z`) || 0
-}
+  async #run(): Promise<void> {
+    while (this.#waiting.count > 0) await this.#writeSome()
+    this.#running = undefined
+  }
 
-function removeOld({ path, maxBackups, maxAge }: AuditLogOptions): void {
-  const oldest = maxAge === 0 ? 0 : Date.now() - maxAge
-  const backups = backupsOf(path)
-  const surplus = maxBackups === 0 ? [] : backups.slice(maxBackups)
-  const expired = backups.filter(backup => statSync(backup).mtimeMs < oldest)
-  for (const backup of new Set([...surplus, ...expired])) unlinkSync(backup)
-}
+  /** After an error the events wait: a full disk may have room again. */
+  async #writeSome(): Promise<void> {
+    const lines = this.#waiting.first(portion)
+    this.#inWrite = lines.length
+    const { written, error } = await this.#file.append(lines)
+    this.#inWrite = 0
+    this.#waiting.remove(written)
+    if (error !== undefined) await this.#failed(error)
+    else this.#hasFailed = false
+    this.#waiting.report()
+  }
 
-/** Newest first. */
-function backupsOf(path: string): readonly string[] {
-  const extension = extname(path)
-  const prefix = `${basename(path, extension)}-`
-  const stamp = /^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}\.\d{3}$/
-  const isBackup = (name: string): boolean =>
-    name.startsWith(prefix) &&
-    name.endsWith(extension) &&
-    stamp.test(name.slice(prefix.length, name.length - extension.length))
-  const directory = dirname(path)
-  return readdirSync(directory)
-    .filter(isBackup)
-    .toSorted()
-    .toReversed()
-    .map(name => join(directory, name))
+  async #failed(error: unknown): Promise<void> {
+    const { signal } = this.#closing
+    if (!this.#hasFailed)
+      this.#log.error({ error: String(error) }, 'writing audit events failed, trying again')
+    this.#hasFailed = true
+    if (signal.aborted) return this.#giveUp()
+    await sleep(this.#options.pause ?? 1000, undefined, { signal, ref: false }).catch(() => undefined)
+  }
+
+  #giveUp(): void {
+    const events = this.#waiting.count
+    this.#options.meters.lost('log', events)
+    this.#log.error({ events }, 'audit events lost')
+    this.#waiting.remove(events)
+  }
+
+  readonly #atExit = (): void => {
+    const all = { events: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY }
+    const lines = this.#waiting.first(all).slice(this.#inWrite)
+    if (lines.length > 0) this.#file.appendAtExit(lines)
+  }
 }

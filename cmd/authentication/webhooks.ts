@@ -1,24 +1,36 @@
 import { type WebhookOptions, webhookAuthorizer } from '../../authz/index.ts'
-import { type AuditEvent, type AuditSink, batchDefaults, batchSink } from '../../framework/audit/index.ts'
+import {
+  type AuditSink,
+  type BatchOptions,
+  batchDefaults,
+  batchSink,
+  type JsonLine,
+} from '../../framework/audit/index.ts'
 import {
   type BearerTokenReader,
   type WebhookTokensOptions,
   webhookTokens,
 } from '../../framework/authn/index.ts'
 import type { Authorizer } from '../../framework/contract/authorizer.ts'
-import type { Logger } from '../../framework/contract/log.ts'
 import { jsonClient } from '../../framework/net/jsonclient.ts'
 import { readKubeconfig } from '../files/kubeconfigfile.ts'
 
+const listStart = Buffer.from('{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[')
+const listEnd = Buffer.from(']}')
+const comma = Buffer.from(',')
+
 /** Sends audit events in batches to the server of a kubeconfig. Throws `StartError` on an invalid file. */
-export async function auditWebhook(kubeconfig: string, log: Logger): Promise<AuditSink> {
+export async function auditWebhook(
+  kubeconfig: string,
+  options: Pick<BatchOptions, 'log' | 'meters'> & Partial<Pick<BatchOptions, 'batchBytes'>>,
+): Promise<AuditSink> {
   const post = jsonClient(await readKubeconfig(kubeconfig))
-  const send = async (items: readonly AuditEvent[]): Promise<void> => {
-    const list = { kind: 'EventList', apiVersion: 'audit.k8s.io/v1', metadata: {}, items }
-    const { status } = await post('', { body: list })
+  const send = async (items: readonly JsonLine[]): Promise<void> => {
+    const parts = items.flatMap(({ pieces }, i) => (i === 0 ? pieces : [comma, ...pieces]))
+    const { status } = await post('', { body: Buffer.concat([listStart, ...parts, listEnd]) })
     if (status >= 300) throw new Error(`the audit webhook responded with status ${status}`)
   }
-  return batchSink({ ...batchDefaults, send, log })
+  return batchSink({ ...batchDefaults, ...options, send })
 }
 
 /** Sends SubjectAccessReviews to the server of a kubeconfig. Throws `StartError` on an invalid file. */

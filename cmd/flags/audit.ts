@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { count } from './values.ts'
+import { count, truth } from './values.ts'
 
 /** The audit policy and the destinations of audit events. */
 export interface AuditFlags {
@@ -11,8 +11,23 @@ export interface AuditFlags {
   readonly auditLogMaxbackup: number
   /** Days. */
   readonly auditLogMaxage: number
+  readonly auditLogTruncateEnabled: boolean
+  /** Bytes. */
+  readonly auditLogTruncateMaxEventSize: number
   readonly auditWebhookConfigFile?: string
+  readonly auditWebhookTruncateEnabled: boolean
+  /** Bytes. */
+  readonly auditWebhookTruncateMaxEventSize: number
+  /** Bytes. */
+  readonly auditWebhookTruncateMaxBatchSize: number
 }
+
+/** Megabytes of the audit log. */
+export const defaultMaxSize = 100
+
+/** Bytes, as in Kubernetes. */
+const defaultEventSize = 102_400
+const defaultBatchSize = 10_485_760
 
 /** Adds the flags to a command. */
 export const addAuditFlags = (command: Command): Command =>
@@ -20,7 +35,33 @@ export const addAuditFlags = (command: Command): Command =>
     .optionsGroup('Audit:')
     .option('--audit-policy-file <path>', 'audit policy, an audit.k8s.io/v1 Policy; required for auditing')
     .option('--audit-log-path <path>', 'file that audit events are written to; - is standard output')
-    .option('--audit-log-maxsize <megabytes>', 'size at which the audit log is rotated', count, 100)
+    .option(
+      '--audit-log-maxsize <megabytes>',
+      'size at which the audit log is rotated',
+      count,
+      defaultMaxSize,
+    )
     .option('--audit-log-maxbackup <number>', 'rotated audit logs that are kept; 0 keeps all', count, 0)
     .option('--audit-log-maxage <days>', 'days that rotated audit logs are kept; 0 for no limit', count, 0)
+    .option('--audit-log-truncate-enabled [boolean]', truncates('audit log'), truth, false)
+    .option('--audit-log-truncate-max-event-size <bytes>', longest('audit log'), count, defaultEventSize)
     .option('--audit-webhook-config-file <path>', 'kubeconfig of a webhook that receives audit events')
+    .option('--audit-webhook-truncate-enabled [boolean]', truncates('audit webhook'), truth, false)
+    .option(
+      '--audit-webhook-truncate-max-event-size <bytes>',
+      longest('audit webhook'),
+      count,
+      defaultEventSize,
+    )
+    .option(
+      '--audit-webhook-truncate-max-batch-size <bytes>',
+      'maximum size of the events of one request to the audit webhook, if there are several',
+      count,
+      defaultBatchSize,
+    )
+
+const truncates = (sink: string): string =>
+  `leave the objects out of events that are too large for the ${sink}`
+
+const longest = (sink: string): string =>
+  `size from which objects are left out of events for the ${sink}; an event that is larger without them is dropped`

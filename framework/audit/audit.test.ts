@@ -11,7 +11,11 @@ import { pathPattern } from '../request/path.ts'
 import { createServer, type Server } from '../server/server.ts'
 import { createAuditor } from './auditor.ts'
 import type { AuditEvent } from './event.ts'
+import { AuditMeters } from './meters.ts'
 import type { AuditPolicy, AuditRule } from './policy.ts'
+import type { AuditRecord } from './record.ts'
+
+type Recorded = AuditEvent & { readonly requestObject?: unknown; readonly responseObject?: unknown }
 
 const version = versionInfo({ version: '0.1.0', commit: '', date: '2026-01-01T00:00:00Z' })
 const tokens: Readonly<Record<string, readonly string[]>> = {
@@ -36,7 +40,7 @@ describe('the audit log', () => {
   let shard: TinyShard
   let server: Server
   let stop: AbortController
-  let events: AuditEvent[]
+  let events: Recorded[]
   let arrived: () => void
 
   async function start(...rules: AuditRule[]): Promise<void> {
@@ -44,13 +48,14 @@ describe('the audit log', () => {
   }
   async function startWith(policy: AuditPolicy): Promise<void> {
     const informers = createInformers(shard, silent, stop.signal)
-    const write = (event: AuditEvent): void => {
-      events.push(event)
+    const write = ({ json }: AuditRecord): void => {
+      events.push(JSON.parse(Buffer.concat(json.pieces).toString()))
       arrived()
     }
     const auditor = createAuditor({
       policy,
       sinks: [{ write, close: async () => undefined }],
+      meters: new AuditMeters(),
       pathOf: cluster => (cluster === 'team' ? 'root:team' : ''),
       missing: ({ user, action }) => `${user.name} lacks ${action.verb}`,
     })
@@ -83,7 +88,7 @@ describe('the audit log', () => {
 
   const get = (path: string, wanted: WireRequest = as('admin')) => ask('HTTP/2', server.url + path, wanted)
   /** The event of a stage; the last one is written when the client has its answer already. */
-  async function at(stage: AuditEvent['stage'], which: (event: AuditEvent) => boolean = () => true) {
+  async function at(stage: AuditEvent['stage'], which: (event: Recorded) => boolean = () => true) {
     for (;;) {
       const found = events.find(event => event.stage === stage && which(event))
       if (found !== undefined) return found

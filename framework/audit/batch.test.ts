@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { silent } from '../contract/log.ts'
 import { type BatchOptions, batchSink } from './batch.ts'
-import type { AuditEvent } from './event.ts'
+import { AuditMeters } from './meters.ts'
+import { AuditRecord, type JsonLine } from './record.ts'
 
-const event = (auditID: string) => ({ auditID }) as AuditEvent
+const event = (auditID: string) => new AuditRecord([Buffer.from(JSON.stringify({ auditID }))])
 const never = 2 ** 30
 
 /** A receiver that records batches, and fails as often as `failures`. */
@@ -11,9 +12,9 @@ function receiver(failures = 0) {
   const got: string[][] = []
   const waiting: (() => void)[] = []
   let left = failures
-  const send = async (events: readonly AuditEvent[]): Promise<void> => {
+  const send = async (events: readonly JsonLine[]): Promise<void> => {
     if (left-- > 0) throw new Error('not now')
-    got.push(events.map(({ auditID }) => auditID))
+    got.push(events.map(event => JSON.parse(String(event.pieces[0])).auditID))
     for (const wake of waiting.splice(0)) wake()
   }
   const received = async (count: number): Promise<void> => {
@@ -23,7 +24,20 @@ function receiver(failures = 0) {
 }
 
 const sinkTo = (send: BatchOptions['send'], more: Partial<BatchOptions> = {}) =>
-  batchSink({ send, log: silent, buffer: 10, batch: 2, wait: never, backoff: 1, attempts: 3, ...more })
+  batchSink({ ...defaults, send, ...more })
+
+const defaults = {
+  log: silent,
+  meters: new AuditMeters(),
+  buffer: 10,
+  bytes: 2000,
+  batch: 2,
+  batchBytes: 1000,
+  wait: never,
+  backoff: 1,
+  attempts: 3,
+  grace: 10_000,
+}
 
 describe('audit events in batches', () => {
   it('are sent when a batch is full, in order', async () => {
@@ -71,5 +85,22 @@ describe('audit events in batches', () => {
     await sink.close()
     assert.deepEqual(got, [['a', 'b', 'c']])
     assert.deepEqual(lines, [{ events: 2 }])
+  })
+
+  it('have so many bytes in a batch', async () => {
+    const { send, got } = receiver()
+    const sink = sinkTo(send, { batch: 100, batchBytes: 2 * event('a').json.length })
+    for (const id of ['a', 'b', 'c', 'd', 'e']) sink.write(event(id))
+    await sink.close()
+    assert.deepEqual(got, [['a', 'b'], ['c', 'd'], ['e']])
+  })
+
+  it('are given up soon after the end, when the receiver does not answer', async () => {
+    const lines: object[] = []
+    const log = { ...silent, error: (fields: object) => void lines.push(fields) } as never
+    const sink = sinkTo(() => new Promise(() => undefined), { log, grace: 1 })
+    for (const id of ['a', 'b', 'c']) sink.write(event(id))
+    await sink.close()
+    assert.deepEqual(lines, [{ events: 3 }])
   })
 })

@@ -2,87 +2,128 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Backoff } from '../async/backoff.ts'
 import type { Logger } from '../contract/log.ts'
 import type { AuditSink } from './auditor.ts'
-import type { AuditEvent } from './event.ts'
+import type { AuditMeters } from './meters.ts'
+import type { AuditRecord, JsonLine } from './record.ts'
+import { WaitingEvents } from './waiting.ts'
 
 export interface BatchOptions {
-  /** Sends events in order. Rejects if the caller may try again. */
-  readonly send: (events: readonly AuditEvent[]) => Promise<void>
+  /** Sends events in order, each as JSON. Rejects if the caller may try again. */
+  readonly send: (events: readonly JsonLine[]) => Promise<void>
   readonly log: Logger
-  /** Maximum number of waiting events; others are dropped, and their number is logged. */
+  readonly meters: AuditMeters
+  /** Maximum number of waiting events; others are dropped, counted and logged. */
   readonly buffer: number
+  /** Maximum bytes of waiting events. */
+  readonly bytes: number
   /** Number of events of one batch. */
   readonly batch: number
+  /** Bytes of the events of one batch, if there are several. */
+  readonly batchBytes: number
   /** Milliseconds that an event waits for a full batch. */
   readonly wait: number
   /** Milliseconds before the second of `attempts`; each next pause is half as long again. */
   readonly backoff: number
   readonly attempts: number
+  /** Milliseconds after `close` in which events are still sent. */
+  readonly grace: number
 }
 
-/** The defaults of Kubernetes for audit webhooks. */
+/** The defaults of Kubernetes for audit webhooks, which has no limit of bytes. */
 export const batchDefaults = {
   buffer: 10_000,
+  bytes: 64 * 1024 * 1024,
   batch: 400,
+  batchBytes: 10 * 1024 * 1024,
   wait: 30_000,
   backoff: 10_000,
   attempts: 5,
+  grace: 5000,
 } as const
 
 /** Sends events in batches, one batch at a time: a slow receiver loses events and does not delay requests. */
 export function batchSink(options: BatchOptions): AuditSink {
-  const waiting: AuditEvent[] = []
+  const waiting = new WaitingEvents({ ...options, plugin: 'buffered' })
+  const batches = new Batches(waiting, options)
   const closing = new AbortController()
-  const state: State = { waiting, dropped: 0, wake: () => undefined }
-  const finished = run(state, options, closing.signal)
+  const finished = run(batches, options, closing.signal)
   return {
-    write(event) {
-      if (waiting.length >= options.buffer) state.dropped++
-      else waiting.push(event)
-      if (waiting.length >= options.batch) state.wake()
-    },
-    close() {
+    write: record => batches.add(record),
+    async close() {
       closing.abort()
-      return finished
+      const inTime = new AbortController()
+      const late = sleep(options.grace, undefined, { signal: inTime.signal }).then(() => batches.giveUp())
+      await Promise.race([finished, late]).finally(() => inTime.abort())
     },
   }
 }
 
-interface State {
-  readonly waiting: AuditEvent[]
-  dropped: number
-  wake: () => void
-}
+class Batches {
+  readonly waiting: WaitingEvents
+  readonly #options: BatchOptions
+  #wake: () => void = () => undefined
+  /** Events of the last batch. */
+  #sending = 0
 
-async function run(state: State, options: BatchOptions, closing: AbortSignal): Promise<void> {
-  while (!closing.aborted) {
-    await enough(state, options, closing)
-    await sendNext(state, options, closing)
+  constructor(waiting: WaitingEvents, options: BatchOptions) {
+    this.waiting = waiting
+    this.#options = options
   }
-  while (state.waiting.length > 0) await sendNext(state, options, closing)
+
+  get #isFull(): boolean {
+    return this.waiting.count >= this.#options.batch || this.waiting.bytes >= this.#options.batchBytes
+  }
+
+  add(record: AuditRecord): void {
+    this.waiting.add(record)
+    if (this.#isFull) this.#wake()
+  }
+
+  /** Waits for a full batch, or for the end of the time. */
+  async enough(closing: AbortSignal): Promise<void> {
+    if (this.#isFull) return
+    const full = new AbortController()
+    this.#wake = () => full.abort()
+    const signal = AbortSignal.any([full.signal, closing])
+    await sleep(this.#options.wait, undefined, { signal, ref: false }).catch(() => undefined)
+    this.#wake = () => undefined
+  }
+
+  /** The process ends: a receiver that does not answer must not delay it. */
+  giveUp(): void {
+    const { log, meters } = this.#options
+    const events = this.#sending + this.waiting.count
+    this.waiting.remove(this.waiting.count)
+    meters.lost('webhook', events)
+    log.error({ events }, 'the receiver of audit events does not answer, events lost')
+  }
+
+  take(): readonly JsonLine[] {
+    const { batch, batchBytes } = this.#options
+    const events = this.waiting.first({ events: batch, bytes: batchBytes })
+    this.waiting.remove(events.length)
+    this.#sending = events.length
+    return events
+  }
 }
 
-/** Waits for a full batch, or for the end of the time. */
-async function enough(state: State, { batch, wait }: BatchOptions, closing: AbortSignal): Promise<void> {
-  if (state.waiting.length >= batch) return
-  const full = new AbortController()
-  state.wake = () => full.abort()
-  await sleep(wait, undefined, { signal: AbortSignal.any([full.signal, closing]), ref: false }).catch(
-    () => undefined,
-  )
-  state.wake = () => undefined
+async function run(batches: Batches, options: BatchOptions, closing: AbortSignal): Promise<void> {
+  while (!closing.aborted) {
+    await batches.enough(closing)
+    await sendNext(batches, options, closing)
+  }
+  while (batches.waiting.count > 0) await sendNext(batches, options, closing)
 }
 
-async function sendNext(state: State, options: BatchOptions, closing: AbortSignal): Promise<void> {
-  const events = state.waiting.splice(0, options.batch)
+async function sendNext(batches: Batches, options: BatchOptions, closing: AbortSignal): Promise<void> {
+  const events = batches.take()
   if (events.length > 0) await sendOrGiveUp(events, options, closing)
-  if (state.dropped > 0) options.log.error({ events: state.dropped }, 'audit buffer full, events dropped')
-  state.dropped = 0
+  batches.waiting.report()
 }
 
 /** One attempt after `close`: a receiver that is not reachable must not delay the end of the process. */
 async function sendOrGiveUp(
-  events: readonly AuditEvent[],
-  { send, log, backoff, attempts }: BatchOptions,
+  events: readonly JsonLine[],
+  { send, log, meters, backoff, attempts }: BatchOptions,
   closing: AbortSignal,
 ): Promise<void> {
   const pauses = new Backoff({ first: backoff, longest: Number.POSITIVE_INFINITY, factor: 1.5 })
@@ -90,8 +131,10 @@ async function sendOrGiveUp(
     try {
       return await send(events)
     } catch (error) {
-      if (attempt >= attempts || closing.aborted)
+      if (attempt >= attempts || closing.aborted) {
+        meters.lost('webhook', events.length)
         return log.error({ events: events.length, error: String(error) }, 'sending audit events failed')
+      }
       await pauses.pause(closing)
     }
   }

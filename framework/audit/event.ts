@@ -8,7 +8,7 @@ import type { RequestInfo } from '../request/requestinfo.ts'
 import type { UserInfo } from '../request/user.ts'
 import type { AuditLevel, AuditStage } from './policy.ts'
 
-/** An `audit.k8s.io/v1` Event, with the members in the order of Kubernetes. */
+/** An `audit.k8s.io/v1` Event, with the members in the order of Kubernetes, and without the objects of request and response. */
 export interface AuditEvent {
   readonly kind: 'Event'
   readonly apiVersion: 'audit.k8s.io/v1'
@@ -25,8 +25,6 @@ export interface AuditEvent {
   readonly userAgent?: string
   readonly objectRef?: ObjectReference
   readonly responseStatus?: Partial<Status> & { readonly code: number }
-  readonly requestObject?: unknown
-  readonly responseObject?: unknown
   /** MicroTime. */
   readonly requestReceivedTimestamp: string
   readonly stageTimestamp: string

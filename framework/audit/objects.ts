@@ -1,3 +1,4 @@
+import { type Steps, Work } from '../json/json.ts'
 import type { Answer, VerbRequest } from '../request/response.ts'
 import { bodyType, parseAtOnce } from '../wire/parsebody.ts'
 import type { AuditEvent } from './event.ts'
@@ -34,15 +35,25 @@ export function nameIn(object: unknown): string {
   return isFields(metadata) && typeof metadata.name === 'string' ? metadata.name : ''
 }
 
-export const answeredObject = (copy: BodyCopy | undefined): unknown => copy?.json
+type ResponseStatus = NonNullable<AuditEvent['responseStatus']>
+
+const beginsStatus = /^\{"(kind":"Status"|apiVersion":"v1","kind":"Status"|metadata":\{\},"status":")/
+
+/** A Status has the texts of about a megabyte of findings at most, and few values. */
+const mostOfStatus = 4 * 1024 * 1024
 
 /** The Status of the response, or only its code. */
-export function answeredStatus(
-  code: number,
-  copy: BodyCopy | undefined,
-): NonNullable<AuditEvent['responseStatus']> {
-  const answered = copy?.json
-  if (!isFields(answered) || answered.kind !== 'Status') return { metadata: {}, code }
+export function answeredStatus({ status: code, body, contentType }: Answer): ResponseStatus {
+  const plain: ResponseStatus = { metadata: {}, code }
+  if (!Buffer.isBuffer(body) || !contentType.startsWith('application/json')) return plain
+  const says = code >= 400 || beginsStatus.test(body.subarray(0, 64).toString('latin1'))
+  if (!says || body.length > mostOfStatus) return plain
+  return statusIn(body, code) ?? plain
+}
+
+function statusIn(body: Buffer, code: number): ResponseStatus | undefined {
+  const answered: unknown = body.length === 0 ? undefined : JSON.parse(body.toString('utf8'))
+  if (!isFields(answered) || answered.kind !== 'Status') return undefined
   const { status, message, reason, details } = answered
   return {
     metadata: {},
@@ -54,74 +65,31 @@ export function answeredStatus(
   }
 }
 
-/** The object, or list, without `managedFields`. */
-export function withoutManagedFields(object: unknown): unknown {
+/** The object, or list, without `managedFields`, in steps. */
+export function* withoutManagedFields(object: unknown): Steps<unknown> {
   if (!isFields(object)) return object
   const { items } = object
-  if (Array.isArray(items)) return { ...object, items: items.map(withoutManagedFields) }
-  if (!isFields(object.metadata)) return object
+  if (!Array.isArray(items)) return withoutOwn(object)
+  const work = new Work()
+  const others: unknown[] = []
+  for (const item of items) {
+    others.push(withoutOwn(item))
+    if (work.isStepDone()) yield
+  }
+  return { ...object, items: others }
+}
+
+function withoutOwn(object: unknown): unknown {
+  if (!isFields(object) || !isFields(object.metadata)) return object
   const { managedFields: _managed, ...metadata } = object.metadata
   return { ...object, metadata }
 }
 
 /** The Status that Kubernetes records if the server fails. */
-export const panicStatus = (why: string): NonNullable<AuditEvent['responseStatus']> => ({
+export const panicStatus = (why: string): ResponseStatus => ({
   metadata: {},
   status: 'Failure',
   message: `APIServer panic'd: ${why}`,
   reason: 'InternalError',
   code: 500,
 })
-
-/** Maximum length of recorded responses, in bytes. */
-const limit = 10 * 1024 * 1024
-
-/** A copy of a response body. */
-export class BodyCopy {
-  readonly #chunks: Buffer[] = []
-  #length = 0
-  contentType = ''
-
-  add(chunk: Buffer): void {
-    this.#length += chunk.length
-    if (this.#length <= limit) this.#chunks.push(chunk)
-    else this.#chunks.length = 0
-  }
-
-  /** Empty if nothing was copied. */
-  get bytes(): Buffer {
-    return Buffer.concat(this.#chunks)
-  }
-
-  /** The value of a JSON body; undefined for other bodies. */
-  get json(): unknown {
-    if (this.#chunks.length === 0 || !this.contentType.startsWith('application/json')) return undefined
-    try {
-      return JSON.parse(this.bytes.toString('utf8'))
-    } catch {
-      // The client has closed the connection before the end.
-      return undefined
-    }
-  }
-}
-
-const beginsStatus = /^\{"(kind":"Status"|apiVersion":"v1","kind":"Status"|metadata":\{\},"status":")/
-
-/** The same response with its body copied: all of it, or only if it has the final Status. */
-export function keepBody(answer: Answer, copy: BodyCopy, everything: boolean): Answer {
-  const { body, status, contentType } = answer
-  copy.contentType = contentType
-  if (Buffer.isBuffer(body)) {
-    const says = status >= 400 || beginsStatus.test(body.subarray(0, 64).toString('latin1'))
-    if (everything || says) copy.add(body)
-    return answer
-  }
-  return everything ? { ...answer, body: copied(body, copy) } : answer
-}
-
-async function* copied(body: AsyncIterable<Buffer>, copy: BodyCopy): AsyncGenerator<Buffer> {
-  for await (const chunk of body) {
-    copy.add(chunk)
-    yield chunk
-  }
-}

@@ -6,7 +6,8 @@ import type { ClusterName } from '../meta/object.ts'
 import type { Incoming } from '../request/incoming.ts'
 import type { RequestInfo } from '../request/requestinfo.ts'
 import type { Answer } from '../request/response.ts'
-import { anonymous, type UserInfo } from '../request/user.ts'
+import { accountOf, anonymous, type UserInfo } from '../request/user.ts'
+import { type BodyCopy, type BodyRoom, copied } from './bodies.ts'
 import {
   type AuditEvent,
   auditUserOf,
@@ -16,16 +17,8 @@ import {
   refusedQuestion,
   sourcesOf,
 } from './event.ts'
-import {
-  answeredObject,
-  answeredStatus,
-  BodyCopy,
-  keepBody,
-  nameIn,
-  panicStatus,
-  requestedObject,
-  withoutManagedFields,
-} from './objects.ts'
+import type { Pending } from './eventencoder.ts'
+import { answeredStatus, nameIn, panicStatus, requestedObject } from './objects.ts'
 import { type AuditPolicy, type AuditRequirements, type AuditStage, requirementsFor } from './policy.ts'
 
 /** Shared by the audits of all requests. */
@@ -33,8 +26,11 @@ export interface Auditing {
   readonly policy: AuditPolicy
   readonly pathOf: (cluster: ClusterName) => string
   readonly missing?: (question: Question) => string | undefined
-  readonly write: (event: AuditEvent) => void
+  readonly room: BodyRoom
+  readonly record: (pending: Pending) => void
 }
+
+type ResponseStatus = NonNullable<AuditEvent['responseStatus']>
 
 const now = (): number => performance.timeOrigin + performance.now()
 
@@ -56,7 +52,8 @@ export class RequestAudit {
   #constraint: string | undefined
   #isPlain = true
   #requirements: AuditRequirements | undefined
-  #answer: { readonly status: number; readonly copy: BodyCopy } | undefined
+  #answered: ResponseStatus | undefined
+  #copy: BodyCopy | undefined
   #failure: string | undefined
 
   constructor(auditing: Auditing, incoming: Incoming, remoteAddress: string) {
@@ -104,7 +101,6 @@ export class RequestAudit {
     if (this.#required.level === 'None') return
     Object.assign(this.#annotations, decisionAnnotations(domain, decision))
     if (isOfView(decision)) this.#steps.push(...stepsIn(decision))
-    if (this.#steps.length > 0) this.#annotations['oriel/steps'] = JSON.stringify(this.#steps)
     if (domain !== 'request.auth.kcp.io' || decision.effect === 'allow') return
     const question = refusedQuestion(decision)
     const missing = question && this.#auditing.missing?.(question)
@@ -117,13 +113,23 @@ export class RequestAudit {
     if (level === 'None') return answer
     const { isResource, verb } = this.#info
     const isWatch = isResource && verb === 'watch'
-    const copy = new BodyCopy()
-    this.#answer = { status: answer.status, copy }
     if (isWatch && answer.status === 200) {
-      this.#write('ResponseStarted', { responseStatus: { metadata: {}, code: answer.status } })
+      this.#answered = { metadata: {}, code: answer.status }
+      this.#write('ResponseStarted', this.#answered)
       return answer
     }
-    return keepBody(answer, copy, level === 'RequestResponse')
+    this.#answered = answeredStatus(answer)
+    return level === 'RequestResponse' ? this.#copied(answer) : answer
+  }
+
+  /** An answer that failed before its first byte has another one. */
+  #copied(answer: Answer): Answer {
+    this.#copy?.release()
+    const { omitManagedFields } = this.#required
+    const user = accountOf(this.#impersonated ?? this.#user, this.#user)
+    const { answer: same, copy } = copied(answer, { room: this.#auditing.room, user, omitManagedFields })
+    this.#copy = copy
+    return same
   }
 
   /** An error that is not a `StatusError` is a failure of the server. */
@@ -134,19 +140,17 @@ export class RequestAudit {
   /** The response is complete, or the client has closed the connection. */
   close(code: number): void {
     if (this.#failure === undefined) this.#finished(code)
-    else this.#write('Panic', { responseStatus: panicStatus(this.#failure) })
+    else this.#write('Panic', panicStatus(this.#failure))
+    // The copy of a response that is not recorded.
+    this.#copy?.release()
   }
 
   #finished(code: number): void {
-    const status = this.#answer?.status ?? code
-    const responseStatus = answeredStatus(status, this.#answer?.copy)
-    if (this.#user === undefined && status === 401) this.#write('ResponseStarted', { responseStatus })
-    else this.#write('ResponseComplete', { responseStatus, ...this.#answered() })
-  }
-
-  #answered(): Pick<AuditEvent, 'responseObject'> {
-    const object = this.#required.level === 'RequestResponse' && answeredObject(this.#answer?.copy)
-    return object ? { responseObject: this.#tidied(object) } : {}
+    const status = this.#answered ?? { metadata: {}, code }
+    if (this.#user === undefined && status.code === 401) return void this.#write('ResponseStarted', status)
+    const copy = this.#copy
+    this.#copy = undefined
+    if (!this.#write('ResponseComplete', status, copy)) copy?.release()
   }
 
   get #required(): AuditRequirements {
@@ -154,17 +158,29 @@ export class RequestAudit {
     return this.#requirements
   }
 
-  #write(stage: AuditStage, more: Partial<AuditEvent> = {}): void {
-    const { level, omitStages } = this.#required
-    if (level !== 'None' && !omitStages.has(stage)) this.#auditing.write(this.#event(stage, more))
+  /** Whether the policy wants an event of this stage. */
+  #write(stage: AuditStage, responseStatus?: ResponseStatus, response?: BodyCopy): boolean {
+    const { level, omitStages, omitManagedFields } = this.#required
+    if (level === 'None' || omitStages.has(stage)) return false
+    const requested = this.#requested()
+    const event = this.#event(stage, nameIn(requested), responseStatus)
+    const hasBody = level !== 'Metadata' && requested !== undefined
+    this.#auditing.record({
+      event,
+      omitManagedFields,
+      user: accountOf(this.#impersonated ?? this.#user, this.#user),
+      sent: hasBody ? (this.#sent?.length ?? 0) : 0,
+      ...(hasBody && { requestObject: requested }),
+      ...(response && { response }),
+    })
+    return true
   }
 
-  #event(stage: AuditStage, { responseStatus, responseObject }: Partial<AuditEvent>): AuditEvent {
+  #event(stage: AuditStage, created: string, responseStatus: ResponseStatus | undefined): AuditEvent {
     const { auditId, headers } = this.#incoming
-    const requested = this.#requested()
-    const objectRef = objectReference(this.#info, nameIn(requested))
+    const objectRef = objectReference(this.#info, created)
     const agent = headers['user-agent']
-    const hasBody = this.#required.level !== 'Metadata' && requested !== undefined
+    const annotations = this.#annotationsNow()
     return {
       kind: 'Event',
       apiVersion: 'audit.k8s.io/v1',
@@ -180,12 +196,15 @@ export class RequestAudit {
       ...(agent === undefined ? {} : { userAgent: agent }),
       ...(objectRef && { objectRef }),
       ...(responseStatus && { responseStatus }),
-      ...(hasBody ? { requestObject: this.#tidied(requested) } : {}),
-      ...(responseObject === undefined ? {} : { responseObject }),
       requestReceivedTimestamp: microTime(this.#received),
       stageTimestamp: microTime(stage === 'RequestReceived' ? this.#received : now()),
-      ...(Object.keys(this.#annotations).length > 0 && { annotations: { ...this.#annotations } }),
+      ...(Object.keys(annotations).length > 0 && { annotations }),
     }
+  }
+
+  #annotationsNow(): Readonly<Record<string, string>> {
+    const steps = this.#steps.length > 0 && { 'oriel/steps': JSON.stringify(this.#steps) }
+    return { ...this.#annotations, ...steps }
   }
 
   /** The object of the request, if it is recorded or contains the name that the URL lacks. */
@@ -198,16 +217,12 @@ export class RequestAudit {
   /** The anonymous user before authentication; no user if it has failed. */
   #userNow(): UserInfo {
     if (this.#user !== undefined) return this.#user
-    return this.#answer?.status === 401 ? { name: '', groups: [] } : anonymous
+    return this.#answered?.code === 401 ? { name: '', groups: [] } : anonymous
   }
 
   /** As in kcp, which has removed the cluster before it audits. */
   #requestUri(): string {
     const { path, search } = this.#incoming
     return (this.#isPlain ? path.replace(/^\/clusters\/[^/]+/, '') || '/' : path) + search
-  }
-
-  #tidied(object: unknown): unknown {
-    return this.#required.omitManagedFields ? withoutManagedFields(object) : object
   }
 }

@@ -10,7 +10,7 @@ export interface JsonResponse {
 }
 
 export interface JsonRequest {
-  /** POST with it; GET without. */
+  /** POST with it; GET without. A Buffer is JSON already. */
   readonly body?: unknown
   /** Default: `application/json`. */
   readonly accept?: string
@@ -38,7 +38,7 @@ export function jsonClient(access: ServerAccess): JsonClient {
       path: base + path || '/',
       method: isPost ? 'POST' : 'GET',
       headers: { accept, ...(isPost && { 'content-type': 'application/json' }) },
-      ...(isPost && { body: formatJson(body) }),
+      ...(isPost && { body: Buffer.isBuffer(body) ? body : formatJson(body) }),
       ...(signal && { signal }),
     } as const
     const { status, text } = await fetchText(client, request, limits).catch((error: unknown) => {

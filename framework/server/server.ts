@@ -117,7 +117,7 @@ export function serveOn(port: Port, options: ServerOptions): Server {
     address: port.address,
   })
   const shared = sharedByRequests(port, controllers.signal)
-  port.connections?.measure(options.metrics)
+  for (const part of [port.connections, options.auditor]) part?.measure(options.metrics)
   const service = { ...options, ...shared, requestTimeout, stopping: stopping.signal }
   const app = appOnDemand(service, pipeline, options.files)
   port.answer(answeringWith(service, handlerOf(pipeline, options.tracing), app))

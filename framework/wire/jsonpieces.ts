@@ -99,8 +99,12 @@ export class JsonPieces {
   }
 
   bytes(): Buffer {
+    return Buffer.concat(this.pieces())
+  }
+
+  pieces(): readonly Buffer[] {
     this.#flush()
-    return Buffer.concat(this.#pieces)
+    return this.#pieces
   }
 
   #flush(): void {

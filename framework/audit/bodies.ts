@@ -1,0 +1,181 @@
+import { StringDecoder } from 'node:string_decoder'
+import type { Steps } from '../json/json.ts'
+import { parseJsonSteps } from '../json/jsonsteps.ts'
+import type { Answer } from '../request/response.ts'
+import { JsonPieces } from '../wire/jsonpieces.ts'
+import { withoutManagedFields } from './objects.ts'
+
+/**
+ * The bytes of bodies that wait to be recorded, of all requests. A user may take more only while that is not more than others
+ * find free: clients that read slowly, and large bodies, have no more than half of it.
+ */
+export class BodyRoom {
+  readonly #taken = new Map<string, number>()
+  #free: number
+
+  constructor(bytes = mostWaiting) {
+    this.#free = bytes
+  }
+
+  take(user: string, bytes: number): boolean {
+    const taken = (this.#taken.get(user) ?? 0) + bytes
+    if (taken > this.#free) return false
+    this.#taken.set(user, taken)
+    this.#free -= bytes
+    return true
+  }
+
+  give(user: string, bytes: number): void {
+    const left = (this.#taken.get(user) ?? 0) - bytes
+    if (left > 0) this.#taken.set(user, left)
+    else this.#taken.delete(user)
+    this.#free += bytes
+  }
+}
+
+const mostWaiting = 128 * 1024 * 1024
+
+/** Maximum length of recorded responses, in bytes. */
+const mostRecorded = 10 * 1024 * 1024
+
+/** Bytes in which line breaks are looked for in one step. */
+const slice = 128 * 1024
+
+/** The limits of JSON that this server has encoded are those of what it stores. */
+const unlimited = { members: Infinity, textLength: Infinity, values: Infinity }
+
+/** What a copy of a body needs to know of its request. */
+export interface CopyOptions {
+  readonly room: BodyRoom
+  readonly user: string
+  readonly omitManagedFields: boolean
+}
+
+/** A copy of a JSON body that is sent. */
+export class BodyCopy {
+  readonly #options: CopyOptions
+  /** This server has not encoded it. */
+  readonly #isForeign: boolean
+  #chunks: Buffer[] = []
+  #length = 0
+  #isComplete = false
+  #isCut = false
+
+  constructor(options: CopyOptions, isForeign: boolean) {
+    this.#options = options
+    this.#isForeign = isForeign
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** It is too long, or has not been sent to its end. */
+  get isCut(): boolean {
+    return this.#isCut || (!this.#isComplete && this.#length > 0)
+  }
+
+  add(chunk: Buffer): void {
+    if (this.#isCut) return
+    const { room, user } = this.#options
+    const fits = this.#length + chunk.length <= mostRecorded && room.take(user, chunk.length)
+    if (!fits) {
+      this.#cut()
+      return
+    }
+    this.#length += chunk.length
+    this.#chunks.push(chunk)
+  }
+
+  complete(): void {
+    this.#isComplete = true
+  }
+
+  /** It is not needed any more. */
+  release(): void {
+    const { room, user } = this.#options
+    room.give(user, this.#length)
+    this.#length = 0
+    this.#chunks = []
+  }
+
+  #cut(): void {
+    this.release()
+    this.#isCut = true
+  }
+
+  /** The text on one line, in pieces; none without a text. */
+  *json(): Steps<readonly Buffer[]> {
+    if (this.#length === 0 || !this.#isComplete) return []
+    if (!this.#isForeign && !this.#options.omitManagedFields) return yield* this.#line()
+    try {
+      return yield* this.#encodedAgain()
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error
+      this.#isCut = true
+      return []
+    }
+  }
+
+  /** JSON has line breaks between its tokens only. */
+  *#line(): Steps<readonly Buffer[]> {
+    const pieces: Buffer[] = []
+    for (const piece of this.#slices()) {
+      pieces.push(withoutBreaks(piece))
+      yield
+    }
+    return pieces
+  }
+
+  *#slices(): Generator<Buffer> {
+    for (const chunk of this.#chunks)
+      for (let at = 0; at < chunk.length; at += slice) yield chunk.subarray(at, at + slice)
+  }
+
+  *#encodedAgain(): Steps<readonly Buffer[]> {
+    const value = yield* parseJsonSteps(yield* this.#text(), this.#isForeign ? {} : unlimited)
+    const pieces = new JsonPieces()
+    yield* pieces.value(this.#options.omitManagedFields ? yield* withoutManagedFields(value) : value)
+    return pieces.pieces()
+  }
+
+  *#text(): Steps<string> {
+    const decoder = new StringDecoder('utf8')
+    let text = ''
+    for (const piece of this.#slices()) {
+      text += decoder.write(piece)
+      yield
+    }
+    return text + decoder.end()
+  }
+}
+
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
+
+function withoutBreaks(piece: Buffer): Buffer {
+  if (!piece.includes(lineFeed) && !piece.includes(carriageReturn)) return piece
+  return Buffer.from(piece.toString('latin1').replace(/[\r\n]/g, ' '), 'latin1')
+}
+
+/** The same answer; the copy gets its body. Watches and forwarded responses are sent at once: others have encoded them. */
+export function copied(
+  answer: Answer,
+  options: CopyOptions,
+): { readonly answer: Answer; readonly copy?: BodyCopy } {
+  const { body, contentType } = answer
+  if (!contentType.startsWith('application/json')) return { answer }
+  const copy = new BodyCopy(options, answer.flush === true)
+  if (!Buffer.isBuffer(body)) return { answer: { ...answer, body: copiedChunks(body, copy) }, copy }
+  copy.add(body)
+  copy.complete()
+  return { answer, copy }
+}
+
+async function* copiedChunks(body: AsyncIterable<Buffer>, copy: BodyCopy): AsyncGenerator<Buffer> {
+  for await (const chunk of body) {
+    copy.add(chunk)
+    yield chunk
+  }
+  copy.complete()
+}

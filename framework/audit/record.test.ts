@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { atOnce } from '../json/json.ts'
+import type { Answer } from '../request/response.ts'
+import { type BodyCopy, BodyRoom, copied } from './bodies.ts'
+import type { AuditEvent } from './event.ts'
+import { EventEncoder } from './eventencoder.ts'
+import { type AuditRecord, recordSteps, type Unencoded } from './record.ts'
+
+const event = {
+  kind: 'Event',
+  user: { extra: { a: [], requestReceivedTimestamp: ['forged'] } },
+  requestReceivedTimestamp: 'then',
+  stageTimestamp: 'now',
+} as unknown as AuditEvent
+const textOf = (record: AuditRecord): string => Buffer.concat(record.json.pieces).toString()
+const truncated = { 'audit.k8s.io/truncated': 'true' }
+
+describe('the text of an audit event', () => {
+  let room: BodyRoom
+  beforeEach(() => {
+    room = new BodyRoom(1000)
+  })
+
+  /** The copy of a body whose chunks were all sent, or only so many of them. */
+  async function copyOf(
+    chunks: readonly string[],
+    more: { flush?: boolean; tidy?: boolean; most?: number } = {},
+  ) {
+    async function* body(): AsyncGenerator<Buffer> {
+      for (const chunk of chunks) yield Buffer.from(chunk)
+    }
+    const answer: Answer = {
+      status: 200,
+      contentType: 'application/json',
+      body: body(),
+      flush: more.flush ?? false,
+    }
+    const options = { room, user: 'eve', omitManagedFields: more.tidy ?? false }
+    const { answer: sent, copy } = copied(answer, options)
+    let left = more.most ?? Number.POSITIVE_INFINITY
+    for await (const _ of sent.body as AsyncIterable<Buffer>) if (--left === 0) break
+    return copy as BodyCopy
+  }
+  const recorded = (more: Partial<Unencoded>): string =>
+    textOf(atOnce(recordSteps({ event, omitManagedFields: false, ...more })))
+
+  it('has the objects before the timestamps, whatever names a user has chosen', async () => {
+    const text = recorded({ requestObject: { a: 1 }, response: await copyOf(['{"b"', ':2}']) })
+    const { requestReceivedTimestamp, stageTimestamp, ...before } = event
+    const objects = { requestObject: { a: 1 }, responseObject: { b: 2 } }
+    assert.equal(text, JSON.stringify({ ...before, ...objects, requestReceivedTimestamp, stageTimestamp }))
+  })
+
+  it('has an indented response on one line', async () => {
+    const text = recorded({ response: await copyOf(['{\n "a": "x\\n",\r\n', ' "b": 1\n}\n']) })
+    assert.doesNotMatch(text, /[\r\n]/)
+    assert.deepEqual(JSON.parse(text).responseObject, { a: 'x\n', b: 1 })
+  })
+
+  it('has no response that this server has not encoded and that is no JSON', async () => {
+    const forged = await copyOf(['{}}\n{"kind":"Event"}'], { flush: true })
+    const { responseObject, annotations } = JSON.parse(recorded({ response: forged }))
+    assert.deepEqual([responseObject, annotations], [undefined, truncated])
+    const fine = await copyOf(['{"a": 1}'], { flush: true })
+    assert.deepEqual(JSON.parse(recorded({ response: fine })).responseObject, { a: 1 })
+  })
+
+  it('says that a response is too long, or was not sent to its end', async () => {
+    for (const copy of [
+      await copyOf(['"', 'x'.repeat(600), '"']),
+      await copyOf(['{"a":', '1}'], { most: 1 }),
+    ]) {
+      const { responseObject, annotations } = JSON.parse(recorded({ response: copy }))
+      assert.deepEqual([responseObject, annotations], [undefined, truncated])
+    }
+  })
+
+  it('has no managed fields where they are not wanted', async () => {
+    const list = JSON.stringify({ items: [{ metadata: { name: 'ä', managedFields: [{}] } }] })
+    const response = await copyOf([list.slice(0, 30), list.slice(30)], { tidy: true })
+    assert.deepEqual(JSON.parse(recorded({ response })).responseObject, {
+      items: [{ metadata: { name: 'ä' } }],
+    })
+  })
+
+  it('leaves out the objects of an event that is truncated', async () => {
+    const record = atOnce(recordSteps({ event, omitManagedFields: false, requestObject: { a: 1 } }))
+    const short = record.truncated()
+    assert.deepEqual(short && JSON.parse(textOf(short)), { ...event, annotations: truncated })
+    assert.equal(short?.truncated(), undefined)
+  })
+})
+
+describe('large objects of audit events', () => {
+  const big = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`k${i}`, i]))
+  const pending = { event, omitManagedFields: false, user: 'eve', requestObject: big, sent: 1_000_000 }
+
+  it('are encoded in many steps', () => {
+    let steps = 0
+    for (const _ of recordSteps(pending)) steps++
+    assert.ok(steps > 100, `${steps} steps`)
+  })
+
+  it('are encoded later, one event at a time, and the small ones at once', async () => {
+    const texts: string[] = []
+    const encoder = new EventEncoder(new BodyRoom(4_000_000), record => void texts.push(textOf(record)))
+    for (let i = 0; i < 4; i++) encoder.add(pending)
+    encoder.add({ ...pending, requestObject: { small: true }, sent: 14 })
+    assert.deepEqual(
+      texts.map(text => JSON.parse(text).requestObject),
+      [{ small: true }],
+    )
+    await encoder.close()
+    const cut = texts.filter(text => JSON.parse(text).annotations)
+    assert.deepEqual([texts.length, cut.length, JSON.parse(texts[1] ?? '').requestObject], [5, 2, big])
+  })
+
+  it('are those of one user up to half of the memory for them', () => {
+    const room = new BodyRoom(100)
+    assert.deepEqual([room.take('eve', 50), room.take('eve', 1), room.take('bob', 25)], [true, false, true])
+    room.give('eve', 50)
+    assert.ok(room.take('bob', 10))
+  })
+})
