@@ -1,11 +1,5 @@
 import { type WebhookOptions, webhookAuthorizer } from '../../authz/index.ts'
-import {
-  type AuditSink,
-  type BatchOptions,
-  batchDefaults,
-  batchSink,
-  type JsonLine,
-} from '../../framework/audit/index.ts'
+import { type AuditSink, type BatchOptions, batchDefaults, batchSink } from '../../framework/audit/index.ts'
 import {
   type BearerTokenReader,
   type WebhookTokensOptions,
@@ -25,9 +19,9 @@ export async function auditWebhook(
   options: Pick<BatchOptions, 'log' | 'meters'> & Partial<Pick<BatchOptions, 'batchBytes'>>,
 ): Promise<AuditSink> {
   const post = jsonClient(await readKubeconfig(kubeconfig))
-  const send = async (items: readonly JsonLine[]): Promise<void> => {
+  const send: BatchOptions['send'] = async (items, signal) => {
     const parts = items.flatMap(({ pieces }, i) => (i === 0 ? pieces : [comma, ...pieces]))
-    const { status } = await post('', { body: Buffer.concat([listStart, ...parts, listEnd]) })
+    const { status } = await post('', { body: Buffer.concat([listStart, ...parts, listEnd]), signal })
     if (status >= 300) throw new Error(`the audit webhook responded with status ${status}`)
   }
   return batchSink({ ...batchDefaults, ...options, send })

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { unlessAborted } from '../async/awaitable.ts'
 import { Backoff } from '../async/backoff.ts'
 import type { Logger } from '../contract/log.ts'
 import type { AuditSink } from './auditor.ts'
@@ -7,8 +8,8 @@ import type { AuditRecord, JsonLine } from './record.ts'
 import { WaitingEvents } from './waiting.ts'
 
 export interface BatchOptions {
-  /** Sends events in order, each as JSON. Rejects if the caller may try again. */
-  readonly send: (events: readonly JsonLine[]) => Promise<void>
+  /** Sends events in order, each as JSON. Rejects if the caller may try again, and when the signal aborts. */
+  readonly send: (events: readonly JsonLine[], signal: AbortSignal) => Promise<void>
   readonly log: Logger
   readonly meters: AuditMeters
   /** Maximum number of waiting events; others are dropped, counted and logged. */
@@ -44,25 +45,30 @@ export const batchDefaults = {
 export function batchSink(options: BatchOptions): AuditSink {
   const waiting = new WaitingEvents({ ...options, plugin: 'buffered' })
   const batches = new Batches(waiting, options)
-  const closing = new AbortController()
-  const finished = run(batches, options, closing.signal)
+  const ends: Ends = { closing: new AbortController(), ended: new AbortController() }
+  const finished = run(batches, options, ends)
   return {
     write: record => batches.add(record),
     async close() {
-      closing.abort()
-      const inTime = new AbortController()
-      const late = sleep(options.grace, undefined, { signal: inTime.signal }).then(() => batches.giveUp())
-      await Promise.race([finished, late]).finally(() => inTime.abort())
+      ends.closing.abort()
+      const late = setTimeout(() => ends.ended.abort(new Error('no answer in time')), options.grace)
+      await finished
+      clearTimeout(late)
     },
   }
+}
+
+interface Ends {
+  /** The process ends: events are sent without waiting for others, once. */
+  readonly closing: AbortController
+  /** No event is sent any more. */
+  readonly ended: AbortController
 }
 
 class Batches {
   readonly waiting: WaitingEvents
   readonly #options: BatchOptions
   #wake: () => void = () => undefined
-  /** Events of the last batch. */
-  #sending = 0
 
   constructor(waiting: WaitingEvents, options: BatchOptions) {
     this.waiting = waiting
@@ -88,35 +94,26 @@ class Batches {
     this.#wake = () => undefined
   }
 
-  /** The process ends: a receiver that does not answer must not delay it. */
-  giveUp(): void {
-    const { log, meters } = this.#options
-    const events = this.#sending + this.waiting.count
-    this.waiting.remove(this.waiting.count)
-    meters.lost('webhook', events)
-    log.error({ events }, 'the receiver of audit events does not answer, events lost')
-  }
-
   take(): readonly JsonLine[] {
     const { batch, batchBytes } = this.#options
     const events = this.waiting.first({ events: batch, bytes: batchBytes })
     this.waiting.remove(events.length)
-    this.#sending = events.length
     return events
   }
 }
 
-async function run(batches: Batches, options: BatchOptions, closing: AbortSignal): Promise<void> {
-  while (!closing.aborted) {
-    await batches.enough(closing)
-    await sendNext(batches, options, closing)
+async function run(batches: Batches, options: BatchOptions, ends: Ends): Promise<void> {
+  const { signal } = ends.closing
+  while (!signal.aborted) {
+    await batches.enough(signal)
+    await sendNext(batches, options, ends)
   }
-  while (batches.waiting.count > 0) await sendNext(batches, options, closing)
+  while (batches.waiting.count > 0) await sendNext(batches, options, ends)
 }
 
-async function sendNext(batches: Batches, options: BatchOptions, closing: AbortSignal): Promise<void> {
+async function sendNext(batches: Batches, options: BatchOptions, ends: Ends): Promise<void> {
   const events = batches.take()
-  if (events.length > 0) await sendOrGiveUp(events, options, closing)
+  if (events.length > 0) await sendOrGiveUp(events, options, ends)
   batches.waiting.report()
 }
 
@@ -124,18 +121,19 @@ async function sendNext(batches: Batches, options: BatchOptions, closing: AbortS
 async function sendOrGiveUp(
   events: readonly JsonLine[],
   { send, log, meters, backoff, attempts }: BatchOptions,
-  closing: AbortSignal,
+  { closing, ended }: Ends,
 ): Promise<void> {
   const pauses = new Backoff({ first: backoff, longest: Number.POSITIVE_INFINITY, factor: 1.5 })
   for (let attempt = 1; ; attempt++) {
     try {
-      return await send(events)
+      ended.signal.throwIfAborted()
+      return await unlessAborted(ended.signal, send(events, ended.signal))
     } catch (error) {
-      if (attempt >= attempts || closing.aborted) {
+      if (attempt >= attempts || closing.signal.aborted) {
         meters.lost('webhook', events.length)
         return log.error({ events: events.length, error: String(error) }, 'sending audit events failed')
       }
-      await pauses.pause(closing)
+      await pauses.pause(closing.signal)
     }
   }
 }
