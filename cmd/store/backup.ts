@@ -34,10 +34,16 @@ export async function backup(flags: BackupFlags): Promise<void> {
       `Backed up ${summaryOf(manifest)} to ${output === '-' ? 'standard output' : output}.\n`,
     )
   } catch (error) {
-    throw error instanceof StoreError ? new StartError(`${error.message}.`) : error
+    throw backupError(error)
   } finally {
     await rm(staging, { recursive: true, force: true, maxRetries: 10 })
   }
+}
+
+function backupError(error: unknown): unknown {
+  if (error instanceof StoreError) return new StartError(`${error.message}.`)
+  if (codeOf(error) === '') return error
+  return new StartError(`The data directory cannot be backed up: ${(error as Error).message}.`)
 }
 
 const isWithin = (directory: string, path: string): boolean =>
@@ -81,9 +87,16 @@ function follow(source: string, target: string, say: (text: string) => void): No
   )
 }
 
-/** Keys, certificates and tokens. */
+/** Keys, certificates and tokens, also those that are links. Sockets and pipes have no contents. */
 const copyFiles = (directory: string, store: string, staging: string): Promise<void> =>
-  cp(directory, staging, { recursive: true, filter: source => resolve(source) !== resolve(store) })
+  cp(directory, staging, {
+    recursive: true,
+    dereference: true,
+    filter: source => {
+      const found = statSync(source)
+      return resolve(source) !== resolve(store) && (found.isFile() || found.isDirectory())
+    },
+  })
 
 /** The manifest comes last. The file gets its name when it is complete. */
 async function pack(staging: string, manifest: BackupManifest, output: string): Promise<void> {

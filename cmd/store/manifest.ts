@@ -31,7 +31,10 @@ export interface BackupFile {
 export async function filesIn(directory: string): Promise<readonly BackupFile[]> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true })
   const paths = entries.filter(entry => entry.isFile()).map(entry => join(entry.parentPath, entry.name))
-  return Promise.all(paths.sort().map(path => fileOf(directory, path)))
+  const files: BackupFile[] = []
+  // One after another: a process may have few open files.
+  for (const path of paths.sort()) files.push(await fileOf(directory, path))
+  return files
 }
 
 async function fileOf(directory: string, path: string): Promise<BackupFile> {
@@ -50,18 +53,35 @@ export async function manifestProblem(directory: string): Promise<string | undef
   if (manifest === undefined)
     return `it has no ${manifestName}: it was cut off, or another program has written it`
   const { version, files } = manifest
-  if (version !== 1) return `its format is version ${version}, and this program reads version 1`
+  if (version !== 1)
+    return `its format is version ${JSON.stringify(version)}, and this program reads version 1`
+  if (!isListOfFiles(files)) return `its ${manifestName} has no list of files`
   const found = (await filesIn(directory)).filter(({ path }) => path !== manifestName)
   const known = new Map(files.map(file => [file.path, file]))
   const differs = found.find(({ path, sha256 }) => known.get(path)?.sha256 !== sha256)
-  if (differs !== undefined) return `its file ${differs.path} is not the one that was backed up`
+  if (differs !== undefined) return `its file ${printed(differs.path)} is not the one that was backed up`
   return found.length < files.length ? 'files are missing in it' : undefined
 }
 
+const isListOfFiles = (files: unknown): boolean =>
+  Array.isArray(files) &&
+  files.every(file => typeof file?.path === 'string' && typeof file.sha256 === 'string')
+
+/** A text of a backup, which may come from anywhere, on one line of a terminal. */
+export const printed = (text: unknown): string =>
+  String(text)
+    .slice(0, 200)
+    .replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '\ufffd')
+
+/** Bytes: the description of some hundred thousand files. */
+const longestManifest = 64 * 1024 * 1024
+
 /** The manifest in a directory; undefined when there is none. */
 export async function readManifest(directory: string): Promise<BackupManifest | undefined> {
+  const path = join(directory, manifestName)
   try {
-    const manifest = JSON.parse(await readFile(join(directory, manifestName), 'utf8'))
+    if ((await stat(path)).size > longestManifest) return undefined
+    const manifest = JSON.parse(await readFile(path, 'utf8'))
     return manifest?.kind === 'OrielBackup' ? manifest : undefined
   } catch {
     return undefined

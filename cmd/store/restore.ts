@@ -7,7 +7,7 @@ import { beginEpoch, checkStore, type StoreReport } from '../../shard/store/lmdb
 import { StoreError } from '../../shard/store/store.ts'
 import { codeOf, StartError } from '../files/starterror.ts'
 import { withProgress } from '../process/progress.ts'
-import { manifestName, manifestProblem, readManifest } from './manifest.ts'
+import { manifestName, manifestProblem, printed, readManifest } from './manifest.ts'
 
 export interface RestoreFlags {
   readonly dataDirectory: string
@@ -32,17 +32,23 @@ export async function restore({ dataDirectory, input }: RestoreFlags): Promise<v
     await rm(join(staging, manifestName))
     await replace(dataDirectory, staging)
     process.stderr.write(
-      `Restored ${report.values} values of ${time} to ${dataDirectory}.\n${warningOf(report)}`,
+      `Restored ${report.values} values of ${printed(time)} to ${dataDirectory}.\n${warningOf(report)}`,
     )
   } catch (error) {
-    throw error instanceof StoreError ? new StartError(`The backup cannot be used: ${error.message}.`) : error
+    throw restoreError(error)
   } finally {
     await rm(staging, { recursive: true, force: true, maxRetries: 10 })
   }
 }
 
+function restoreError(error: unknown): unknown {
+  if (error instanceof StoreError) return new StartError(`The backup cannot be used: ${error.message}.`)
+  if (codeOf(error) === '') return error
+  return new StartError(`The backup cannot be restored: ${printed((error as Error).message)}.`)
+}
+
 const warningOf = ({ damaged }: StoreReport): string =>
-  damaged.map(key => `Warning: the value of ${key} was damaged when it was backed up.\n`).join('')
+  damaged.map(key => `Warning: the value of ${printed(key)} was damaged when it was backed up.\n`).join('')
 
 async function checkIsEmpty(directory: string): Promise<void> {
   const found = await readdir(directory).catch(error => {
@@ -73,9 +79,13 @@ async function unpack(input: string, staging: string): Promise<void> {
   const target = extract({
     cwd: staging,
     strict: true,
+    dmode: 0o700,
     filter: (_path, entry) => {
       entries++
-      return 'type' in entry && (entry.type === 'File' || entry.type === 'Directory')
+      if (!('type' in entry) || (entry.type !== 'File' && entry.type !== 'Directory')) return false
+      // For the owner only, and without the bits that give a program the rights of another user.
+      entry.mode = entry.type === 'File' ? 0o600 : 0o700
+      return true
     },
   })
   const problem = await pipeline(source, target).then(
@@ -94,7 +104,7 @@ function readProblem(error: unknown, entries: number): string {
   const isOfTar = codeOf(error).startsWith('TAR_')
   return isOfTar && entries === 0
     ? 'it is no file of oriel backup'
-    : `${error instanceof Error ? error.message : error}`
+    : printed(error instanceof Error ? error.message : error)
 }
 
 async function replace(directory: string, staging: string): Promise<void> {
