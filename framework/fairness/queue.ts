@@ -15,12 +15,19 @@ interface Ticket {
   readonly waiter: Waiter
   /** From `performance.now()`. */
   readonly since: number
+  /** Requests that came later have larger numbers. */
+  readonly number: number
   done(rejection: Rejection | undefined): void
 }
 
-/** The requests that wait for a seat. `mayExecute`: whether there is one for this request. */
+/** The requests that wait, by flow, in their order. */
+type Lines = Map<Flow, Set<Ticket>>
+
+/** The requests that wait for a seat. `mayExecute`: whether there is one for this request; equal for requests of the same line. */
 export class SeatQueue {
-  tickets: readonly Ticket[] = []
+  readonly #lines: Lines = new Map()
+  readonly #systemLines: Lines = new Map()
+  #count = 0
   readonly #mayExecute: (waiter: Waiter) => boolean
 
   constructor(mayExecute: (waiter: Waiter) => boolean) {
@@ -32,40 +39,62 @@ export class SeatQueue {
    * the reason.
    */
   wait(waiter: Waiter, longest: number | undefined, left: (rejection?: Rejection) => void): void {
+    const lines = waiter.isSystem ? this.#systemLines : this.#lines
+    const line = lines.get(waiter.flow) ?? new Set()
     const timer = longest === undefined ? undefined : setTimeout(() => ticket.done('time-out'), longest)
     const ticket: Ticket = {
       waiter,
       since: performance.now(),
+      number: this.#count++,
       done: rejection => {
-        if (!this.tickets.includes(ticket)) return
+        if (!line.delete(ticket)) return
+        if (line.size === 0) lines.delete(waiter.flow)
         clearTimeout(timer)
-        this.tickets = this.tickets.filter(each => each !== ticket)
         left(rejection)
       },
     }
-    this.tickets = [...this.tickets, ticket]
+    lines.set(waiter.flow, line.add(ticket))
     waiter.lifetime.onEnd(() => ticket.done('cancelled'))
   }
 
   /** Gives free seats to requests in the queue. */
   advance(): void {
-    for (let next = this.#next(); next !== undefined; next = this.#next()) next.done(undefined)
+    for (let next = this.#next(); next !== undefined; next = this.#next())
+      next.done(next.waiter.lifetime.ended === undefined ? undefined : 'cancelled')
   }
 
   /** Of the requests that may execute, that of the user with the fewest seats; the oldest of equal ones. */
   #next(): Ticket | undefined {
     let found: Ticket | undefined
-    for (const ticket of this.tickets)
-      if ((found === undefined || weight(ticket) < weight(found)) && this.#mayExecute(ticket.waiter))
-        found = ticket
+    for (const lines of [this.#lines, this.#systemLines])
+      for (const line of lines.values()) {
+        const first = firstOf(line)
+        if ((found === undefined || isBefore(first, found)) && this.#mayExecute(first.waiter)) found = first
+      }
     return found
   }
 
   /** Seconds that the oldest request of a user has waited; 0 without one. */
   oldestOf(user: UserShare): number {
-    const found = this.tickets.find(({ waiter }) => waiter.flow.user === user)
-    return found === undefined ? 0 : (performance.now() - found.since) / 1000
+    const now = performance.now()
+    let longest = 0
+    for (const lines of [this.#lines, this.#systemLines])
+      for (const flow of user.flows.values()) {
+        const line = lines.get(flow)
+        if (line !== undefined) longest = Math.max(longest, now - firstOf(line).since)
+      }
+    return longest / 1000
   }
 }
 
+/** The oldest request of a line, which has at least one. */
+function firstOf(line: ReadonlySet<Ticket>): Ticket {
+  const [first] = line
+  if (first === undefined) throw new Error('a line without requests')
+  return first
+}
+
 const weight = ({ waiter }: Ticket): number => (waiter.isSystem ? -1 : waiter.flow.user.executing)
+
+const isBefore = (a: Ticket, b: Ticket): boolean =>
+  weight(a) < weight(b) || (weight(a) === weight(b) && a.number < b.number)

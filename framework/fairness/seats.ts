@@ -117,7 +117,7 @@ export class Seats {
 
   /** Gives free seats to requests in the queue. */
   advance(): void {
-    if (this.#queue.tickets.length > 0) this.#queue.advance()
+    this.#queue.advance()
   }
 }
 
