@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
-import { badRequest, tooLarge } from '../meta/errors.ts'
-import { type HttpRequest, mostChunks, streamOf } from '../request/incoming.ts'
+import { turn } from '../async/turn.ts'
+import { tooLarge } from '../meta/errors.ts'
+import { bodyCutOff, type HttpRequest, isCanceled, mostChunks, streamOf } from '../request/incoming.ts'
 
 /** Bytes. Reading a chunk takes a few microseconds, which is much for fewer bytes. */
 const small = 256
@@ -33,12 +34,15 @@ export function forwardedBody(request: HttpRequest): Readable {
     // Not in the next tick: each record of TLS has its own.
     if (!body.destroyed && arrived.push(chunk) === 1) setImmediate(pass)
   })
+  // A connection with a thousand requests may close.
+  const fail = (): void => void turn().then(() => body.destroy(bodyCutOff()))
   request.on('end', () => {
+    if (isCanceled(request)) return fail()
     pass()
     body.push(null)
   })
   const cutOff = (): void => {
-    if (!request.readableEnded) body.destroy(badRequest('the body of the request was cut off'))
+    if (!request.readableEnded) fail()
   }
   request.on('error', cutOff)
   request.on('close', cutOff)

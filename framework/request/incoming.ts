@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 import type { DetailedPeerCertificate, PeerCertificate, TLSSocket } from 'node:tls'
 import { LRUCache } from 'lru-cache'
 import type { Turns } from '../async/awaitable.ts'
-import { badRequest, serviceUnavailable, tooLarge } from '../meta/errors.ts'
+import { badRequest, type StatusError, serviceUnavailable, tooLarge } from '../meta/errors.ts'
 import type { Credentials } from './authenticator.ts'
 import type { ParseYaml, VerbRequest } from './response.ts'
 
@@ -254,15 +254,20 @@ async function readBody(request: HttpRequest, limit: number): Promise<Buffer> {
       // The response is sent while as many chunks arrive again.
       if (count > 2 * mostChunks) streamOf(request).destroy()
     })
-    request.on('end', resolve)
+    request.on('end', () => (isCanceled(request) ? reject(bodyCutOff()) : resolve()))
     const cutOff = (): void => {
-      if (!request.readableEnded) reject(badRequest('the body of the request was cut off'))
+      if (!request.readableEnded) reject(bodyCutOff())
     }
     request.on('error', cutOff)
     request.on('close', cutOff)
   })
   return Buffer.concat(chunks)
 }
+
+export const bodyCutOff = (): StatusError => badRequest('the body of the request was cut off')
+
+/** Whether the stream of the request was reset before its response. Its body ends then as if it were complete. */
+export const isCanceled = (request: HttpRequest): boolean => 'stream' in request && request.stream.aborted
 
 /** In HTTP/2 a request is one stream of its connection. */
 export const streamOf = (request: HttpRequest): { destroy(): unknown } =>

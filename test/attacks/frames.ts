@@ -7,7 +7,7 @@ export const frames = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, upd
 export const endHeaders = 4
 export const endStream = 1
 
-const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+export const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
 
 export interface Frame {
   readonly type: number
