@@ -1,6 +1,7 @@
 import { StatusError, serviceUnavailable, timeout, tooManyRequests } from '../meta/errors.ts'
 import type { Awaitable } from './awaitable.ts'
 import { onAbort } from './fanout.ts'
+import { turn } from './turn.ts'
 
 /** Why a request ended before its response was complete. */
 export type Ending = 'client gone' | 'client stalled' | 'deadline' | 'shutdown' | 'replaced'
@@ -34,7 +35,10 @@ export interface Lifetime {
   /** A stream that ends now ends like a complete one (rules.md 1.41). */
   endsWell(): boolean
   end(ending: Ending): void
-  /** Calls `handler` with the error to respond with when the request ends early; at once if it has ended. */
+  /**
+   * Calls `handler` with the error to respond with when the request ends early, in a turn of the event loop if its client has gone;
+   * at once if it has ended.
+   */
   onEnd(handler: (answer: StatusError) => void): void
   /** Ends when `other` aborts. */
   follow(other: AbortSignal, ending: Ending): void
@@ -86,7 +90,14 @@ class RequestLifetime implements Lifetime {
   end(ending: Ending): void {
     if (this.isOver || this.ended !== undefined) return
     this.ended = ending
-    const answer = answers[ending]()
+    // A connection with a thousand requests may close.
+    if (ending === 'client gone') void turn().then(this.#tell)
+    else this.#tell()
+  }
+
+  readonly #tell = (): void => {
+    if (this.isOver || this.ended === undefined) return
+    const answer = answers[this.ended]()
     this.#controller?.abort(answer)
     for (const handler of this.#handlers ?? []) handler(answer)
   }

@@ -200,7 +200,7 @@ class Relay implements Dispatcher.DispatchHandler {
     const isBegun = response.headersSent
     this.#body.drop()
     // A truncated response must not look complete.
-    if (isBegun) response.destroy('stream' in response ? new Error('the response was cut off') : undefined)
+    if (isBegun) response.destroy('stream' in response ? cutOff : undefined)
     this.#finish(isBegun ? undefined : failure)
   }
 
@@ -218,6 +218,7 @@ class Relay implements Dispatcher.DispatchHandler {
 const newline = 10
 
 const clientGone = closing('the client is gone')
+const cutOff = closing('the response was cut off')
 
 function hasBody(request: HttpRequest): boolean {
   const length = request.headers['content-length']

@@ -3,6 +3,7 @@ import type { Http2ServerResponse } from 'node:http2'
 import { Readers } from '../async/awaitable.ts'
 import type { Lifetime } from '../async/lifetime.ts'
 import type { Logger } from '../contract/log.ts'
+import { closing } from '../net/failure.ts'
 import type { Answer } from '../request/response.ts'
 
 /** Headers of one connection: not forwarded, and forbidden in HTTP/2. */
@@ -47,11 +48,15 @@ export const createSlices = (): Readers => new Readers({ atOnce: slicesInTurn, s
  */
 export function respond(response: ServerResponse, reply: Reply, lifetime: Lifetime): void | Promise<void> {
   const { body } = reply.answer
-  if (response.destroyed) return abandon(body)
+  if (isGone(response)) return abandon(body)
   if (Buffer.isBuffer(body)) return writeBytes(response, reply, body, lifetime)
   if (reply.isHead) return abandon(body).then(() => writeHeadOnly(response, reply))
   return writeStream(response, reply, lifetime)
 }
+
+/** Whether nobody reads the response. In HTTP/2 the response of Node does not tell. */
+const isGone = (response: ServerResponse | Http2ServerResponse): boolean =>
+  'stream' in response ? response.stream.destroyed : response.destroyed
 
 /** The common headers, which are modified, with those of the answer. */
 function headersOf({ answer, headers }: Reply): OutgoingHttpHeaders {
@@ -237,9 +242,11 @@ function finish(response: ServerResponse, reply: Reply, lifetime: Lifetime): voi
 const endsWell = ({ answer }: Reply, lifetime: Lifetime): boolean =>
   answer.flush === true && lifetime.endsWell()
 
+const incomplete = closing('the answer was cut off')
+
 /** HTTP/2 needs an error, from which Node makes the error code of a broken stream. */
 function cutOff(response: ServerResponse): void {
-  if ('stream' in response) response.destroy(new Error('the answer was cut off'))
+  if ('stream' in response) response.destroy(incomplete)
   else response.destroy()
 }
 
