@@ -145,6 +145,12 @@ describe('wrong expressions', () => {
     assert.equal(evaluate(new Array(2000).fill('true').join(' && ')).text, 'true')
   })
 
+  it('limits their macros', () => {
+    const macros = (count: number): string => new Array(count).fill('[1].exists(x, x == 1)').join(' && ')
+    assert.equal(evaluate(macros(256)).text, 'true')
+    assert.equal(evaluate(macros(257)).text, 'ERROR: <input>:-1:0: expression has more than 256 macros')
+  })
+
   it('limits how long they are, and accepts thousands of terms', () => {
     const longest = new Array(1_000).fill("'a' != 'b'").join(' && ')
     assert.ok(longest.length > 10_000)

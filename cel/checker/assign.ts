@@ -1,4 +1,4 @@
-import { type CelType, dynType, isOptional, paramOf, sameType } from '../values/type.ts'
+import { type CelType, dynType, isOptional, paramOf, sameType, typeWith } from '../values/type.ts'
 
 /** Substitutions of type parameters, by name (cel-go's `mapping`). */
 export type TypeMapping = Map<string, CelType>
@@ -7,7 +7,8 @@ type Substitutions = Pick<TypeMapping, 'get'>
 
 /** Substitutions that are tried: those of before are not copied, because a long expression has thousands. */
 class Trial {
-  readonly added: TypeMapping = new Map()
+  /** Absent until there are some: most overloads that are tried have no type parameters. */
+  added: TypeMapping | undefined
   readonly #before: Substitutions
 
   constructor(before: Substitutions) {
@@ -15,10 +16,11 @@ class Trial {
   }
 
   get(name: string): CelType | undefined {
-    return this.added.get(name) ?? this.#before.get(name)
+    return this.added?.get(name) ?? this.#before.get(name)
   }
 
   set(name: string, type: CelType): void {
+    this.added ??= new Map()
     this.added.set(name, type)
   }
 }
@@ -30,7 +32,7 @@ const isDynOrError = ({ kind }: CelType): boolean => kind === 'dyn' || kind === 
 export function unify(bindings: TypeMapping, params: readonly CelType[], args: readonly CelType[]): boolean {
   const trial = new Trial(bindings)
   if (!listFits(trial, params, args)) return false
-  for (const [name, type] of trial.added) bindings.set(name, type)
+  for (const [name, type] of trial.added ?? []) bindings.set(name, type)
   return true
 }
 
@@ -41,6 +43,7 @@ function listFits(bindings: Trial, a: readonly CelType[], b: readonly CelType[])
 const structural: ReadonlySet<string> = new Set(['opaque', 'list', 'map'])
 
 function fits(bindings: Trial, a: CelType, b: CelType): boolean {
+  if (a === b && !a.isGeneric) return true
   if (b.kind === 'param') {
     const found = substitutes(bindings, a, b)
     if (found !== 'unbound') return found
@@ -77,6 +80,7 @@ function substitutes(bindings: Trial, type: CelType, param: CelType): boolean | 
 
 /** Whether a type does not contain the parameter (the occurs check). */
 function isFree(bindings: Substitutions, param: CelType, type: CelType): boolean {
+  if (!type.isGeneric) return true
   if (type.kind !== 'param') return type.params.every(inner => isFree(bindings, param, inner))
   if (type.name === param.name) return false
   const bound = bindings.get(type.name)
@@ -126,11 +130,11 @@ export function substituteAll<K>(
   return new Map([...types].map(([node, type]) => [node, final(type)]))
 }
 
-/** The same type if its parameters stay the same. */
-function withParams(type: CelType, change: (param: CelType) => CelType): CelType {
-  if (type.params.length === 0) return type
+/** A type that is no parameter, with those in it changed: the same type if they stay the same. */
+export function withParams(type: CelType, change: (param: CelType) => CelType): CelType {
+  if (!type.isGeneric) return type
   const params = type.params.map(change)
-  return params.every((param, i) => param === type.params[i]) ? type : { ...type, params }
+  return params.every((param, i) => param === type.params[i]) ? type : typeWith(type, params)
 }
 
 /** The type in an optional type, and whether the type was optional. */

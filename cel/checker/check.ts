@@ -3,7 +3,7 @@ import { parse } from '../syntax/parser.ts'
 import { type Issue, issuesText, SyntaxProblem } from '../syntax/source.ts'
 import type { FunctionDecl, Overload } from '../values/declaration.ts'
 import { boolType, type CelType, dynType, errorType, sameType, typeText } from '../values/type.ts'
-import { substitute, substituteAll, unify } from './assign.ts'
+import { substitute, substituteAll, unify, withParams } from './assign.ts'
 import {
   type CallChecker,
   type CheckedExpr,
@@ -111,18 +111,28 @@ function resolve(
   return result
 }
 
+/** The result and parameters of overloads without type parameters. */
+const signatures = new WeakMap<Overload, readonly CelType[]>()
+
 /** The result and parameters of an overload, with new type parameters. */
-function instantiated(state: CheckerState, { result, params }: Overload): readonly CelType[] {
+function instantiated(state: CheckerState, overload: Overload): readonly CelType[] {
+  const known = signatures.get(overload)
+  if (known !== undefined) return known
+  const types = [overload.result, ...overload.params]
+  if (types.some(({ isGeneric }) => isGeneric)) return withNewParams(state, types)
+  signatures.set(overload, types)
+  return types
+}
+
+function withNewParams(state: CheckerState, types: readonly CelType[]): readonly CelType[] {
   const fresh = new Map<string, CelType>()
   const replace = (type: CelType): CelType => {
-    if (type.kind === 'param') {
-      const known = fresh.get(type.name) ?? newParam(state)
-      fresh.set(type.name, known)
-      return known
-    }
-    return type.params.length === 0 ? type : { ...type, params: type.params.map(replace) }
+    if (type.kind !== 'param') return withParams(type, replace)
+    const known = fresh.get(type.name) ?? newParam(state)
+    fresh.set(type.name, known)
+    return known
   }
-  return [replace(result), ...params.map(replace)]
+  return types.map(replace)
 }
 
 function noOverload(

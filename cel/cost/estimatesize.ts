@@ -2,7 +2,7 @@ import type { CheckedExpr } from '../checker/checker.ts'
 import { sizeOfValue } from '../library/operators.ts'
 import type { SchemaDeclaration } from '../schema/schematype.ts'
 import type { Expr } from '../syntax/ast.ts'
-import { type CelType, dynType, isOptional, paramOf } from '../values/type.ts'
+import { type CelType, dynType, isOptional, paramOf, stringType } from '../values/type.ts'
 import type { CelValue } from '../values/value.ts'
 
 /** The schema path of a value: `self`, then fields, `@items`, `@values` or `@keys`. */
@@ -63,7 +63,7 @@ function literalSize(expr: Expr): Estimate | undefined {
 const valueSize = (value: CelValue): number => sizeOfValue(value) ?? 1
 
 const keys: SchemaDeclaration = {
-  type: { kind: 'string', name: 'string', params: [] },
+  type: stringType,
   adapt: () => null,
   maxElements: 0,
   minSize: 2,

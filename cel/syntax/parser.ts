@@ -3,6 +3,7 @@ import { tokensOf } from './lexer.ts'
 import { expandMember } from './macro.ts'
 import {
   checkChain,
+  countMacro,
   expect,
   fail,
   isSymbol,
@@ -30,7 +31,7 @@ export function parse(source: string): Expr {
   }
   const issues: Issue[] = []
   const tokens = tokensOf(source, issues)
-  const reader: ParserState = { tokens, next: 0, depth: 0, issues, expr: () => parseExpr(reader) }
+  const reader: ParserState = { tokens, next: 0, depth: 0, macros: 0, issues, expr: () => parseExpr(reader) }
   try {
     const expr = reader.expr()
     if (peek(reader).type !== 'end') tooMuch(reader)
@@ -138,6 +139,7 @@ function parseSelect(reader: ParserState, operand: Expr): Expr {
   if (open === undefined) return { kind: 'select', at, operand, field, test: false }
   const args = parseArgs(reader)
   const macro = expanded(reader, open.at, expandMember(open.at, field, operand, args))
+  if (macro !== undefined) countMacro(reader)
   return macro ?? { kind: 'call', at: open.at, name: field, target: operand, args }
 }
 

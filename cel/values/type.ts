@@ -25,9 +25,22 @@ export interface CelType {
   /** The name of `type(x)`: `google.protobuf.Timestamp`. */
   readonly name: string
   readonly params: readonly CelType[]
+  /** Whether it is or contains a type parameter. Types of nested macros are deep, and most have none. */
+  readonly isGeneric: boolean
 }
 
-const simple = (kind: CelKind, name: string = kind): CelType => ({ kind, name, params: [] })
+/** A type with other parameters. */
+export const typeWith = (
+  { kind, name }: Pick<CelType, 'kind' | 'name'>,
+  params: readonly CelType[],
+): CelType => ({
+  kind,
+  name,
+  params,
+  isGeneric: kind === 'param' || params.some(param => param.isGeneric),
+})
+
+const simple = (kind: CelKind, name: string = kind): CelType => typeWith({ kind, name }, [])
 
 export const dynType = simple('dyn')
 export const errorType = simple('error', '*error*')
@@ -42,18 +55,12 @@ export const durationType = simple('duration', 'google.protobuf.Duration')
 export const timestampType = simple('timestamp', 'google.protobuf.Timestamp')
 export const typeType = simple('type')
 
-export const listOf = (item: CelType): CelType => ({ kind: 'list', name: 'list', params: [item] })
-export const mapOf = (key: CelType, value: CelType): CelType => ({
-  kind: 'map',
-  name: 'map',
-  params: [key, value],
-})
-export const typeOfType = (type: CelType): CelType => ({ kind: 'type', name: 'type', params: [type] })
-export const opaqueType = (name: string, ...params: readonly CelType[]): CelType => ({
-  kind: 'opaque',
-  name,
-  params,
-})
+export const listOf = (item: CelType): CelType => typeWith({ kind: 'list', name: 'list' }, [item])
+export const mapOf = (key: CelType, value: CelType): CelType =>
+  typeWith({ kind: 'map', name: 'map' }, [key, value])
+export const typeOfType = (type: CelType): CelType => typeWith({ kind: 'type', name: 'type' }, [type])
+export const opaqueType = (name: string, ...params: readonly CelType[]): CelType =>
+  typeWith({ kind: 'opaque', name }, params)
 export const optionalOf = (type: CelType): CelType => opaqueType('optional_type', type)
 export const structType = (name: string): CelType => simple('struct', name)
 export const paramType = (name: string): CelType => simple('param', name)
