@@ -91,7 +91,11 @@ async function checkBinding(
   const problems = errors.map(error => `${error.field}: ${fieldErrorBody(error)}`)
   if (reference === undefined || problems.length > 0) throw refused(request, `[${problems.join(' ')}]`)
   checkFinalizer(ctx, request)
-  if (old === undefined || labelOf(old) !== labelOf(binding)) await checkBind(rules, ctx, request, reference)
+  if (old !== undefined && labelOf(old) === labelOf(binding)) return
+  // The path may have led elsewhere when the label was set, and the binding stays with the export of the label.
+  if (newLabel(rules.directory, request, reference) !== labelOf(binding))
+    throw noPermission(request, reference)
+  await checkBind(rules, ctx, request, reference)
 }
 
 const labelOf = (binding: APIBinding): string | undefined => binding.metadata.labels?.[exportLabel]

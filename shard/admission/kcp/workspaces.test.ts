@@ -29,6 +29,19 @@ describe('admission of workspaces', () => {
     const made = await create(scene, loopback, scene.tenancy.workspaces, workspace('system'))
     assert.equal(made.metadata.annotations?.['experimental.tenancy.kcp.io/owner'], undefined)
   })
+  it('names the types that the user was permitted to use, whatever the user names', async () => {
+    const annotation = 'internal.oriel.dev/workspace-types'
+    const { workspaces } = scene.tenancy
+    const metadata = { annotations: { [annotation]: 'root:other' } }
+    const made = await create(scene, alice, workspaces, workspace('typed', {}, metadata))
+    const types = 'root:universal,root:organization'
+    assert.equal(made.metadata.annotations?.[annotation], types)
+    const changed = await update(scene, alice, [workspaces, 'typed'], object => ({
+      ...object,
+      metadata: { ...object.metadata, ...metadata },
+    }))
+    assert.equal(changed.metadata.annotations?.[annotation], types)
+  })
   it('refuses spec.cluster of users', async () => {
     const annotation = 'internal.tenancy.kcp.io/cluster'
     const metadata = { annotations: { [annotation]: 'mine', other: 'kept' } }
