@@ -42,6 +42,11 @@ export const movedAnnotation = 'internal.oriel.dev/moved'
  * between them. The user was permitted to use these; their paths may lead to other types later.
  */
 export const admittedTypesAnnotation = 'internal.oriel.dev/workspace-types'
+/**
+ * On a WorkspaceType: the logical clusters of the exports of its default bindings, as JSON, `{"root:org|widgets":"<logical cluster>"}`.
+ * The author was permitted to bind these exports; their paths may lead to others later.
+ */
+export const defaultExportsAnnotation = 'internal.oriel.dev/default-exports'
 export const inactiveAnnotation = 'core.kcp.io/inactive'
 /** On a LogicalCluster: the maximum number of objects. */
 export const maxObjectsAnnotation = 'core.kcp.io/max-total-objects'

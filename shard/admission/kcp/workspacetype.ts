@@ -1,14 +1,17 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { AdmissionAttributes, AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import type { Authorizer } from '../../../framework/contract/authorizer.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
 import { fieldErrorText } from '../../../framework/meta/errors.ts'
 import { tooMany } from '../../../framework/meta/fielderror.ts'
+import type { KubeObject } from '../../../framework/meta/object.ts'
+import { defaultExportsAnnotation } from '../../../kcp/annotations.ts'
 import {
   mostAuthenticationConfigurations,
   type WorkspaceType,
   type WorkspaceTypeSelector,
 } from '../../../kcp/tenancy.ts'
+import { withMetadata } from '../../registry/strategy.ts'
+import { defaultExports, isDefaultHome, newDefaults } from '../../tenancy/defaultexports.ts'
 import type { ClusterDirectory } from '../../tenancy/directory.ts'
 import { concerns, refused } from '../refusal.ts'
 import { mayBind } from './permission.ts'
@@ -27,7 +30,9 @@ export const workspaceTypeAdmission = (
   mutate(_ctx, request) {
     if (concerns(request, workspaceTypes, ['CREATE']) && reserved.includes(request.key.name))
       throw refused(request, `metadata.name: Invalid value: "${request.key.name}": name is reserved`)
-    return request.object
+    return concerns(request, workspaceTypes, ['CREATE', 'UPDATE'])
+      ? withDefaultExports(directory, request, request.object)
+      : request.object
   },
   async validate(ctx, request) {
     if (!concerns(request, workspaceTypes, ['CREATE', 'UPDATE'])) return
@@ -36,6 +41,23 @@ export const workspaceTypeAdmission = (
     await checkBindings(directory, authorizer, ctx, request)
   },
 })
+
+function withDefaultExports(
+  directory: ClusterDirectory,
+  { key, old }: AdmissionAttributes,
+  object: KubeObject,
+): KubeObject {
+  const { [defaultExportsAnnotation]: sent, ...annotations } = object.metadata.annotations ?? {}
+  const homes = defaultExports(
+    directory,
+    key.cluster,
+    object as WorkspaceType,
+    old as WorkspaceType | undefined,
+  )
+  if (sent === homes) return object
+  const named = homes === undefined ? {} : { [defaultExportsAnnotation]: homes }
+  return withMetadata(object, { annotations: { ...annotations, ...named } })
+}
 
 function problemOf({ key, object }: AdmissionAttributes): string | undefined {
   const { spec = {} } = object as WorkspaceType
@@ -66,12 +88,11 @@ async function checkBindings(
   ctx: RequestContext,
   request: AdmissionAttributes,
 ): Promise<void> {
-  const known = (request.old as WorkspaceType | undefined)?.spec?.defaultAPIBindings ?? []
-  const wanted = (request.object as WorkspaceType).spec?.defaultAPIBindings ?? []
-  for (const binding of wanted) {
-    if (known.some(other => isDeepStrictEqual(other, binding))) continue
+  const type = request.object as WorkspaceType
+  for (const binding of newDefaults(type, request.old as WorkspaceType | undefined)) {
     const cluster = directory.clusterOf(binding, request.key.cluster)
-    if (cluster !== undefined && (await mayBind(authorizer, ctx, cluster, binding.export))) continue
+    const isNamed = cluster !== undefined && isDefaultHome(type, binding, cluster)
+    if (isNamed && (await mayBind(authorizer, ctx, cluster, binding.export))) continue
     const name = binding.path ? `${binding.path}:${binding.export}` : binding.export
     const text = `unable to create or update WorkspaceType: no permission to bind to export ${name}`
     throw refused(request, text)

@@ -13,6 +13,7 @@ import { creationOf } from '../../manifests/apply.ts'
 import type { Manifest } from '../../manifests/manifest.ts'
 import type { StoreChange } from '../../store/store.ts'
 import { onlyAdmitted } from '../../tenancy/admittedtypes.ts'
+import { isDefaultHome } from '../../tenancy/defaultexports.ts'
 import { type LocatedType, TypesInvalid } from '../../tenancy/typechain.ts'
 import { type BindingPlace, dependenciesOf } from '../bindingdependencies.ts'
 import { clusterScoped, updateObject } from '../client.ts'
@@ -31,6 +32,8 @@ interface DefaultBinding {
   readonly name: string
   /** The lifecycle `Maintain`: changes of the export are applied to the binding. */
   readonly maintained: boolean
+  /** Whether the export of the default binding is in this logical cluster. */
+  readonly isIn: (home: ClusterName) => boolean
 }
 
 export const bindingsInitialized = 'APIBindingsInitialized'
@@ -142,11 +145,12 @@ function chainOf(read: () => readonly LocatedType[]): readonly LocatedType[] {
   }
 }
 
-const bindingsOf = ({ cluster, type: { spec = {} } }: LocatedType): readonly DefaultBinding[] =>
-  (spec.defaultAPIBindings ?? []).map(({ path, export: name }) => ({
-    path: path || cluster,
-    name,
-    maintained: spec.defaultAPIBindingLifecycle === 'Maintain',
+const bindingsOf = ({ cluster, type }: LocatedType): readonly DefaultBinding[] =>
+  (type.spec?.defaultAPIBindings ?? []).map(binding => ({
+    path: binding.path || cluster,
+    name: binding.export,
+    maintained: type.spec?.defaultAPIBindingLifecycle === 'Maintain',
+    isIn: home => isDefaultHome(type, binding, home),
   }))
 
 /** The binding to this export: the default one, or one that a user created. */
@@ -164,15 +168,16 @@ interface LocatedExport {
 }
 
 /**
- * Not through links: who may bind is checked when the type is written, and a workspace of its path may become a link to another
- * one later.
+ * The one whose permission was checked when the type was written: a workspace of its path may become a link to another one later, or be
+ * made again by another tenant.
  */
 function exportOf(
   { deps: { directory }, cluster }: Binder,
-  { path, name }: DefaultBinding,
+  { path, name, isIn }: DefaultBinding,
 ): LocatedExport | undefined {
   const home = directory.clusterOf({ path }, cluster)
-  if (home === undefined || (path && path !== home && path !== directory.path(home))) return undefined
+  if (home === undefined || !isIn(home)) return undefined
+  if (path && path !== home && path !== directory.path(home)) return undefined
   const object = directory.apiExport(home, name)
   return object && { home, object }
 }
@@ -189,7 +194,7 @@ function bindDefault(binder: Binder, wanted: DefaultBinding, siblings: readonly 
   const known = bindingTo(binder, wanted)
   if (known !== undefined) return { waiting: stillWaiting(known) }
   const located = exportOf(binder, wanted)
-  if (located === undefined) return { waiting: `for APIExport ${wanted.path}|${wanted.name}` }
+  if (located === undefined) return { waiting: missingExport(binder, wanted) }
   const object = bindingObject(binder, wanted, located)
   const exported = { cluster: located.home, object: located.object }
   const place = { cluster, exported, siblings: siblings.map(sibling => sibling.object) }
@@ -198,6 +203,16 @@ function bindDefault(binder: Binder, wanted: DefaultBinding, siblings: readonly 
     waiting: stillWaiting(bound),
     missing: { cluster, resource: resources.apiBindings, object: bound, exported },
   }
+}
+
+function missingExport(
+  { deps: { directory }, cluster }: Binder,
+  { path, name, isIn }: DefaultBinding,
+): string {
+  const home = directory.clusterOf({ path }, cluster)
+  const text = `for APIExport ${path}|${name}`
+  if (home === undefined || isIn(home)) return text
+  return `${text}: its path leads to another workspace than when the default binding was added to the WorkspaceType; add it again`
 }
 
 /** Also resets the spec to that of the export. */
