@@ -21,9 +21,24 @@ export interface Logger {
   setLevel?(level: LogLevel): void
 }
 
-/** A logger that writes JSON lines of `level` and above to stderr. */
+/** Bytes of lines that wait while nobody reads stderr. */
+const mostWaiting = 16 * 1024 * 1024
+
+/**
+ * A logger that writes JSON lines of `level` and above to stderr. Lines beyond those that may wait are dropped, and their number is
+ * logged.
+ */
 export function createLogger(level: LogLevel): Logger {
-  const logger: Pino = pino({ level, base: null }, pino.destination({ dest: 2, sync: false }))
+  const destination = pino.destination({ dest: 2, sync: false, maxLength: mostWaiting })
+  const logger: Pino = pino({ level, base: null }, destination)
+  let dropped = 0
+  destination.on('drop', () => dropped++)
+  destination.on('drain', () => {
+    if (dropped === 0) return
+    const lines = dropped
+    dropped = 0
+    logger.error({ lines }, 'log lines were dropped because nobody has read standard error')
+  })
   return Object.assign(logger, {
     child: (fields: Record<string, unknown>): Logger => new ChildLogger(logger, fields),
     setLevel(next: LogLevel) {
