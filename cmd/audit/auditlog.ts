@@ -16,7 +16,7 @@ export interface AuditLogOptions extends LogFileOptions {
 }
 
 /** Waiting events of a slow or full disk. */
-const limits = { buffer: 100_000, bytes: 64 * 1024 * 1024 }
+const limits = { buffer: 100_000, bytes: 128 * 1024 * 1024 }
 
 /** Events of one write. */
 const portion = { events: 1000, bytes: 1024 * 1024 }
