@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { canonicalJson } from '../json/json.ts'
+import { canonicalJson, Work } from '../json/json.ts'
 import { StatusError } from '../meta/errors.ts'
 import type { MergeSchema } from '../meta/mergeschema.ts'
 import { wholeSchema } from '../meta/objectmeta.ts'
-import { applyStrategicMergePatch, readStrategicMergePatch } from './strategicmerge.ts'
+import {
+  applyStrategicMergePatch,
+  applyStrategicMergePatchSteps,
+  readStrategicMergePatch,
+} from './strategicmerge.ts'
 
 const text: MergeSchema = { type: 'string' }
 const byName: MergeSchema = {
@@ -189,6 +193,35 @@ describe('strategic merge patch', () => {
         (error: unknown) => error instanceof StatusError && error.code === code && error.message === message,
       ))
   }
+
+  const many = (name: string): readonly string[] => Array.from({ length: 10_000 }, (_, i) => `${name}${i}`)
+  const keyed = many('a').map(name => ({ name }))
+  const large: readonly [name: string, document: object, change: object][] = [
+    ['sets', finalizers(...many('a')), finalizers(...many('b'))],
+    [
+      'deletions from sets',
+      finalizers(...many('a')),
+      { metadata: { '$deleteFromPrimitiveList/finalizers': many('a') } },
+    ],
+    [
+      'orders',
+      finalizers(...many('a')),
+      { metadata: { finalizers: many('a'), '$setElementOrder/finalizers': many('a') } },
+    ],
+    ['lists with keys', { items: keyed }, { items: keyed }],
+    [
+      'maps',
+      { data: Object.fromEntries(many('a').map(key => [key, ''])) },
+      { data: Object.fromEntries(many('b').map(key => [key, ''])) },
+    ],
+    ['new lists', {}, { items: keyed }],
+  ]
+  for (const [name, document, change] of large)
+    it(`merges large ${name} in steps`, () => {
+      const steps = applyStrategicMergePatchSteps({ ...document }, { ...change }, schema, new Work())
+      const count = [...steps].length
+      assert.ok(count >= 10_000 / 256, `${count} steps`)
+    })
 
   it('refuses other values than objects', () =>
     assert.throws(() => readStrategicMergePatch([]), {

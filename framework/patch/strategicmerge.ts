@@ -1,10 +1,19 @@
+import { isScalar, membersFrom } from '../apply/fieldpath/fieldpath.ts'
 import { goText } from '../json/gotext.ts'
+import { atOnce, Work } from '../json/json.ts'
 import { isMembers } from '../json/values.ts'
 import { badRequest } from '../meta/errors.ts'
 import { itemSchema, type MergeSchema, memberSchema, mergeKeyOf, strategyOf } from '../meta/mergeschema.ts'
 import { jsonType } from '../wire/metadata.ts'
 import { mapOf } from './mergepatch.ts'
-import { badArgument, deleteScalars, mergeFailed, mergeList, orderedList } from './strategicmergelist.ts'
+import {
+  badArgument,
+  deleteScalars,
+  type ListMerging,
+  mergeFailed,
+  mergeList,
+  orderedList,
+} from './strategicmergelist.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -25,27 +34,49 @@ export function readStrategicMergePatch(value: unknown): Members {
  * but lists with the patch strategy `merge` are merged by key, and directives delete, replace and order. Changes no
  * argument. Throws 400, 422 and 500.
  */
-export function applyStrategicMergePatch(document: Members, patch: Members, schema: MergeSchema): Members {
+export const applyStrategicMergePatch = (document: Members, patch: Members, schema: MergeSchema): Members =>
+  atOnce(applyStrategicMergePatchSteps(document, patch, schema, new Work()))
+
+/** What `applyStrategicMergePatch` returns, in steps. */
+export function* applyStrategicMergePatchSteps(
+  document: Members,
+  patch: Members,
+  schema: MergeSchema,
+  work: Work,
+): Generator<void, Members> {
   if (Object.hasOwn(patch, directive)) return directed(patch)
-  const members = mapOf(document)
+  const members = yield* mapOf(document, work)
   const changes = Object.hasOwn(patch, retainKeys) ? retained(members, patch) : patch
+  const target: Target = { members, schema, work }
   const names = Object.keys(changes)
-  const merge = (change: Change): void => mergeMember(members, schema, change)
-  if (names.some(isParallel)) mergeParallel({ members, changes: mapOf(changes), schema }, merge)
-  else for (const name of names) merge([name, changes[name]])
-  return Object.fromEntries(members)
+  if (names.some(isParallel)) yield* mergeParallel(target, yield* mapOf(changes, work))
+  else
+    for (const name of names) {
+      yield* mergeMember(target, [name, changes[name]])
+      if (work.isStepDone()) yield
+    }
+  return yield* membersFrom(members, work)
+}
+
+/** The object that is changed. */
+interface Target {
+  readonly members: Map<string, unknown>
+  readonly schema: MergeSchema
+  readonly work: Work
 }
 
 type Change = readonly [name: string, value: unknown]
 
 /** Merges changes of which some are about other members: orders and deletions of lists. */
-function mergeParallel(ordering: Ordering, merge: (change: Change) => void): void {
-  const { changes } = ordering
-  for (const key of [...changes.keys()]) if (key.startsWith(setOrder)) order(ordering, key)
+function* mergeParallel(target: Target, changes: Map<string, unknown>): Generator<void> {
+  for (const key of [...changes.keys()]) if (key.startsWith(setOrder)) yield* order(target, changes, key)
   // Deletions come first: a value that a patch both deletes and adds is kept.
   const isDeletion = ([key]: Change): boolean => key.startsWith(deleteFromList)
-  for (const change of changes) if (isDeletion(change)) merge(change)
-  for (const change of changes) if (!isDeletion(change)) merge(change)
+  for (const change of changes) if (isDeletion(change)) yield* mergeMember(target, change)
+  for (const change of changes) {
+    if (!isDeletion(change)) yield* mergeMember(target, change)
+    if (target.work.isStepDone()) yield
+  }
 }
 
 /** `$patch` in an object: replaces or empties the object. */
@@ -76,12 +107,6 @@ function fieldOf(key: string, prefix: string, what: string): string {
   return key.slice(prefix.length + 1)
 }
 
-interface Ordering {
-  readonly members: Map<string, unknown>
-  readonly changes: Map<string, unknown>
-  readonly schema: MergeSchema
-}
-
 const listIn = (members: Map<string, unknown>, field: string): readonly unknown[] | undefined => {
   const value = members.get(field)
   if (value === undefined || Array.isArray(value)) return value
@@ -89,7 +114,11 @@ const listIn = (members: Map<string, unknown>, field: string): readonly unknown[
 }
 
 /** Merges and orders one list, and removes it from the remaining changes. */
-function order({ members, changes, schema }: Ordering, key: string): void {
+function* order(
+  { members, schema, work }: Target,
+  changes: Map<string, unknown>,
+  key: string,
+): Generator<void> {
   const wanted = changes.get(key)
   changes.delete(key)
   if (!Array.isArray(wanted)) throw badArgument([], wanted)
@@ -97,38 +126,33 @@ function order({ members, changes, schema }: Ordering, key: string): void {
   const [live, change] = [listIn(members, field), listIn(changes, field)]
   if (live === undefined && change === undefined) return
   const own = memberSchema(schema, field)
-  const merging = {
-    mergeKey: mergeKeyOf(own),
-    isMerged: strategyOf(own) === 'merge',
-    mergeItem: mergeItem(own),
-  }
-  members.set(field, orderedList({ live, change, wanted }, { ...merging, plain: withoutDirectives }))
+  const merging = { ...mergingOf(own, work), isMerged: strategyOf(own) === 'merge', plain: withoutDirectives }
+  members.set(field, yield* orderedList({ live, change, wanted }, merging))
   changes.delete(field)
 }
 
-const mergeItem =
-  (schema: MergeSchema) =>
-  (live: Members, change: Members): Members =>
-    applyStrategicMergePatch(live, change, itemSchema(schema))
+const mergingOf = (schema: MergeSchema, work: Work): ListMerging => ({
+  mergeKey: mergeKeyOf(schema),
+  mergeItem: (live, change) => applyStrategicMergePatchSteps(live, change, itemSchema(schema), work),
+  work,
+})
 
-function mergeMember(members: Map<string, unknown>, schema: MergeSchema, [name, change]: Change): void {
+function* mergeMember({ members, schema, work }: Target, [name, change]: Change): Generator<void> {
   const isDeletion = name.startsWith(deleteFromList)
   const key = isDeletion ? fieldOf(name, deleteFromList, 'primitive list') : name
   if (change === null) return void members.delete(key)
   const live = members.get(key)
   const own = memberSchema(schema, key)
   if (isMembers(live) && isMembers(change)) {
-    members.set(key, strategyOf(own) === 'replace' ? change : applyStrategicMergePatch(live, change, own))
+    const isReplaced = strategyOf(own) === 'replace'
+    members.set(key, isReplaced ? change : yield* applyStrategicMergePatchSteps(live, change, own, work))
   } else if (Array.isArray(live) && Array.isArray(change)) {
-    members.set(key, isDeletion ? deleteScalars(live, change) : mergedList(live, change, own))
+    if (isDeletion) members.set(key, yield* deleteScalars(live, change, work))
+    else if (strategyOf(own) !== 'merge') members.set(key, change)
+    else members.set(key, yield* mergeList(live, change, mergingOf(own, work)))
   } else if (!isDeletion) {
-    set(members, key, withoutDirectives(withoutNulls(change)))
+    set(members, key, yield* withoutDirectives(yield* withoutNulls(change, work), work))
   }
-}
-
-function mergedList(live: readonly unknown[], change: readonly unknown[], schema: MergeSchema): unknown {
-  if (strategyOf(schema) !== 'merge') return change
-  return mergeList(live, change, { mergeKey: mergeKeyOf(schema), mergeItem: mergeItem(schema) })
 }
 
 function set(members: Map<string, unknown>, key: string, value: unknown): void {
@@ -137,18 +161,45 @@ function set(members: Map<string, unknown>, key: string, value: unknown): void {
 }
 
 /** Nulls in new values delete nothing. */
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls)
+function* withoutNulls(value: unknown, work: Work): Generator<void, unknown> {
+  if (Array.isArray(value)) return yield* mapped(value, withoutNulls, work)
   if (!isMembers(value)) return value
-  const entries = Object.entries(value).filter(([, member]) => member !== null)
-  return Object.fromEntries(entries.map(([key, member]) => [key, withoutNulls(member)]))
+  const members = new Map<string, unknown>()
+  for (const key in value) {
+    const member = value[key]
+    if (member !== null) members.set(key, isScalar(member) ? member : yield* withoutNulls(member, work))
+    if (work.isStepDone()) yield
+  }
+  return yield* membersFrom(members, work)
 }
 
 /** A new value without its directives; undefined if it is one itself. */
-function withoutDirectives(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutDirectives).filter(item => item !== undefined)
+function* withoutDirectives(value: unknown, work: Work): Generator<void, unknown> {
+  if (Array.isArray(value)) return yield* mapped(value, withoutDirectives, work)
   if (!isMembers(value)) return value
   if (Object.hasOwn(value, directive)) return undefined
-  const entries = Object.entries(value).map(([key, member]) => [key, withoutDirectives(member)] as const)
-  return Object.fromEntries(entries.filter(([, member]) => member !== undefined))
+  const members = new Map<string, unknown>()
+  for (const key in value) {
+    const member = isScalar(value[key]) ? value[key] : yield* withoutDirectives(value[key], work)
+    if (member !== undefined) members.set(key, member)
+    if (work.isStepDone()) yield
+  }
+  return yield* membersFrom(members, work)
+}
+
+type Changing = (item: unknown, work: Work) => Generator<void, unknown>
+
+/** The changed items, without those that are undefined then. */
+function* mapped(
+  items: readonly unknown[],
+  change: Changing,
+  work: Work,
+): Generator<void, readonly unknown[]> {
+  const changed: unknown[] = []
+  for (const item of items) {
+    const result = isScalar(item) ? item : yield* change(item, work)
+    if (result !== undefined) changed.push(result)
+    if (work.isStepDone()) yield
+  }
+  return changed
 }

@@ -1,4 +1,5 @@
 import { goText, goType } from '../json/gotext.ts'
+import type { Work } from '../json/json.ts'
 import { isMembers } from '../json/values.ts'
 import { StatusError } from '../meta/errors.ts'
 import { jsonType } from '../wire/metadata.ts'
@@ -10,26 +11,51 @@ type List = readonly unknown[]
 export interface ListMerging {
   /** Empty for lists of scalars. */
   readonly mergeKey: string
-  mergeItem(live: Members, change: Members): Members
+  mergeItem(live: Members, change: Members): Generator<void, Members>
+  readonly work: Work
 }
 
-/** Merges two lists by key, or as sets of scalars; items of the patch are in its order. */
-export function mergeList(live: List, change: List, merging: ListMerging): List {
+/** Merges two lists by key, or as sets of scalars; items of the patch are in its order. In steps. */
+export function* mergeList(live: List, change: List, merging: ListMerging): Generator<void, List> {
   if (live.length === 0 && change.length === 0) return live
-  if (kindOf(live, change) !== 'object') {
-    return arranged([...new Set([...live, ...change])], { wanted: change, live, mergeKey: '' })
+  const { mergeKey, work } = merging
+  if ((yield* kindOf(work, live, change)) !== 'object') {
+    const all = [...(yield* setOf([...live, ...change], work))]
+    return yield* arranged(all, { wanted: change, live, mergeKey: '', work })
   }
-  const { mergeKey } = merging
   if (mergeKey === '') throw mergeFailed('cannot merge lists without merge key for struct')
-  const [left, changes] = withoutSpecialItems(live as Members[], change as Members[], mergeKey)
-  return arranged(mergeItems(left, changes, merging), { wanted: changes, live: left, mergeKey })
+  const [left, changes] = yield* withoutSpecialItems(live as Members[], change as Members[], merging)
+  const merged = yield* mergeItems(left, changes, merging)
+  return yield* arranged(merged, { wanted: changes, live: left, mergeKey, work })
 }
 
-/** `$deleteFromPrimitiveList`. */
-export function deleteScalars(live: List, deleted: List): List {
-  if (live.length > 0 || deleted.length > 0) kindOf(live, deleted)
-  const gone = new Set(deleted)
-  return live.filter(item => !gone.has(item))
+/** `$deleteFromPrimitiveList`, in steps. */
+export function* deleteScalars(live: List, deleted: List, work: Work): Generator<void, List> {
+  if (live.length > 0 || deleted.length > 0) yield* kindOf(work, live, deleted)
+  const gone = yield* setOf(deleted, work)
+  return yield* filtered(live, item => !gone.has(item), work)
+}
+
+function* setOf(items: List, work: Work): Generator<void, ReadonlySet<unknown>> {
+  const all = new Set<unknown>()
+  for (const item of items) {
+    all.add(item)
+    if (work.isStepDone()) yield
+  }
+  return all
+}
+
+function* filtered<T>(
+  items: readonly T[],
+  isKept: (item: T) => boolean,
+  work: Work,
+): Generator<void, readonly T[]> {
+  const kept: T[] = []
+  for (const item of items) {
+    if (isKept(item)) kept.push(item)
+    if (work.isStepDone()) yield
+  }
+  return kept
 }
 
 /** A list, its change, and the order in `$setElementOrder`. */
@@ -43,45 +69,51 @@ interface OrderedMerging extends ListMerging {
   /** The patch strategy is `merge`; otherwise a change replaces the list. */
   readonly isMerged: boolean
   /** New items without directives. */
-  plain(value: unknown): unknown
+  plain(value: unknown, work: Work): Generator<void, unknown>
 }
 
-export function orderedList({ live, change, wanted }: Ordered, merging: OrderedMerging): List {
-  const { mergeKey } = merging
-  checkOrder(change ?? [], wanted, mergeKey)
-  const merged = contentOf({ live, change, wanted }, merging)
-  kindOf(live ?? [], change ?? [])
+export function* orderedList(ordered: Ordered, merging: OrderedMerging): Generator<void, List> {
+  const { live, change, wanted } = ordered
+  const { mergeKey, work } = merging
+  yield* checkOrder(change ?? [], wanted, merging)
+  const merged = yield* contentOf(ordered, merging)
+  yield* kindOf(work, live ?? [], change ?? [])
   const isKeyed = merging.isMerged && mergeKey !== ''
-  const order = isKeyed ? orderOf(live ?? [], change ?? [], mergeKey) : (live ?? [])
-  return arranged(merged, { wanted, live: order, mergeKey })
+  const order = isKeyed ? yield* orderOf(live ?? [], change ?? [], merging) : (live ?? [])
+  return yield* arranged(merged, { wanted, live: order, mergeKey, work })
 }
 
 /** The live order, followed by new items in place of deleted ones. */
-function orderOf(live: List, change: List, mergeKey: string): List {
-  const gone = new Set(change.filter(isDeleted).map(item => keyOf(item, mergeKey)))
-  const kept = live.filter(item => !gone.has(keyOf(item, mergeKey)))
-  const known = new Set(kept.map(item => keyOf(item, mergeKey)))
-  const added = change.filter(item => !hasDirective(item) && !known.has(keyOf(item, mergeKey)))
+function* orderOf(live: List, change: List, { mergeKey, work }: ListMerging): Generator<void, List> {
+  const key = (item: unknown): unknown => keyOf(item, mergeKey)
+  const deleted = yield* filtered(change, isDeleted, work)
+  const gone = yield* setOf(deleted.map(key), work)
+  const kept = yield* filtered(live, item => !gone.has(key(item)), work)
+  const known = yield* positions(kept, mergeKey, work)
+  const added = yield* filtered(change, item => !hasDirective(item) && !known.has(key(item)), work)
   return [...kept, ...added.slice(0, live.length - kept.length)]
 }
 
 const isDeleted = (item: unknown): boolean => isMembers(item) && item.$patch === 'delete'
 
-function contentOf({ live, change }: Ordered, merging: OrderedMerging): List {
+function* contentOf({ live, change }: Ordered, merging: OrderedMerging): Generator<void, List> {
   if (change === undefined) return live ?? []
-  if (live === undefined) return merging.plain(change) as List
-  return merging.isMerged ? mergeList(live, change, merging) : change
+  if (live === undefined) return (yield* merging.plain(change, merging.work)) as List
+  return merging.isMerged ? yield* mergeList(live, change, merging) : change
 }
 
 /** The type of all items. Throws 422 for lists of lists, 500 for items of different types. */
-function kindOf(...lists: readonly List[]): string {
-  const [first, ...others] = lists.flat(1)
+function* kindOf(work: Work, ...lists: readonly List[]): Generator<void, string> {
+  const first = lists.find(list => list.length > 0)?.[0]
   if (first === undefined) throw mergeFailed('no elements in any of the given slices')
   const type = goType(first)
   if (Array.isArray(first)) throw listOfLists()
-  if (first === null || others.some(item => goType(item) !== type)) {
-    throw mergeFailed(`list element types are not identical: ${goText(lists)}`)
-  }
+  for (const list of lists)
+    for (const item of list) {
+      if (first === null || goType(item) !== type)
+        throw mergeFailed(`list element types are not identical: ${goText(lists)}`)
+      if (work.isStepDone()) yield
+    }
   return jsonType(first)
 }
 
@@ -98,17 +130,17 @@ function keyOf(item: unknown, mergeKey: string): unknown {
 }
 
 /** Handles items with `$patch`: `delete` removes the item with the key, `replace` replaces the list. */
-function withoutSpecialItems(
+function* withoutSpecialItems(
   live: readonly Members[],
   change: readonly Members[],
-  mergeKey: string,
-): readonly [readonly Members[], readonly Members[]] {
-  const special = change.filter(item => Object.hasOwn(item, '$patch'))
-  const ordinary = change.filter(item => !Object.hasOwn(item, '$patch'))
+  { mergeKey, work }: ListMerging,
+): Generator<void, readonly [readonly Members[], readonly Members[]]> {
+  const special = yield* filtered(change, hasDirective, work)
+  const ordinary = yield* filtered(change, item => !hasDirective(item), work)
   const deleted = special.filter(item => isDeletion(item)).map(item => keyOf(item, mergeKey))
   if (deleted.length < special.length) return [ordinary, []]
-  const gone = new Set(deleted)
-  return [live.filter(item => !gone.has(item[mergeKey])), ordinary]
+  const gone = yield* setOf(deleted, work)
+  return [yield* filtered(live, item => !gone.has(item[mergeKey]), work), ordinary]
 }
 
 /** Whether the directive deletes, or else replaces; throws for other directives. */
@@ -119,32 +151,35 @@ function isDeletion(item: Members): boolean {
   throw mergeFailed(`unknown patch type: ${goText(what)} in map: ${goText(item)}`)
 }
 
-function mergeItems(
+function* mergeItems(
   live: readonly Members[],
   changes: readonly Members[],
-  { mergeKey, mergeItem }: ListMerging,
-): List {
+  { mergeKey, mergeItem, work }: ListMerging,
+): Generator<void, List> {
   const merged = [...live]
-  // Of equal keys the first one counts.
-  const places = new Map(live.map((item, at) => [item[mergeKey], at] as const).toReversed())
+  // Of equal keys the first one counts. An item without its key has the key undefined.
+  const places = yield* firstPlaces(live, item => item[mergeKey], work)
   for (const change of changes) {
     const key = keyOf(change, mergeKey)
     const at = places.get(key) ?? merged.length
     const found = merged[at]
-    merged[at] = found === undefined ? change : mergeItem(found, change)
+    merged[at] = found === undefined ? change : yield* mergeItem(found, change)
     places.set(key, at)
+    if (work.isStepDone()) yield
   }
   return merged
 }
 
 /** The items of a patch must be in the order that it requests, except for deletions. */
-function checkOrder(change: List, wanted: List, mergeKey: string): void {
+function* checkOrder(change: List, wanted: List, { mergeKey, work }: ListMerging): Generator<void> {
   if (wanted.length === 0 || change.length === 0) return
-  const items = mergeKey === '' ? change : change.filter(item => !isDeleted(membersOf(item)))
+  const isOrdered = (item: unknown): boolean => mergeKey === '' || !isDeleted(membersOf(item))
+  const items = yield* filtered(change, isOrdered, work)
   let at = 0
   for (const item of wanted) {
     while (hasDirective(items[at])) at++
     if (at < items.length && keyOf(items[at], mergeKey) === keyOf(item, mergeKey)) at++
+    if (work.isStepDone()) yield
   }
   if (at >= items.length) return
   throw mergeFailed(
@@ -158,38 +193,78 @@ interface Arrangement {
   readonly wanted: List
   readonly live: List
   readonly mergeKey: string
+  readonly work: Work
 }
 
 /** Items of the patch in its order, other items in theirs, each before the items that it was before (rules.md 5.17). */
-function arranged(items: List, { wanted, live, mergeKey }: Arrangement): List {
-  const [wantedAt, liveAt] = [positions(wanted, mergeKey), positions(live, mergeKey)]
+function* arranged(items: List, { wanted, live, mergeKey, work }: Arrangement): Generator<void, List> {
+  const wantedAt = yield* positions(wanted, mergeKey, work)
+  const liveAt = yield* positions(live, mergeKey, work)
   const key = (item: unknown): unknown => keyOf(item, mergeKey)
-  const by = (at: Map<unknown, number>) => (a: unknown, b: unknown) =>
-    (at.get(key(a)) ?? items.length) - (at.get(key(b)) ?? items.length)
-  const named = items.filter(item => wantedAt.has(key(item))).sort(by(wantedAt))
-  const others = items.filter(item => !wantedAt.has(key(item))).sort(by(liveAt))
+  const place = (at: Places) => (item: unknown) => at.get(key(item)) ?? items.length
+  const named = yield* filtered(items, item => wantedAt.has(key(item)), work)
+  const others = yield* filtered(items, item => !wantedAt.has(key(item)), work)
   const before = (a: unknown, b: unknown): boolean => {
     const [x, y] = [liveAt.get(key(a)), liveAt.get(key(b))]
     return x !== undefined && y !== undefined && x < y
   }
-  return interleaved(others, named, before)
+  const left = yield* byPlace(others, place(liveAt), work)
+  const right = yield* byPlace(named, place(wantedAt), work)
+  return yield* interleaved([left, right], before, work)
 }
 
-function positions(list: List, mergeKey: string): Map<unknown, number> {
-  const at = new Map<unknown, number>()
-  list.forEach((item, i) => {
-    const key = keyOf(item, mergeKey)
-    if (!at.has(key)) at.set(key, i)
-  })
-  return at
+type Places = Map<unknown, number>
+
+const positions = (list: List, mergeKey: string, work: Work): Generator<void, Places> =>
+  firstPlaces(list, item => keyOf(item, mergeKey), work)
+
+/** The index of the first item with each key. */
+function* firstPlaces<T>(
+  items: readonly T[],
+  keyOf: (item: T) => unknown,
+  work: Work,
+): Generator<void, Places> {
+  const places: Places = new Map()
+  for (const [i, item] of items.entries()) {
+    const key = keyOf(item)
+    if (!places.has(key)) places.set(key, i)
+    if (work.isStepDone()) yield
+  }
+  return places
 }
 
-function interleaved(left: List, right: List, before: (a: unknown, b: unknown) => boolean): List {
+/** Sorts by place, without comparing items; stable. */
+function* byPlace(items: List, placeOf: (item: unknown) => number, work: Work): Generator<void, List> {
+  const places: unknown[][] = []
+  for (const item of items) {
+    const place = placeOf(item)
+    const others = places[place]
+    if (others === undefined) places[place] = [item]
+    else others.push(item)
+    if (work.isStepDone()) yield
+  }
+  const sorted: unknown[] = []
+  for (const place in places) {
+    for (const item of places[place] ?? []) sorted.push(item)
+    if (work.isStepDone()) yield
+  }
+  return sorted
+}
+
+function* interleaved(
+  [left, right]: readonly [List, List],
+  before: (a: unknown, b: unknown) => boolean,
+  work: Work,
+): Generator<void, List> {
   const result: unknown[] = []
   let i = 0
   for (const item of right) {
-    while (i < left.length && before(left[i], item)) result.push(left[i++])
+    while (i < left.length && before(left[i], item)) {
+      result.push(left[i++])
+      if (work.isStepDone()) yield
+    }
     result.push(item)
+    if (work.isStepDone()) yield
   }
   return [...result, ...left.slice(i)]
 }

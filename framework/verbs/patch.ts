@@ -1,16 +1,16 @@
-import { type Awaitable, inTurns, Pace } from '../async/awaitable.ts'
+import { type Awaitable, after, inTurns, nowOrInTurns, Pace } from '../async/awaitable.ts'
 import type { ApiResource, Served } from '../contract/apis.ts'
 import { type Item, lengthOf } from '../contract/item.ts'
 import { goText } from '../json/gotext.ts'
-import { formatJson, type Steps } from '../json/json.ts'
+import { formatJson, type Steps, Work } from '../json/json.ts'
 import { invalid, type StatusError, unsupportedMediaType } from '../meta/errors.ts'
 import type { MergeSchema } from '../meta/mergeschema.ts'
 import type { KubeObject, ObjectKey } from '../meta/object.ts'
 import { wholeSchema } from '../meta/objectmeta.ts'
 import { applyJsonPatchSteps, readJsonPatch } from '../patch/jsonpatch.ts'
 import { withListStrategies } from '../patch/liststrategies.ts'
-import { applyMergePatch, readMergePatch } from '../patch/mergepatch.ts'
-import { applyStrategicMergePatch, readStrategicMergePatch } from '../patch/strategicmerge.ts'
+import { applyMergePatchSteps, readMergePatch } from '../patch/mergepatch.ts'
+import { applyStrategicMergePatchSteps, readStrategicMergePatch } from '../patch/strategicmerge.ts'
 import { readResourceVersion, type WriteRequest, writeOptions } from '../query/options.ts'
 import type { Answer } from '../request/response.ts'
 import { checkMembers, mayHaveTooManyMembers } from '../wire/limits.ts'
@@ -104,7 +104,11 @@ function jsonPatch({ value, duplicates }: ParsedBody): Patch {
 
 function mergePatch({ value, duplicates }: ParsedBody): Patch {
   const members = readMergePatch(value)
-  return { body: value, apply: document => applyMergePatch(document, members), problems: duplicates }
+  return {
+    body: value,
+    apply: document => nowOrInTurns(applyMergePatchSteps(document, members, new Work()), new Pace()),
+    problems: duplicates,
+  }
 }
 
 function strategicMergePatch({ value, duplicates }: ParsedBody, { kind, resource }: Served): Patch {
@@ -113,7 +117,10 @@ function strategicMergePatch({ value, duplicates }: ParsedBody, { kind, resource
   const schema = kind === resource.names.kind ? mergeSchemaOf(resource) : {}
   return {
     body: value,
-    apply: document => withTypeOf(document, applyStrategicMergePatch(document, changes, schema)),
+    apply: document => {
+      const steps = applyStrategicMergePatchSteps(document, changes, schema, new Work())
+      return after(nowOrInTurns(steps, new Pace()), changed => withTypeOf(document, changed))
+    },
     problems: duplicates,
     shown: () => goText(changes),
   }
