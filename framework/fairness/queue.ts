@@ -27,6 +27,8 @@ type Lines = Map<Flow, Set<Ticket>>
 export class SeatQueue {
   readonly #lines: Lines = new Map()
   readonly #systemLines: Lines = new Map()
+  /** Requests that wait now. */
+  waiting = 0
   #count = 0
   readonly #mayExecute: (waiter: Waiter) => boolean
 
@@ -48,12 +50,14 @@ export class SeatQueue {
       number: this.#count++,
       done: rejection => {
         if (!line.delete(ticket)) return
+        this.waiting--
         if (line.size === 0) lines.delete(waiter.flow)
         clearTimeout(timer)
         left(rejection)
       },
     }
     lines.set(waiter.flow, line.add(ticket))
+    this.waiting++
     waiter.lifetime.onEnd(() => ticket.done('cancelled'))
   }
 

@@ -117,7 +117,7 @@ export class Seats {
 
   /** Gives free seats to requests in the queue. */
   advance(): void {
-    this.#queue.advance()
+    if (this.#queue.waiting > 0) this.#queue.advance()
   }
 }
 
