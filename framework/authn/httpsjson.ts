@@ -1,5 +1,4 @@
 import { inTurns, Pace } from '../async/awaitable.ts'
-import { laterTurn } from '../async/turn.ts'
 import { parseJsonSteps } from '../json/jsonsteps.ts'
 import type { AddressPolicy } from '../net/addresspolicy.ts'
 import { fetchOnce } from '../net/client.ts'
@@ -24,8 +23,6 @@ export async function fetchJson(url: string, { ca, addresses }: FetchOptions): P
   const { protocol } = new URL(url)
   const problem = protocol === 'https:' ? addresses?.problemOf(url) : 'its scheme is not https'
   if (problem !== undefined) throw new Error(`${url} is refused: ${problem}`)
-  // Certificates are read in one step, up to 200 of each server.
-  await laterTurn()
   const { status, text } = await fetchOnce(
     url,
     { headers: { accept: 'application/json' } },

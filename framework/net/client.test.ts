@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
+import { syncBuiltinESMExports } from 'node:module'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { mock } from 'node:test'
 import tlsModule from 'node:tls'
@@ -173,5 +174,30 @@ describe('the outgoing HTTP client', () => {
     assert.equal(await reasonOf(fetchOnce('http://127.0.0.1:1', {}, { limits })), 'connection refused')
     answer = ({ socket }) => void socket.end('nonsense\r\n\r\n')
     assert.equal(await reasonOf(fetchOnce(origin, {}, { limits })), 'its response is malformed')
+  })
+
+  it('reads the authorities of each server in a turn of their own', async () => {
+    answer = (_, response) => response.end('done')
+    const ca = Array.from({ length: 150 }, () => testCertificates().tls.clientCA).join('\n')
+    let turns = 0
+    let beat = setImmediate(function next() {
+      turns++
+      beat = setImmediate(next)
+    })
+    const { createSecureContext } = tlsModule
+    const readIn = new Set<number>()
+    mock.method(tlsModule, 'createSecureContext', (options: tlsModule.SecureContextOptions) => {
+      readIn.add(turns)
+      return createSecureContext(options)
+    })
+    syncBuiltinESMExports()
+    try {
+      await Promise.all(Array.from({ length: 16 }, () => fetchOnce(origin, {}, { limits, tls: { ca } })))
+      assert.equal(readIn.size, 16)
+    } finally {
+      clearImmediate(beat)
+      mock.restoreAll()
+      syncBuiltinESMExports()
+    }
   })
 })

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import { type ConnectionOptions, createSecureContext, DEFAULT_CIPHERS } from 'node:tls'
 import type { Agent, buildConnector, Dispatcher } from 'undici'
 import { unlessAborted } from '../async/awaitable.ts'
-import { waitOutside } from '../async/turn.ts'
+import { laterTurn, waitOutside } from '../async/turn.ts'
 import { badGateway, closing, failureOf, isStaleConnection } from './failure.ts'
 import type { HeaderMap } from './headers.ts'
 import { lookupOnce } from './lookups.ts'
@@ -149,9 +149,14 @@ class UndiciClient implements HttpClient {
   }
 }
 
+/** Characters of certificates in PEM, about ten, that are read in a millisecond. */
+const certificatesOfStep = 16 * 1024
+
 async function open(options: HttpClientOptions): Promise<Agent> {
   const { tls, socketPath, lookup = lookupOnce(), keepAlive, connections } = options
   const { Agent, buildConnector, Pool } = await import('undici')
+  // One write may call many webhooks, each with many certificates, which are read in one step.
+  if (typeof tls?.ca === 'string' && tls.ca.length > certificatesOfStep) await laterTurn()
   const secure = tls === undefined ? handshakes : withContext(tls)
   const connector = (): buildConnector.connector =>
     buildConnector({

@@ -67,9 +67,9 @@ describe('an AuthenticationConfiguration', () => {
       {
         url: 'https://a',
         audiences: ['a'],
-        certificateAuthority: '-----BEGIN CERTIFICATE-----'.repeat(201),
+        certificateAuthority: '-----BEGIN CERTIFICATE-----'.repeat(151),
       },
-      'must have at most 200 certificates, but has 201',
+      'must have at most 150 certificates, but has 151',
     ],
   ] as const)
     it(`refuses ${what}`, () => assert.throws(() => read([{ ...good, issuer }]), new RegExp(problem)))

@@ -195,7 +195,7 @@ function checkEmail(
 }
 
 /**
- * The errors of the entries of a WorkspaceAuthenticationConfiguration, which are checked in turns: each may have 200 certificates. Schema validation reports entries that do not
+ * The errors of the entries of a WorkspaceAuthenticationConfiguration, which are checked in turns: each may have 150 certificates. Schema validation reports entries that do not
  * match its schema.
  */
 export async function unusableEntries(

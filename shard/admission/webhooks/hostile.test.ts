@@ -230,10 +230,10 @@ describe('a webhook of a tenant that answers with', function () {
     const { certificate } = issueAuthority()
     const of = (count: number) => Buffer.from(certificate.repeat(count)).toString('base64')
     const named = (count: number) => ({ clientConfig: { ...at('authorities'), caBundle: of(count) } })
-    const { message } = await refusal(created('authorities', named(201)))
+    const { message } = await refusal(created('authorities', named(151)))
     assert.match(
       message ?? '',
-      /failed calling webhook .*the caBundle must have at most 200 certificates, but has 201$/,
+      /failed calling webhook .*the caBundle must have at most 150 certificates, but has 151$/,
     )
     // Those of others.
     assert.match(
