@@ -28,13 +28,13 @@ describe('a large schema', () => {
     assert.ok(run(schema.validateSteps(object({ p1: 'x' }))).steps < 3)
   })
 
-  it('compiles and evaluates one rule in a step, of the fields that an object has', () => {
+  it('compiles a rule in a step and evaluates it in another, of the fields that an object has', () => {
     const rule = { rule: 'self != "a"' }
     const schema = schemaOf(names.slice(0, 300), () => ({ ...text(), 'x-kubernetes-validations': [rule] }))
     const { validateSteps } = compileSchema(schema)
     const spec = Object.fromEntries(names.slice(0, 200).map((name, i) => [name, i === 7 ? 'a' : 'x']))
     const { steps, errors } = run(validateSteps(object(spec)))
-    assert.ok(steps >= 200 && steps < 300, `${steps} steps`)
+    assert.ok(steps >= 400 && steps < 500, `${steps} steps`)
     assert.equal(errors.length, 1)
   })
 

@@ -37,12 +37,12 @@ export const ruleVariables = ['self', 'oldSelf'] as const
 
 const isEmpty = (text: string | undefined): boolean => text === undefined || text.trim() === ''
 
-/** Type-checks a rule and its messageExpression. */
-export function checkRule(
+/** Type-checks a rule and its messageExpression, one in a step. */
+export function* checkRuleSteps(
   rule: ValidationRule,
   declaration: SchemaDeclaration,
   root: RootDeclaration,
-): CheckedRule {
+): Generator<void, CheckedRule> {
   if (isEmpty(rule.rule)) return {}
   const oldSelf = rule.optionalOldSelf === true ? optionalOf(declaration.type) : declaration.type
   const env = environment({ self: declaration.type, oldSelf }, name => root.struct(name))
@@ -50,6 +50,7 @@ export function checkRule(
   if ('issues' in checked) return problem('rule', `compilation failed: ${checked.issues}`)
   if (!isKind(checked.type, 'bool')) return problem('rule', 'cel expression must evaluate to a bool')
   if (rule.messageExpression === undefined || rule.messageExpression === '') return { rule: checked.checked }
+  yield
   const message = check(rule.messageExpression, env)
   const only = { rule: checked.checked }
   if ('issues' in message)
@@ -101,13 +102,14 @@ function build(
 export const usesOldSelf = (checked: CheckedExpr | undefined): boolean =>
   checked !== undefined && [...checked.names.values()].includes('oldSelf')
 
-/** A compiled rule of a schema, or the error message if it does not compile. */
-export function compileRule(
+/** A compiled rule of a schema, or the error message if it does not compile. In steps. */
+export function* compileRuleSteps(
   rule: ValidationRule,
   declaration: SchemaDeclaration,
   root: RootDeclaration,
-): CompiledValidationRule | string {
-  const checked = checkRule(rule, declaration, root)
+): Generator<void, CompiledValidationRule | string> {
+  const checked = yield* checkRuleSteps(rule, declaration, root)
+  yield
   const { program, message, problem: wrong } = programsOf(checked)
   if (wrong?.where === 'rule') return wrong.text
   return {

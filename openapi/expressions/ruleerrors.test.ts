@@ -267,4 +267,16 @@ describe('rules of a schema', () => {
       /undefined field 'labels'/,
     )
   })
+
+  it('are checked in steps, since each expression may be long', () => {
+    const rule = { rule: '1 == 1', messageExpression: "'a' + 'b'" }
+    const stepsOf = (rules: readonly (typeof rule)[]): number =>
+      [
+        ...ruleErrors(
+          { type: 'object', properties: { spec: {} }, 'x-kubernetes-validations': rules },
+          'schema',
+        ),
+      ].length
+    assert.equal(stepsOf([rule, rule]) - stepsOf([rule]), 5)
+  })
 })

@@ -11,7 +11,7 @@ import { append, isObject } from '../../framework/json/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { forbidden, invalidValue } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps, ValidationRule } from '../../framework/meta/jsonschema.ts'
-import { checkRule, programsOf, usesOldSelf } from './rule.ts'
+import { checkRuleSteps, programsOf, usesOldSelf } from './rule.ts'
 
 /** The position of a schema in the root schema. */
 interface Place {
@@ -104,23 +104,27 @@ function* checkRules(
     return
   }
   for (const [i, rule] of rules.entries()) {
-    append(state.errors, ruleErrorsAt(state, rule, declaration, { ...place, path: `${at}[${i}]` }))
+    append(state.errors, yield* ruleErrorsAt(state, rule, declaration, { ...place, path: `${at}[${i}]` }))
     yield
   }
 }
 
-function ruleErrorsAt(
+/** Each part of the work for an expression takes a step: the longest one takes tens of milliseconds for each. */
+function* ruleErrorsAt(
   state: State,
   rule: ValidationRule,
   declaration: SchemaDeclaration,
   place: Place,
-): readonly FieldError[] {
-  const checked = checkRule(rule, declaration, state.root)
+): Generator<void, readonly FieldError[]> {
+  const checked = yield* checkRuleSteps(rule, declaration, state.root)
+  yield
   const { problem } = programsOf(checked)
+  yield
   const times = place.cardinality ?? maxCardinality(declaration.minSize)
   const at = `${place.path}.rule`
   const fails = problem?.where === 'rule'
   const own = checked.rule === undefined || fails ? 0 : estimateCost(checked.rule, declaration).max * times
+  yield
   const message =
     fails || checked.message === undefined ? undefined : estimateCost(checked.message, declaration)
   const messageAt = `${place.path}.messageExpression`

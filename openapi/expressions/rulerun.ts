@@ -4,6 +4,7 @@ import { Paused, Replay } from '../../cel/planner/replay.ts'
 import { CostExceeded, type Effort, perCallLimit } from '../../cel/values/costtracker.ts'
 import { CelError, type CelValue, Optional, type TypeAdapter } from '../../cel/values/value.ts'
 import type { Steps } from '../../framework/json/json.ts'
+import type { LazySteps } from '../../framework/json/values.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import { child, duplicate, forbidden, invalidValue, required } from '../../framework/meta/fielderror.ts'
 import type { ValidationRule } from '../../framework/meta/jsonschema.ts'
@@ -33,7 +34,7 @@ export const correlationBelow = (
   parent === undefined ? undefined : old === undefined ? parent : { value, old, parent }
 
 /** A compiled rule, or the problem of one that does not compile. */
-export type LazyRule = () => CompiledValidationRule | string
+export type LazyRule = LazySteps<CompiledValidationRule | string>
 
 /** The rules of a node of the schema. */
 export interface NodeRules {
@@ -62,7 +63,7 @@ export function* runRules(
   const self = node.adapt(value)
   const oldSelf = old === undefined || old === null ? undefined : node.adapt(old)
   for (const compiled of node.rules) {
-    const rule = compiled()
+    const { value: rule } = compiled.made ?? (yield* compiled.steps())
     if (typeof rule === 'string')
       budget.errors.push(invalidValue(place.path, node.type, `rule compile error: ${rule}`))
     else if (rule.program !== undefined)

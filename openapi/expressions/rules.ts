@@ -7,12 +7,12 @@ import {
 import { newEffort } from '../../cel/values/costtracker.ts'
 import { escapedName } from '../../cel/values/type.ts'
 import type { Steps } from '../../framework/json/json.ts'
-import { isObject, LazyMembers, lazily, memberOf } from '../../framework/json/values.ts'
+import { isObject, LazyMembers, LazySteps, memberOf } from '../../framework/json/values.ts'
 import type { ErrorSteps } from '../../framework/meta/errorsteps.ts'
 import { child } from '../../framework/meta/fielderror.ts'
 import type { JSONSchemaProps, ValidationRule } from '../../framework/meta/jsonschema.ts'
 import { CompiledSize, nodesWith } from '../nodes/nodes.ts'
-import { compileRule } from './rule.ts'
+import { compileRuleSteps } from './rule.ts'
 import { type Correlation, correlationBelow, type LazyRule, type RuleBudget, runRules } from './rulerun.ts'
 
 /** The rules of a node and its descendants. */
@@ -94,9 +94,9 @@ const lazyRule = (
   declaration: SchemaDeclaration | undefined,
   { root, size }: Rules,
 ): LazyRule =>
-  lazily(() => {
+  new LazySteps(function* () {
     size.nodes += nodesOfRule + rule.rule.length / charactersOfNode
-    return declaration === undefined ? undeclarable : compileRule(rule, declaration, root)
+    return declaration === undefined ? undeclarable : yield* compileRuleSteps(rule, declaration, root)
   })
 
 const undeclarable = 'failed to convert to declType for CEL validation rules'
