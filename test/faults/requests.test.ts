@@ -33,6 +33,18 @@ function holdsIn(metrics: string): string {
   return lines.filter(line => /_count|le="0.05"|le="0.1"/.test(line)).join('\n')
 }
 
+interface Asked {
+  readonly method: string
+  readonly below: string
+}
+
+/**
+ * Whether a member of `system:masters` takes the roles of the shard away, with which all administrators have their permissions, as
+ * in Kubernetes: without the administrator, the other requests test little.
+ */
+const deletesRoles = ({ method, below: path }: Asked): boolean =>
+  method === 'DELETE' && /\/clusterroles\/*$/.test(path)
+
 describe('mutated requests', function () {
   this.timeout(120_000 + requests * 50)
   let oriel: Oriel
@@ -98,6 +110,7 @@ describe('mutated requests', function () {
     })
     await fc.assert(
       fc.asyncProperty(request, async asked => {
+        fc.pre(!deletesRoles(asked))
         const url = `${prefixes[asked.prefix]}${asked.below}${asked.query && `?${asked.query}`}` || '/'
         const headers = Object.fromEntries(asked.headers.map(({ name, text }) => [name, text]))
         const sent = { method: asked.method, headers, ...(asked.method !== 'HEAD' && { body: asked.body }) }
