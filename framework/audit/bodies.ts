@@ -66,6 +66,13 @@ export class BodyCopy {
     this.#isForeign = isForeign
   }
 
+  /** Of a body that is not recorded. */
+  static leftOut(options: CopyOptions): BodyCopy {
+    const copy = new BodyCopy(options, true)
+    copy.#isCut = true
+    return copy
+  }
+
   get length(): number {
     return this.#length
   }
@@ -158,12 +165,16 @@ function withoutBreaks(piece: Buffer): Buffer {
   return Buffer.from(piece.toString('latin1').replace(/[\r\n]/g, ' '), 'latin1')
 }
 
+/** Forms of objects that are not JSON: the event says that the object is missing. Kubernetes records it as JSON. */
+const otherForms = /^application\/(yaml|vnd\.kubernetes\.protobuf)/
+
 /** The same answer; the copy gets its body. Watches and forwarded responses are sent at once: others have encoded them. */
 export function copied(
   answer: Answer,
   options: CopyOptions,
 ): { readonly answer: Answer; readonly copy?: BodyCopy } {
   const { body, contentType } = answer
+  if (otherForms.test(contentType)) return { answer, copy: BodyCopy.leftOut(options) }
   if (!contentType.startsWith('application/json')) return { answer }
   const copy = new BodyCopy(options, answer.flush === true)
   if (!Buffer.isBuffer(body)) return { answer: { ...answer, body: copiedChunks(body, copy) }, copy }

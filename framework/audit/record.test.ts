@@ -57,6 +57,17 @@ describe('the text of an audit event', () => {
     assert.deepEqual(JSON.parse(text).responseObject, { a: 'x\n', b: 1 })
   })
 
+  it('says that a response in YAML or protobuf is missing', () => {
+    for (const contentType of ['application/yaml', 'application/vnd.kubernetes.protobuf']) {
+      const answer: Answer = { status: 200, contentType, body: Buffer.from('a: 1') }
+      const { answer: same, copy } = copied(answer, { room, user: 'eve', omitManagedFields: false })
+      assert.equal(same, answer)
+      const text = recorded({ response: copy as BodyCopy })
+      assert.deepEqual(JSON.parse(text).annotations, truncated)
+      assert.equal(JSON.parse(text).responseObject, undefined)
+    }
+  })
+
   it('has no response that this server has not encoded and that is no JSON', async () => {
     const forged = await copyOf(['{}}\n{"kind":"Event"}'], { flush: true })
     const { responseObject, annotations } = JSON.parse(recorded({ response: forged }))
