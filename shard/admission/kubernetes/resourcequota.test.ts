@@ -157,4 +157,29 @@ describe('a quota that many creations wait for', () => {
     assert.equal(used(), '20')
     assert.ok(writes <= 4, `${writes} writes`)
   })
+
+  it('refuses none because others write the quota at the same time', async () => {
+    const { client } = tenant.shard
+    const spec = { hard: { [counted]: '100' } }
+    await client.update(resources.resourceQuotas, place, quota => ({ ...quota, spec }))
+    const limit = (): true | undefined => {
+      const found = tenant.shard.informers
+        .for(resources.resourceQuotas)
+        .get('c1', 'default', 'shared')?.object
+      return (found as ResourceQuota).status?.hard?.[counted] === '100' ? true : undefined
+    }
+    await until(limit)
+    const label = (value: number) =>
+      client.update(
+        resources.resourceQuotas,
+        place,
+        ({ metadata: { resourceVersion: _, ...metadata }, ...quota }) => ({
+          ...quota,
+          metadata: { ...metadata, labels: { value: String(value) } },
+        }),
+      )
+    const numbers = Array.from({ length: 20 }, (_, i) => i)
+    await Promise.all(numbers.flatMap(i => [label(i), tenant.put(configMaps, configMap(`contended-${i}`))]))
+    assert.equal(used(), '40')
+  })
 })
