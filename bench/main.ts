@@ -22,6 +22,7 @@ import { plugins } from './plugins/plugins.ts'
 import { point } from './point.ts'
 import { proxy } from './proxy.ts'
 import { queries } from './queries.ts'
+import { quotaCounts } from './quota.ts'
 import { schema } from './schema.ts'
 import { soak } from './soak.ts'
 import { standalone } from './standalone.ts'
@@ -50,6 +51,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   cel,
   apply,
   schema,
+  quota: quotaCounts,
   attacks,
   'attacks-work': heavy,
   plugins,
