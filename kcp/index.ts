@@ -11,7 +11,7 @@ export type {
   PermissionClaimSelector,
 } from './claims.ts'
 export { type Condition, type ConditionState, isFalse, isTrue, setConditions } from './conditions.ts'
-export type { LogicalCluster, WorkspaceCreator } from './core.ts'
+export type { LogicalCluster } from './core.ts'
 export {
   claimLabelKey,
   claimLabelValue,
@@ -24,6 +24,7 @@ export {
   unlistedClaimValue,
 } from './labels.ts'
 export { localAdminCluster, rootCluster } from './logicalclusters.ts'
+export { creatorOf, readOwner } from './owner.ts'
 export type { ExportReference } from './references.ts'
 export { exportedResources, resources } from './resources.ts'
 export type { VirtualWorkspaceUrl, Workspace, WorkspaceType } from './tenancy.ts'

@@ -14,12 +14,12 @@ import { tenancyGroup } from '../kcp/apigroups.ts'
 import type { LogicalCluster } from '../kcp/core.ts'
 import { logicalClusterName } from '../kcp/logicalclusters.ts'
 import { homeClusterName } from '../kcp/names.ts'
+import { ownerOf } from '../kcp/owner.ts'
 import { resources } from '../kcp/resources.ts'
 import { createIfMissing } from './controllers/client.ts'
 import type { ShardHost } from './controllers/host.ts'
 import { lifecycleOf } from './controllers/workspaces/logicalclustercreation.ts'
 import type { ClusterDirectory } from './tenancy/directory.ts'
-import { ownerOf } from './tenancy/owner.ts'
 
 /** The dependencies of home workspaces. */
 export interface Homes {

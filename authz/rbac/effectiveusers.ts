@@ -50,8 +50,7 @@ export function effectiveUsers(user: UserInfo, cluster: ClusterName): readonly U
   const found: Found = { users: [], read: 0, authenticated: false, unauthenticated: false }
   collect(found, user, cluster, 0)
   const { users } = found
-  if (found.authenticated)
-    users.push({ name: anonymous.name, groups: [systemAuthenticated, ...scopeGroups(user)] })
+  if (found.authenticated) users.push(authenticatedOutsider(user))
   if (found.unauthenticated) users.push(anonymous)
   return users
 }
@@ -68,12 +67,13 @@ export function knownUser(user: UserInfo, cluster: ClusterName): UserInfo {
   return { ...(globalServiceAccount(user) ?? outsider(user)), extra }
 }
 
-function outsider(user: UserInfo): UserInfo {
-  const isAuthenticated = user.groups.includes(systemAuthenticated)
-  return isAuthenticated
-    ? { name: anonymous.name, groups: [systemAuthenticated, ...scopeGroups(user)] }
-    : anonymous
-}
+const outsider = (user: UserInfo): UserInfo =>
+  user.groups.includes(systemAuthenticated) ? authenticatedOutsider(user) : anonymous
+
+const authenticatedOutsider = (user: UserInfo): UserInfo => ({
+  name: anonymous.name,
+  groups: [systemAuthenticated, ...scopeGroups(user)],
+})
 
 interface Found {
   readonly users: UserInfo[]

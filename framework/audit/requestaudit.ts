@@ -122,12 +122,19 @@ export class RequestAudit {
     return level === 'RequestResponse' ? this.#copied(answer) : answer
   }
 
+  get #account(): string {
+    return accountOf(this.#impersonated ?? this.#user, this.#user)
+  }
+
   /** An answer that failed before its first byte has another one. */
   #copied(answer: Answer): Answer {
     this.#copy?.release()
     const { omitManagedFields } = this.#required
-    const user = accountOf(this.#impersonated ?? this.#user, this.#user)
-    const { answer: same, copy } = copied(answer, { room: this.#auditing.room, user, omitManagedFields })
+    const { answer: same, copy } = copied(answer, {
+      room: this.#auditing.room,
+      user: this.#account,
+      omitManagedFields,
+    })
     this.#copy = copy
     return same
   }
@@ -168,7 +175,7 @@ export class RequestAudit {
     this.#auditing.record({
       event,
       omitManagedFields,
-      user: accountOf(this.#impersonated ?? this.#user, this.#user),
+      user: this.#account,
       sent: hasBody ? (this.#sent?.length ?? 0) : 0,
       ...(hasBody && { requestObject: requested }),
       ...(response && { response }),

@@ -1,4 +1,4 @@
-import type { Item } from '../../framework/contract/item.ts'
+import { oncePerItem } from '../../framework/contract/onceperitem.ts'
 import type { APIBinding } from '../../kcp/apis.ts'
 import type { PathReference } from '../../kcp/references.ts'
 import { objectOnce } from '../cache/item.ts'
@@ -17,11 +17,5 @@ export const holderIn = ({ metadata, spec, status }: APIBinding): Holder => ({
   exported: spec?.reference?.export,
 })
 
-const holders = new WeakMap<Item, Holder>()
-
-/** Of a stored binding. Computed once for each of its states: all bindings of a logical cluster may have 128 MiB. */
-export function holderOf(item: Item): Holder {
-  const known = holders.get(item) ?? holderIn(objectOnce(item))
-  holders.set(item, known)
-  return known
-}
+/** Of a stored binding. */
+export const holderOf = oncePerItem(item => holderIn(objectOnce(item)))

@@ -1,5 +1,5 @@
 import type { Informers } from '../../framework/contract/informer.ts'
-import type { Item } from '../../framework/contract/item.ts'
+import { oncePerItem } from '../../framework/contract/onceperitem.ts'
 import type { SharedCache } from '../../framework/contract/sharedcache.ts'
 import type { ResourceStorage } from '../../framework/contract/storage.ts'
 import { type CrossClusterSource, crossClusterRead } from '../../framework/informers/crossclusterread.ts'
@@ -76,20 +76,13 @@ interface Bound {
   readonly name: string
 }
 
-const known = new WeakMap<Item, Bound>()
-
-/** Found once for each state of a binding: all bindings of a logical cluster may have 128 MiB. */
-function virtualIn(item: Item): Bound {
-  const found = known.get(item) ?? boundBy(item.object as APIBinding)
-  known.set(item, found)
-  return found
-}
-
 const boundBy = ({ spec, status }: APIBinding): Bound => ({
   bound: (status?.boundResources ?? []).filter(isVirtual).map(({ group, resource }) => ({ group, resource })),
   provider: status?.apiExportClusterName ?? '',
   name: spec?.reference?.export?.name ?? '',
 })
+
+const virtualIn = oncePerItem(({ object }) => boundBy(object as APIBinding))
 
 /** The source of a bound resource with virtual storage. */
 function offerOf(

@@ -1,23 +1,24 @@
 import type { Metadata } from '../../framework/meta/object.ts'
 import { admittedTypesAnnotation } from '../../kcp/annotations.ts'
-import { type LocatedType, typeId } from './typechain.ts'
+import { idOf, type LocatedType } from './typechain.ts'
 
-type Annotations = Metadata['annotations']
+/** Of a Workspace or of its LogicalCluster. */
+export type Annotations = Metadata['annotations']
 
 /** The annotation of a new workspace with these types, whose use was permitted. */
-export const admittedTypes = (types: readonly LocatedType[]): string => types.map(typeId).join(',')
+export const admittedTypes = (types: readonly LocatedType[]): string => types.map(idOf).join(',')
+
+/** The identifiers of the types that a workspace was created with; undefined where it does not name them, as one that comes from kcp. */
+export function admittedIn(annotations: Annotations): ReadonlySet<string> | undefined {
+  const admitted = annotations?.[admittedTypesAnnotation]
+  return admitted === undefined ? undefined : new Set(admitted.split(','))
+}
 
 /**
- * The types of a workspace, or of its logical cluster, among those that its references lead to now: only those that it was created
- * with. A path may lead to the type of another tenant since, and a type may extend others that its author may not use. All of them
- * without the annotation, as in a logical cluster that comes from kcp.
+ * Whether a workspace was created with a type to which its references lead now. A path may lead to the type of another tenant since,
+ * and a type may extend others that its author may not use. True for all where the workspace does not name its types.
  */
-export function onlyAdmitted(
-  types: readonly LocatedType[],
-  annotations: Annotations,
-): readonly LocatedType[] {
-  const admitted = annotations?.[admittedTypesAnnotation]
-  if (admitted === undefined) return types
-  const ids = new Set(admitted.split(','))
-  return types.filter(type => ids.has(typeId(type)))
+export function admittedBy(annotations: Annotations): (type: LocatedType) => boolean {
+  const admitted = admittedIn(annotations)
+  return type => admitted?.has(idOf(type)) ?? true
 }

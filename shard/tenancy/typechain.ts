@@ -21,8 +21,10 @@ export class TypesInvalid extends Error {
 export const typeName = (located: LocatedType): string =>
   `${located.path}:${located.type.metadata.name ?? ''}`
 
-/** `<logical cluster>:<name>` of a type: the identifier of its initializer or terminator. */
-export const typeId = ({ cluster, type }: LocatedType): string => `${cluster}:${type.metadata.name ?? ''}`
+/** The identifier of a type, and of its initializer or terminator. */
+export const typeId = (cluster: ClusterName, name: string): string => `${cluster}:${name}`
+
+export const idOf = ({ cluster, type }: LocatedType): string => typeId(cluster, type.metadata.name ?? '')
 
 /** The types that a type may extend, and the references of all of them together. */
 const [mostTypes, mostReferences] = [200, 10_000]

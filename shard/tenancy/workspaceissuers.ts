@@ -1,37 +1,34 @@
 import type { ResourceRef } from '../../framework/contract/backend.ts'
 import type { IndexFn, Informers } from '../../framework/contract/informer.ts'
 import type { Item } from '../../framework/contract/item.ts'
+import { oncePerItem } from '../../framework/contract/onceperitem.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
-import { admittedTypesAnnotation, pathAnnotation, typeAnnotation } from '../../kcp/annotations.ts'
+import { pathAnnotation, typeAnnotation } from '../../kcp/annotations.ts'
 import { logicalClusterName, onlyCluster } from '../../kcp/logicalclusters.ts'
 import { resources } from '../../kcp/resources.ts'
 import { mostAuthenticationConfigurations, type WorkspaceType } from '../../kcp/tenancy.ts'
 import { objectOnce } from '../cache/item.ts'
+import { type Annotations, admittedIn } from './admittedtypes.ts'
+import { typeId } from './typechain.ts'
 
 /** Workspace types by `<path>:<name>`, as in the annotation of logical clusters. */
 const byPath: IndexFn = ({ meta }) => [`${meta.annotations[pathAnnotation] ?? ''}:${meta.name}`]
 
-const names = new WeakMap<Item, readonly string[]>()
-
-/** The first names of a type that was stored with more. Read once for each of its states. */
-function namesIn(type: Item): readonly string[] {
-  const known = names.get(type)
-  if (known !== undefined) return known
+/** The first names of a type that was stored with more. */
+const namesIn = oncePerItem((type): readonly string[] => {
   const { authenticationConfigurations = [] } = (objectOnce(type) as WorkspaceType).spec ?? {}
   const distinct = new Set(authenticationConfigurations.map(({ name }) => name))
-  const first = [...distinct].slice(0, mostAuthenticationConfigurations)
-  names.set(type, first)
-  return first
-}
+  return [...distinct].slice(0, mostAuthenticationConfigurations)
+})
 
 /**
  * Those among the types at a path that a workspace was created with: the users of its issuers may be anyone there, and another tenant may
  * have the path since. A workspace that comes from kcp does not name them.
  */
-function ownTypes(found: readonly Item[], admitted: string | undefined): readonly Item[] {
+function ownTypes(found: readonly Item[], annotations: Annotations): readonly Item[] {
+  const admitted = admittedIn(annotations)
   if (admitted === undefined) return onlyCluster(found) === undefined ? [] : found
-  const ids = admitted.split(',')
-  return found.filter(({ key }) => ids.includes(`${key.cluster}:${key.name}`))
+  return found.filter(({ key }) => admitted.has(typeId(key.cluster, key.name)))
 }
 
 /**
@@ -52,7 +49,7 @@ export function workspaceIssuers(
     const annotations = clusters.get(cluster, '', logicalClusterName)?.meta.annotations ?? {}
     const named = annotations[typeAnnotation]
     if (named === undefined) return []
-    return ownTypes(typesByPath(named), annotations[admittedTypesAnnotation]).flatMap(type =>
+    return ownTypes(typesByPath(named), annotations).flatMap(type =>
       namesIn(type).flatMap(name => configurations.get(type.key.cluster, '', name) ?? []),
     )
   }

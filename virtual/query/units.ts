@@ -1,7 +1,8 @@
 import { Pace, pacedMap } from '../../framework/async/awaitable.ts'
 import { actionOf, decisionBy } from '../../framework/contract/authorizer.ts'
 import { contextWith } from '../../framework/contract/context.ts'
-import type { ApiResource, Host, Item, RequestContext } from '../../framework/index.ts'
+import { oncePerItem } from '../../framework/contract/onceperitem.ts'
+import type { ApiResource, Host, RequestContext } from '../../framework/index.ts'
 import type { ResourceRequest } from '../../framework/request/requestinfo.ts'
 import { type APIBinding, exportedResources, type LogicalCluster, resources } from '../../kcp/index.ts'
 import type { VisibleClusters } from './visible.ts'
@@ -28,14 +29,8 @@ interface Owner {
   readonly name: string
 }
 
-const providers = new WeakMap<Item, { readonly cluster: string | undefined }>()
-
-/** The provider of a binding. Found once for each of its states: all bindings of a logical cluster may have 128 MiB. */
-function providerOf(item: Item): string | undefined {
-  const known = providers.get(item) ?? { cluster: (item.object as APIBinding).status?.apiExportClusterName }
-  providers.set(item, known)
-  return known.cluster
-}
+/** The provider of a binding. */
+const providerOf = oncePerItem(({ object }) => (object as APIBinding).status?.apiExportClusterName)
 
 /** Decides which objects a request may read. */
 export class Units {

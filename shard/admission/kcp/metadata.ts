@@ -7,10 +7,10 @@ import {
 } from '../../../kcp/annotations.ts'
 import type { LogicalCluster } from '../../../kcp/core.ts'
 import { initializerLabel, phaseLabel, terminatorLabel } from '../../../kcp/labels.ts'
+import { readOwner } from '../../../kcp/owner.ts'
 import type { Workspace } from '../../../kcp/tenancy.ts'
 import type { Holder } from '../../bindings/holders.ts'
 import { withMetadata } from '../../registry/strategy.ts'
-import { readOwner } from '../../tenancy/owner.ts'
 
 /**
  * Adds the labels and the finalizer of a LogicalCluster that follow from its status; views select by the labels.

@@ -11,11 +11,11 @@ import {
   shardHashAnnotation,
 } from '../../../kcp/annotations.ts'
 import type { LogicalCluster } from '../../../kcp/core.ts'
+import { ownerOf } from '../../../kcp/owner.ts'
 import type { Workspace } from '../../../kcp/tenancy.ts'
 import { mountOf, type WorkspaceMount } from '../../controllers/mounts/mountref.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import type { ClusterDirectory } from '../../tenancy/directory.ts'
-import { ownerOf } from '../../tenancy/owner.ts'
 import { placed, placementOf } from '../../tenancy/placement.ts'
 import type { RegistryPlugin } from '../chain.ts'
 import { concerns, refused } from '../refusal.ts'

@@ -8,7 +8,7 @@ import { coreGroup, tenancyGroup } from '../../../kcp/apigroups.ts'
 import type { PathReference } from '../../../kcp/references.ts'
 import type { Workspace, WorkspaceTypeSelector } from '../../../kcp/tenancy.ts'
 import { withMetadata } from '../../registry/strategy.ts'
-import { admittedTypes, onlyAdmitted } from '../../tenancy/admittedtypes.ts'
+import { admittedBy, admittedTypes } from '../../tenancy/admittedtypes.ts'
 import type { ClusterDirectory } from '../../tenancy/directory.ts'
 import { type LocatedType, TypesInvalid, typeName } from '../../tenancy/typechain.ts'
 import { concerns, refused } from '../refusal.ts'
@@ -78,7 +78,7 @@ function parentType(directory: ClusterDirectory, request: AdmissionAttributes): 
   if (annotation === undefined)
     throw refused(request, `annotation ${typeAnnotation} on LogicalCluster must be set`)
   const type = locate(directory, annotation, request.key.cluster)
-  if (type === undefined || onlyAdmitted([type], parent?.metadata.annotations).length === 0)
+  if (type === undefined || !admittedBy(parent?.metadata.annotations)(type))
     throw refused(request, `parent type cannot be resolved: workspace type "${annotation}" not found`)
   return type
 }
@@ -154,7 +154,7 @@ function checkLimits(
 ): void {
   const parent = directory.logicalCluster(request.key.cluster)
   const chain = typeChain(directory, request, parentType(directory, request))
-  const parents = onlyAdmitted(chain, parent?.metadata.annotations)
+  const parents = chain.filter(admittedBy(parent?.metadata.annotations))
   const problems = limitProblems(parents, types)
   if (problems.length === 1) throw refused(request, problems[0] ?? '')
   if (problems.length > 1) throw refused(request, `[${problems.join(', ')}]`)

@@ -1,4 +1,3 @@
-import { knownUser } from '../../../authz/index.ts'
 import { attempt, inTurns, Pace } from '../../../framework/async/awaitable.ts'
 import type { AdmissionAttributes } from '../../../framework/contract/admission.ts'
 import type { Authorizer } from '../../../framework/contract/authorizer.ts'
@@ -12,7 +11,7 @@ import { loopback } from '../../../framework/request/user.ts'
 import { decodedAtOnce, decodeObjectSteps } from '../../../framework/wire/encodesteps.ts'
 import { requirementsOf } from '../../../kcp/selector.ts'
 import { Decisions } from './authorizervariables.ts'
-import { matchesResources, type Subject } from './matching.ts'
+import { matchesResources, type Subject, subjectFor } from './matching.ts'
 import { type BindingSpec, compilePolicy, type Policy, type PolicySpec } from './policy.ts'
 import { type Configurations, isExempt, ofAll, type PolicyCluster, perItem } from './source.ts'
 
@@ -71,8 +70,7 @@ export function invocationFinder(deps: PolicyDeps): InvocationFinder {
   }
   return async (ctx, request) => {
     const cluster = deps.clusterOf(request)
-    const user = knownUser(ctx.actAs, cluster)
-    const subject: Subject = { ctx, request, user, namespaceOf: deps.namespaceOf }
+    const subject = subjectFor(cluster, ctx, request, deps.namespaceOf)
     const decisions = new Decisions(deps.authorizer, subject)
     return { subject, invocations: await matching(subject, cluster), decisions }
   }

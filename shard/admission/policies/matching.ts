@@ -1,6 +1,7 @@
+import { knownUser } from '../../../authz/index.ts'
 import { type AdmissionAttributes, requestedName } from '../../../framework/contract/admission.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
-import type { KubeObject } from '../../../framework/meta/object.ts'
+import type { ClusterName, KubeObject } from '../../../framework/meta/object.ts'
 import type { UserInfo } from '../../../framework/request/user.ts'
 import { matchesLabels } from '../../../framework/selectors/selectors.ts'
 
@@ -40,6 +41,14 @@ export interface Subject {
   /** The version of the rule; that of the client by default. */
   readonly version?: string
 }
+
+/** The write, for the policies or webhooks of a logical cluster. */
+export const subjectFor = (
+  cluster: ClusterName,
+  ctx: RequestContext,
+  request: AdmissionAttributes,
+  namespaceOf: NamespaceLookup,
+): Subject => ({ ctx, request, user: knownUser(ctx.actAs, cluster), namespaceOf })
 
 const includes = (list: readonly string[] | undefined, value: string): boolean =>
   list?.some(entry => entry === '*' || entry === value) ?? false

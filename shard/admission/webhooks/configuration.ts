@@ -1,4 +1,3 @@
-import { knownUser } from '../../../authz/index.ts'
 import { type CompiledExpression, compileExpression } from '../../../cel/compiled.ts'
 import type { Replays } from '../../../cel/planner/replay.ts'
 import { boolType } from '../../../cel/values/type.ts'
@@ -16,6 +15,7 @@ import {
   matchesSelectors,
   type Rule,
   type Subject,
+  subjectFor,
   subjectIn,
 } from '../policies/matching.ts'
 import { each } from '../policies/policy.ts'
@@ -70,8 +70,7 @@ export function webhookFinder(deps: WebhookDeps): FindWebhooks {
     const isAsked = ctx.actAs !== loopback && !isExempt(request)
     const cluster = deps.clusterOf(request)
     const configurations = isAsked ? (deps.configurations.get(cluster) ?? []) : []
-    const user = knownUser(ctx.actAs, cluster)
-    const subject: Subject = { ctx, request, user, namespaceOf: deps.namespaceOf }
+    const subject = subjectFor(cluster, ctx, request, deps.namespaceOf)
     const decisions = new Decisions(deps.authorizer, subject)
     return {
       webhooks: (await ofAll(configurations, prepared)).flat(),

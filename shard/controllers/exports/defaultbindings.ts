@@ -12,7 +12,7 @@ import { type Holder, holderOf } from '../../bindings/holders.ts'
 import { creationOf } from '../../manifests/apply.ts'
 import type { Manifest } from '../../manifests/manifest.ts'
 import type { StoreChange } from '../../store/store.ts'
-import { onlyAdmitted } from '../../tenancy/admittedtypes.ts'
+import { admittedBy } from '../../tenancy/admittedtypes.ts'
 import { isDefaultHome } from '../../tenancy/defaultexports.ts'
 import { type LocatedType, TypesInvalid } from '../../tenancy/typechain.ts'
 import { type BindingPlace, dependenciesOf } from '../bindingdependencies.ts'
@@ -129,10 +129,11 @@ function defaultsOf(
   const [path, name] = [id.slice(0, Math.max(colon, 0)), id.slice(colon + 1)]
   const located = directory.workspaceType({ path, name }, cluster)
   if (located === undefined) throw new TypesInvalid(`error getting WorkspaceType ${path}|${name}: not found`)
-  if (onlyAdmitted([located], metadata.annotations).length === 0)
+  const isAdmitted = admittedBy(metadata.annotations)
+  if (!isAdmitted(located))
     throw new TypesInvalid(`WorkspaceType ${path}|${name} is not the one that the workspace was created with`)
   const chain = chainOf(() => directory.typeChain(located))
-  const entries = onlyAdmitted(chain, metadata.annotations).flatMap(bindingsOf)
+  const entries = chain.filter(isAdmitted).flatMap(bindingsOf)
   return [...new Map(entries.map(entry => [`${entry.path}|${entry.name}`, entry])).values()]
 }
 

@@ -2,12 +2,12 @@ import type { ClusterName } from '../../../framework/meta/object.ts'
 import { ownerAnnotation } from '../../../kcp/annotations.ts'
 import { type ConditionState, conditionIs } from '../../../kcp/conditions.ts'
 import type { LogicalCluster } from '../../../kcp/core.ts'
+import { readOwner } from '../../../kcp/owner.ts'
 import { resources } from '../../../kcp/resources.ts'
 import { creationOf } from '../../manifests/apply.ts'
 import { type Manifest, namespace } from '../../manifests/manifest.ts'
 import { userBinding } from '../../manifests/rbac.ts'
 import type { StoreChange } from '../../store/store.ts'
-import { readOwner } from '../../tenancy/owner.ts'
 import {
   bindingsInitialized,
   type DefaultManifest,

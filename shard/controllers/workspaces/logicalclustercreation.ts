@@ -10,10 +10,10 @@ import {
 } from '../../../kcp/annotations.ts'
 import type { LogicalCluster } from '../../../kcp/core.ts'
 import { logicalClusterName } from '../../../kcp/logicalclusters.ts'
+import { readOwner } from '../../../kcp/owner.ts'
 import type { Workspace } from '../../../kcp/tenancy.ts'
-import { onlyAdmitted } from '../../tenancy/admittedtypes.ts'
-import { readOwner } from '../../tenancy/owner.ts'
-import { type LocatedType, TypesInvalid, typeId, typeName } from '../../tenancy/typechain.ts'
+import { admittedBy } from '../../tenancy/admittedtypes.ts'
+import { idOf, type LocatedType, TypesInvalid, typeName } from '../../tenancy/typechain.ts'
 import { homeOf, type WorkspaceStep } from './workspacehome.ts'
 
 /** The initializer that creates default bindings; types with `defaultAPIBindings` have it. */
@@ -23,8 +23,8 @@ export const bindingsInitializer = 'system:apibindings'
 export function lifecycleOf(
   types: readonly LocatedType[],
 ): Pick<NonNullable<LogicalCluster['spec']>, 'initializers' | 'terminators'> {
-  const initializers = types.filter(({ type }) => type.spec?.initializer === true).map(typeId)
-  const terminators = types.filter(({ type }) => type.spec?.terminator === true).map(typeId)
+  const initializers = types.filter(({ type }) => type.spec?.initializer === true).map(idOf)
+  const terminators = types.filter(({ type }) => type.spec?.terminator === true).map(idOf)
   const hasBindings = types.some(({ type }) => (type.spec?.defaultAPIBindings ?? []).length > 0)
   return { initializers: hasBindings ? [...initializers, bindingsInitializer] : initializers, terminators }
 }
@@ -77,7 +77,8 @@ function typesOf({ deps, parent }: WorkspaceStep, { metadata, spec }: Workspace)
   const located = deps.directory.workspaceType({ path, name }, parent)
   if (located === undefined) throw new TypesInvalid(`workspace type "${path}:${name}" cannot be resolved`)
   const types = deps.directory.typeChain(located)
-  const other = types.find(type => !onlyAdmitted([type], metadata.annotations).includes(type))
+  const isAdmitted = admittedBy(metadata.annotations)
+  const other = types.find(type => !isAdmitted(type))
   if (other === undefined) return types
   throw new TypesInvalid(
     `workspace type "${typeName(other)}" is not one of those that the workspace was created with: create the workspace again`,

@@ -3,11 +3,12 @@ import { unlessAborted } from '../../../framework/async/awaitable.ts'
 import type { ClusterName, Host, Informer, Item, RequestContext } from '../../../framework/index.ts'
 import { anonymous, isPrivileged, type UserInfo } from '../../../framework/request/user.ts'
 import {
+  creatorOf,
   exportedResources,
   ownerAnnotation,
+  readOwner,
   resources,
   type Workspace,
-  type WorkspaceCreator,
 } from '../../../kcp/index.ts'
 import { workspacesRef } from '../exports/tenancy.ts'
 import { Access } from './access.ts'
@@ -82,18 +83,8 @@ const updateOf = ({ key }: Item, name: string) => ({
 export function isCreatorOfNew({ key: { cluster }, object, meta }: Item, user: UserInfo): boolean {
   const { phase } = (object as Workspace).status ?? {}
   const isNew = phase === undefined || phase === 'Scheduling' || phase === 'Initializing'
-  const creator = isNew ? creatorIn(meta.annotations[ownerAnnotation]) : undefined
-  if (creator === undefined) return false
+  const owner = isNew ? readOwner(meta.annotations[ownerAnnotation]) : undefined
+  if (owner === undefined) return false
   const { name } = knownUser(user, cluster)
-  return name !== anonymous.name && name === knownUser(creator, cluster).name
-}
-
-function creatorIn(annotation = '{}'): UserInfo | undefined {
-  try {
-    const { username, groups = [], extra } = JSON.parse(annotation) as Partial<WorkspaceCreator>
-    if (username === undefined) return undefined
-    return { name: username, groups, ...(extra && { extra }) }
-  } catch {
-    return undefined
-  }
+  return name !== anonymous.name && name === knownUser(creatorOf(owner), cluster).name
 }

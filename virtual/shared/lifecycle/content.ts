@@ -16,7 +16,7 @@ import {
 } from '../../../framework/index.ts'
 import { internalError } from '../../../framework/meta/errors.ts'
 import { anonymous, systemMasters } from '../../../framework/request/user.ts'
-import { coreGroup, type LogicalCluster, warrantKey } from '../../../kcp/index.ts'
+import { coreGroup, creatorOf, type LogicalCluster, warrantKey } from '../../../kcp/index.ts'
 
 import type { Clusters } from './clusters.ts'
 import { authorizerOf, isSystem, type LifecycleParams, type Stage, typeOf, waitsFor } from './stage.ts'
@@ -160,8 +160,7 @@ const isAdministrators = (group: string): boolean =>
 function ownerOf(object: LogicalCluster | undefined): UserInfo | undefined {
   const createdBy = object?.spec?.createdBy
   if (createdBy === undefined) return undefined
-  const { username: name, uid, groups = [], extra = {} } = createdBy
-  const { [warrantKey]: _, ...kept } = extra
-  const own = groups.filter(group => !isAdministrators(group))
-  return { name, groups: own, extra: kept, ...(uid === undefined ? {} : { uid }) }
+  const creator = creatorOf(createdBy)
+  const { [warrantKey]: _, ...extra } = creator.extra
+  return { ...creator, groups: creator.groups.filter(group => !isAdministrators(group)), extra }
 }
