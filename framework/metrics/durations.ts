@@ -75,15 +75,17 @@ export class Series {
   readonly labels: RequestLabels
   /** Without long-running requests. */
   readonly seconds: DurationObserver | undefined
+  readonly holds: DurationObserver
   readonly codes = new Map<number, number>()
   running = 0
   /** Events that were sent to watchers. */
   events = 0
 
-  constructor(labels: RequestLabels, seconds: DurationHistogram) {
-    const { verb, scope } = labels
+  constructor(labels: RequestLabels, seconds: DurationHistogram, holds: DurationHistogram) {
+    const { verb, scope, group, version, resource } = labels
     this.labels = labels
     this.seconds = verb === 'WATCH' ? undefined : seconds.of({ verb, scope })
+    this.holds = holds.of({ verb, group, version, resource })
   }
 
   count(code: number): void {
@@ -113,6 +115,8 @@ export class ViewSeries {
 
 export interface AllSeries {
   readonly seconds: DurationHistogram
+  /** Work that blocked the event loop. */
+  readonly holds: DurationHistogram
   /** One series for equal labels. */
   of(labels: RequestLabels): Series
   values(): Iterable<Series>
@@ -128,11 +132,17 @@ export function createAllSeries(): AllSeries {
     help: 'Time from the request line to the end of the answer, without long-running requests.',
     buckets: [0.005, 0.025, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60],
   })
+  const holds = createDurations({
+    name: 'oriel_request_event_loop_hold_seconds',
+    help: 'Processor time of work of requests that blocked the event loop for 20 milliseconds or longer.',
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  })
   return {
     seconds,
+    holds,
     of(labels) {
       const key = JSON.stringify(labels)
-      const found = all.get(key) ?? new Series(labels, seconds)
+      const found = all.get(key) ?? new Series(labels, seconds, holds)
       all.set(key, found)
       return found
     },

@@ -87,6 +87,14 @@ describe('the time for which a request blocks the event loop', () => {
     assert.deepEqual(await observed('POST'), ['1', '0.03'])
   })
 
+  it('has its lines from the first request with these labels on', async () => {
+    metrics.begin('POST').end(200)
+    assert.deepEqual(await observed('POST'), ['0', '0'])
+    spend({ passed: 30, used: 30 })
+    await turn()
+    assert.deepEqual(await observed('POST'), ['1', '0.03'])
+  })
+
   it('is not that of the requests before', async () => {
     metrics.begin('POST')
     spend({ passed: 19, used: 19 })

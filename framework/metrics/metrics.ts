@@ -3,6 +3,7 @@ import { measureTurns, type TurnMeter } from '../async/turn.ts'
 import type { ResourceRequest } from '../request/requestinfo.ts'
 import {
   createAllSeries,
+  type DurationObserver,
   labelsOf,
   type Names,
   otherLabels,
@@ -73,7 +74,7 @@ export function createMetrics({ cachedLists = false }: MetricsOptions = {}): Met
     if (resources.size < mostResources) resources.add(key)
     return resources.has(key) ? { group, version, resource } : { group: '', version: '', resource: 'other' }
   }
-  const holds = new Holds(meterOf(registry, holdMeter))
+  const holds = new Holds(all.holds.of({ verb: '', group: '', version: '', resource: '' }))
   measureTurns(holds)
   const known = new Map<string, Series>()
   const book: Book = {
@@ -93,7 +94,7 @@ export function createMetrics({ cachedLists = false }: MetricsOptions = {}): Met
     begin: method => new MeasuredRequest(book, holds, method),
     meter: definition => meterOf(registry, definition),
     text: async () => {
-      const body = `${await registry.metrics()}\n${all.seconds.text()}`
+      const body = `${await registry.metrics()}\n${all.seconds.text()}${all.holds.text()}`
       return { contentType: registry.contentType, body }
     },
   }
@@ -110,20 +111,10 @@ interface Book {
 /** Shorter work of a request is not observed, in milliseconds. */
 const shortHold = 20
 
-const holdMeter: MeterDefinition = {
-  kind: 'histogram',
-  name: 'oriel_request_event_loop_hold_seconds',
-  help: 'Processor time of work of requests that blocked the event loop for 20 milliseconds or longer.',
-  labels: ['verb', 'group', 'version', 'resource'],
-  buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+/** Whose work it is. */
+interface Work {
+  readonly holds: DurationObserver
 }
-
-interface Named {
-  readonly names: Readonly<Record<string, string>>
-}
-
-/** Work that is not that of a request. */
-const noRequest: Named = { names: { verb: '', group: '', version: '', resource: '' } }
 
 /** A reading of the processor time is so many milliseconds old at most when work begins. */
 const precision = 5
@@ -139,18 +130,19 @@ function processorTime(): number {
  * stops the process at any place; with other threads of the process, but not more than the time that has passed.
  */
 class Holds implements TurnMeter {
-  readonly #observe: MetricRecorder
-  #current: Named | undefined
+  /** Work that is not that of a request. */
+  readonly #noRequest: Work
+  #current: Work | undefined
   #since = 0
   /** Reading the processor time takes longer than the work of some requests. */
   #readAt = Number.NEGATIVE_INFINITY
   #read = 0
 
-  constructor(observe: MetricRecorder) {
-    this.#observe = observe
+  constructor(ofNoRequest: DurationObserver) {
+    this.#noRequest = { holds: ofNoRequest }
   }
 
-  begin(request: Named): void {
+  begin(request: Work): void {
     if (this.#current === undefined) setImmediate(this.ends)
     else this.#settle(this.#current)
     this.#current = request
@@ -161,7 +153,7 @@ class Holds implements TurnMeter {
   }
 
   waits(): () => void {
-    const request = this.#current ?? noRequest
+    const request = this.#current ?? this.#noRequest
     return () => this.begin(request)
   }
 
@@ -170,11 +162,11 @@ class Holds implements TurnMeter {
     this.#current = undefined
   }
 
-  #settle(request: Named): void {
+  #settle(request: Work): void {
     const elapsed = performance.now() - this.#since
     if (elapsed < shortHold) return
     const held = Math.min(elapsed, processorTime() - this.#read)
-    if (held >= shortHold) this.#observe(request.names, held / 1000)
+    if (held >= shortHold) request.holds.observe(held / 1000)
   }
 }
 
@@ -194,9 +186,8 @@ class MeasuredRequest implements Measured {
     holds.begin(this)
   }
 
-  get names(): Readonly<Record<string, string>> {
-    const { verb, group, version, resource } = (this.#series ?? this.#book.other(this.#method)).labels
-    return { verb, group, version, resource }
+  get holds(): DurationObserver {
+    return (this.#series ?? this.#book.other(this.#method)).holds
   }
 
   works(): void {
