@@ -1,8 +1,12 @@
 import { StringDecoder } from 'node:string_decoder'
+import { mostMembers, TooManyMembers } from '../json/exactjson.ts'
 import type { Steps } from '../json/json.ts'
 import { parseJsonSteps } from '../json/jsonsteps.ts'
 import type { Answer } from '../request/response.ts'
 import { JsonPieces } from '../wire/jsonpieces.ts'
+import { mostValues } from '../wire/parsebody.ts'
+import { answerFields, protobufType } from '../wire/protobuf/fields.ts'
+import { protobufSteps, TooManyValues } from '../wire/protobuf/parse.ts'
 import { withoutManagedFields } from './objects.ts'
 
 /**
@@ -41,8 +45,11 @@ const mostRecorded = 10 * 1024 * 1024
 /** Bytes in which line breaks are looked for in one step. */
 const slice = 128 * 1024
 
-/** The limits of JSON that this server has encoded are those of what it stores. */
+/** The limits of what this server has encoded are those of what it stores. */
 const unlimited = { members: Infinity, textLength: Infinity, values: Infinity }
+
+/** What decoding a body throws that this server has not encoded. */
+const unreadable = [SyntaxError, TooManyMembers, TooManyValues]
 
 /** What a copy of a body needs to know of its request. */
 export interface CopyOptions {
@@ -51,24 +58,29 @@ export interface CopyOptions {
   readonly omitManagedFields: boolean
 }
 
-/** A copy of a JSON body that is sent. */
+/** How a body is encoded, and whether by this server. */
+interface BodyForm {
+  readonly format: 'json' | 'protobuf'
+  readonly isForeign: boolean
+}
+
+/** A copy of a body that is sent, to be recorded in JSON. */
 export class BodyCopy {
   readonly #options: CopyOptions
-  /** This server has not encoded it. */
-  readonly #isForeign: boolean
+  readonly #form: BodyForm
   #chunks: Buffer[] = []
   #length = 0
   #isComplete = false
   #isCut = false
 
-  constructor(options: CopyOptions, isForeign: boolean) {
+  constructor(options: CopyOptions, form: BodyForm) {
     this.#options = options
-    this.#isForeign = isForeign
+    this.#form = form
   }
 
-  /** Of a body that is not recorded. */
+  /** Of a body that is not recorded: Kubernetes records it, but decoding YAML takes long. */
   static leftOut(options: CopyOptions): BodyCopy {
-    const copy = new BodyCopy(options, true)
+    const copy = new BodyCopy(options, { format: 'json', isForeign: true })
     copy.#isCut = true
     return copy
   }
@@ -114,11 +126,12 @@ export class BodyCopy {
   /** The text on one line, in pieces; none without a text. */
   *json(): Steps<readonly Buffer[]> {
     if (this.#length === 0 || !this.#isComplete) return []
-    if (!this.#isForeign && !this.#options.omitManagedFields) return yield* this.#line()
+    const { format, isForeign } = this.#form
+    if (format === 'json' && !isForeign && !this.#options.omitManagedFields) return yield* this.#line()
     try {
       return yield* this.#encodedAgain()
     } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error
+      if (!unreadable.some(kind => error instanceof kind)) throw error
       this.#isCut = true
       return []
     }
@@ -140,10 +153,17 @@ export class BodyCopy {
   }
 
   *#encodedAgain(): Steps<readonly Buffer[]> {
-    const value = yield* parseJsonSteps(yield* this.#text(), this.#isForeign ? {} : unlimited)
+    const value = yield* this.#value()
     const pieces = new JsonPieces()
     yield* pieces.value(this.#options.omitManagedFields ? yield* withoutManagedFields(value) : value)
     return pieces.pieces()
+  }
+
+  *#value(): Steps<unknown> {
+    const { format, isForeign } = this.#form
+    if (format === 'json') return yield* parseJsonSteps(yield* this.#text(), isForeign ? {} : unlimited)
+    const limits = isForeign ? { values: mostValues, members: mostMembers } : unlimited
+    return yield* protobufSteps(Buffer.concat(this.#chunks), limits, answerFields)
   }
 
   *#text(): Steps<string> {
@@ -165,22 +185,25 @@ function withoutBreaks(piece: Buffer): Buffer {
   return Buffer.from(piece.toString('latin1').replace(/[\r\n]/g, ' '), 'latin1')
 }
 
-/** Forms of objects that are not JSON: the event says that the object is missing. Kubernetes records it as JSON. */
-const otherForms = /^application\/(yaml|vnd\.kubernetes\.protobuf)/
-
 /** The same answer; the copy gets its body. Watches and forwarded responses are sent at once: others have encoded them. */
 export function copied(
   answer: Answer,
   options: CopyOptions,
 ): { readonly answer: Answer; readonly copy?: BodyCopy } {
   const { body, contentType } = answer
-  if (otherForms.test(contentType)) return { answer, copy: BodyCopy.leftOut(options) }
-  if (!contentType.startsWith('application/json')) return { answer }
-  const copy = new BodyCopy(options, answer.flush === true)
+  if (contentType.startsWith('application/yaml')) return { answer, copy: BodyCopy.leftOut(options) }
+  const format = formatOf(contentType)
+  if (format === undefined) return { answer }
+  const copy = new BodyCopy(options, { format, isForeign: answer.flush === true })
   if (!Buffer.isBuffer(body)) return { answer: { ...answer, body: copiedChunks(body, copy) }, copy }
   copy.add(body)
   copy.complete()
   return { answer, copy }
+}
+
+function formatOf(contentType: string): BodyForm['format'] | undefined {
+  if (contentType.startsWith('application/json')) return 'json'
+  return contentType.startsWith(protobufType) ? 'protobuf' : undefined
 }
 
 async function* copiedChunks(body: AsyncIterable<Buffer>, copy: BodyCopy): AsyncGenerator<Buffer> {

@@ -1,6 +1,7 @@
 import { type Steps, Work } from '../json/json.ts'
 import type { Answer, VerbRequest } from '../request/response.ts'
 import { bodyType, parseAtOnce } from '../wire/parsebody.ts'
+import { protobufType } from '../wire/protobuf/fields.ts'
 import type { AuditEvent } from './event.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -45,14 +46,28 @@ const mostOfStatus = 4 * 1024 * 1024
 /** The Status of the response, or only its code. */
 export function answeredStatus({ status: code, body, contentType }: Answer): ResponseStatus {
   const plain: ResponseStatus = { metadata: {}, code }
-  if (!Buffer.isBuffer(body) || !contentType.startsWith('application/json')) return plain
+  if (!Buffer.isBuffer(body) || body.length === 0) return plain
+  if (contentType.startsWith(protobufType)) return statusOf(shortStatus(body), code) ?? plain
+  if (!contentType.startsWith('application/json')) return plain
   const says = code >= 400 || beginsStatus.test(body.subarray(0, 64).toString('latin1'))
   if (!says || body.length > mostOfStatus) return plain
-  return statusIn(body, code) ?? plain
+  return statusOf(JSON.parse(body.toString('utf8')), code) ?? plain
 }
 
-function statusIn(body: Buffer, code: number): ResponseStatus | undefined {
-  const answered: unknown = body.length === 0 ? undefined : JSON.parse(body.toString('utf8'))
+/** Bytes of a Status in protobuf that are decoded in some milliseconds at most. */
+const mostInProtobuf = 16 * 1024
+
+/** The value of a short Status in protobuf, whose type comes first. */
+function shortStatus(body: Buffer): unknown {
+  if (body.length > mostInProtobuf || !body.subarray(0, 32).includes('Status')) return undefined
+  try {
+    return parseAtOnce(body, 'protobuf').value
+  } catch {
+    return undefined
+  }
+}
+
+function statusOf(answered: unknown, code: number): ResponseStatus | undefined {
   if (!isFields(answered) || answered.kind !== 'Status') return undefined
   const { status, message, reason, details } = answered
   return {

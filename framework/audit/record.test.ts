@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { atOnce } from '../json/json.ts'
 import type { Answer } from '../request/response.ts'
+import { encodeMessage, enveloped } from '../wire/protobuf/encode.ts'
+import { answerFields, protobufType } from '../wire/protobuf/fields.ts'
 import { type BodyCopy, BodyRoom, copied } from './bodies.ts'
 import type { AuditEvent } from './event.ts'
 import { EventEncoder } from './eventencoder.ts'
+import { answeredStatus } from './objects.ts'
 import { type AuditRecord, recordSteps, type Unencoded } from './record.ts'
 
 const event = {
@@ -57,15 +60,51 @@ describe('the text of an audit event', () => {
     assert.deepEqual(JSON.parse(text).responseObject, { a: 'x\n', b: 1 })
   })
 
-  it('says that a response in YAML or protobuf is missing', () => {
-    for (const contentType of ['application/yaml', 'application/vnd.kubernetes.protobuf']) {
-      const answer: Answer = { status: 200, contentType, body: Buffer.from('a: 1') }
-      const { answer: same, copy } = copied(answer, { room, user: 'eve', omitManagedFields: false })
-      assert.equal(same, answer)
-      const text = recorded({ response: copy as BodyCopy })
-      assert.deepEqual(JSON.parse(text).annotations, truncated)
-      assert.equal(JSON.parse(text).responseObject, undefined)
+  it('says that a response in YAML is missing', () => {
+    const answer: Answer = { status: 200, contentType: 'application/yaml', body: Buffer.from('a: 1') }
+    const { answer: same, copy } = copied(answer, { room, user: 'eve', omitManagedFields: false })
+    assert.equal(same, answer)
+    const { responseObject, annotations } = JSON.parse(recorded({ response: copy as BodyCopy }))
+    assert.deepEqual([responseObject, annotations], [undefined, truncated])
+  })
+
+  /** What is recorded of a response in protobuf. */
+  const recordedProtobuf = (body: Buffer, more: Partial<Answer> = {}, tidy = false) => {
+    const answer: Answer = { status: 200, contentType: protobufType, body, ...more }
+    const { copy } = copied(answer, { room, user: 'eve', omitManagedFields: tidy })
+    const { responseObject, annotations } = JSON.parse(recorded({ response: copy as BodyCopy }))
+    return { responseObject, annotations }
+  }
+  const messageOf = (kind: string, value: Record<string, unknown>): Buffer =>
+    enveloped({ apiVersion: 'v1', kind }, encodeMessage(answerFields('', kind) ?? new Map(), value))
+
+  it('has a response in protobuf as JSON, also a list', () => {
+    const object = { metadata: { name: 'a', managedFields: [{ manager: 'm' }] }, data: { key: 'value' } }
+    const type = { apiVersion: 'v1', kind: 'ConfigMap' }
+    const body = messageOf('ConfigMap', object)
+    assert.deepEqual(recordedProtobuf(body).responseObject, { ...type, ...object })
+    const list = { metadata: { resourceVersion: '7' }, items: [object] }
+    const whole = { apiVersion: 'v1', kind: 'ConfigMapList', ...list }
+    assert.deepEqual(recordedProtobuf(messageOf('ConfigMapList', list)).responseObject, whole)
+    const tidy = recordedProtobuf(messageOf('ConfigMapList', list), {}, true).responseObject
+    assert.deepEqual(tidy.items, [{ metadata: { name: 'a' }, data: { key: 'value' } }])
+  })
+
+  it('has no response of another server that is no protobuf, or has too many values', () => {
+    const many = messageOf('DeleteOptions', { dryRun: new Array(200_001).fill('') })
+    room = new BodyRoom(many.length)
+    for (const body of [Buffer.from('k8s\0\xff'), messageOf('Unknown', {}), many]) {
+      const { responseObject, annotations } = recordedProtobuf(body, { flush: true })
+      assert.deepEqual([responseObject, annotations], [undefined, truncated])
     }
+  })
+
+  it('has the Status of a refusal in protobuf', () => {
+    const refusal = { status: 'Failure', message: 'no', reason: 'Forbidden', code: 403 }
+    const body = messageOf('Status', refusal)
+    const answer: Answer = { status: 403, contentType: protobufType, body }
+    assert.deepEqual(answeredStatus(answer), { metadata: {}, ...refusal })
+    assert.deepEqual(answeredStatus({ ...answer, body: body.subarray(0, 40) }), { metadata: {}, code: 403 })
   })
 
   it('has no response that this server has not encoded and that is no JSON', async () => {

@@ -4,6 +4,7 @@ import { constants, gzip } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import { notAcceptable } from '../meta/errors.ts'
 import type { Answer, VerbRequest } from '../request/response.ts'
+import { protobufType } from '../wire/protobuf/fields.ts'
 
 /** The kind into which a response is converted (rules.md 1.23). */
 export interface Transform {
@@ -38,7 +39,6 @@ export interface AcceptClause {
 
 const jsonType = 'application/json'
 const yamlType = 'application/yaml'
-const protobufType = 'application/vnd.kubernetes.protobuf'
 const supported: Record<Endpoint, readonly string[]> = {
   objects: [jsonType, yamlType, protobufType],
   documents: [jsonType, yamlType, protobufType],
@@ -152,7 +152,7 @@ function wantsPretty({ query, headers }: NegotiationRequest): boolean {
 const contentTypes = {
   json: 'application/json',
   yaml: 'application/yaml',
-  protobuf: 'application/vnd.kubernetes.protobuf',
+  protobuf: protobufType,
 } as const
 
 /** The Content-Type of a response in the negotiated format. */

@@ -4,7 +4,7 @@ import type { Logger } from '../contract/log.ts'
 import type { ItemWatch } from '../contract/storage.ts'
 import { internalError, type Status, StatusError } from '../meta/errors.ts'
 import { encodeMessage, enveloped } from '../wire/protobuf/encode.ts'
-import { messageFields } from '../wire/protobuf/fields.ts'
+import { messageFields, protobufType } from '../wire/protobuf/fields.ts'
 import { lengthDelimited } from '../wire/protobuf/wire.ts'
 import { type ObjectForm, writeInSteps } from './forms.ts'
 
@@ -153,7 +153,7 @@ export const jsonFrames: Framing = {
 
 /** Messages, each after its length in four bytes (rules.md 11.5). */
 export const protobufFrames: Framing = {
-  contentType: 'application/vnd.kubernetes.protobuf;stream=watch',
+  contentType: `${protobufType};stream=watch`,
   frame,
   error: status => Buffer.concat(frame('ERROR', encodedStatus(status))),
 }

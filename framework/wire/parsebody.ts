@@ -6,6 +6,7 @@ import { isMembers, keysOf } from '../json/values.ts'
 import { tooLarge, unsupportedMediaType } from '../meta/errors.ts'
 import type { VerbRequest } from '../request/response.ts'
 import { tooManyMembers } from './limits.ts'
+import { protobufType } from './protobuf/fields.ts'
 import { protobufSteps, TooManyValues } from './protobuf/parse.ts'
 import { parseYaml, type YamlContent } from './yaml.ts'
 
@@ -221,7 +222,7 @@ export type BodyFormat = 'json' | 'yaml' | 'protobuf'
 const formats: Readonly<Record<string, BodyFormat>> = {
   'application/json': 'json',
   'application/yaml': 'yaml',
-  'application/vnd.kubernetes.protobuf': 'protobuf',
+  [protobufType]: 'protobuf',
 }
 
 /** The media type of a body without parameters, in lower case; empty without `Content-Type`. */

@@ -33,6 +33,19 @@ export function messageFields(name: string): MessageFields | undefined {
 export const kindFields = (group: string, kind: string): MessageFields | undefined =>
   messageFields(`${group}/${kind}`) ?? messageFields(kind)
 
+/** The fields of a kind, or of the list of a kind. */
+export const answerFields = (group: string, kind: string): MessageFields | undefined =>
+  kindFields(group, kind) ?? (kind.endsWith('List') ? listFields(group, kind.slice(0, -4)) : undefined)
+
+function listFields(group: string, kind: string): MessageFields | undefined {
+  const type = [`${group}/${kind}`, kind].find(name => Object.hasOwn(messages, name))
+  if (type === undefined) return undefined
+  return new Map([
+    [1, { name: 'metadata', type: 'ListMeta', shape: 'one', mark: '' }],
+    [2, { name: 'items', type, shape: 'list', mark: '' }],
+  ])
+}
+
 /** Parses `1 name, 2 items:Item[], …`. */
 export function fieldsOf(text: string): MessageFields {
   const fields = new Map(text === '' ? [] : text.split(', ').map(fieldOf))
@@ -44,6 +57,9 @@ function fieldOf(text: string): [number, MessageField] {
   const shape = map ? 'map' : list ? 'list' : 'one'
   return [Number(number), { name, type, shape, mark }]
 }
+
+/** The media type. */
+export const protobufType = 'application/vnd.kubernetes.protobuf'
 
 /** The prefix of all Kubernetes protobuf messages. */
 export const magic = Buffer.from('k8s\0')

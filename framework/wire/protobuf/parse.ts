@@ -42,10 +42,12 @@ interface Decoding {
 /**
  * Decodes a protobuf object into the JSON value that the same client would send, in steps. Throws `SyntaxError` for bytes that
  * are not Kubernetes protobuf and for unknown kinds (rules.md 11.10), `TooManyValues`, and `TooManyMembers` with the name of the map.
+ * `fieldsOfKind`: the kinds that are known.
  */
 export function* protobufSteps(
   bytes: Buffer,
   { values, members }: ProtobufLimits = unlimited,
+  fieldsOfKind = kindFields,
 ): Generator<void, unknown> {
   if (!bytes.subarray(0, magic.length).equals(magic))
     throw new SyntaxError(
@@ -55,7 +57,7 @@ export function* protobufSteps(
   const unknown = yield* messageSteps(envelope, bytes.subarray(magic.length), 0, decoding)
   const { apiVersion = '', kind = '' } = unknown.type as { apiVersion?: string; kind?: string }
   const raw = (unknown.raw ?? noBytes) as Buffer
-  const fields = kindFields(apiVersion.split('/')[0] ?? '', kind)
+  const fields = fieldsOfKind(apiVersion.split('/')[0] ?? '', kind)
   if (fields === undefined) throw new SyntaxError(`no kind ${JSON.stringify(kind)} is known in protobuf`)
   return { apiVersion, kind, ...(yield* messageSteps(fields, raw, 0, decoding)) }
 }
