@@ -1,4 +1,4 @@
-import { check } from './checker/check.ts'
+import { checkSteps } from './checker/check.ts'
 import type { Environment } from './checker/environment.ts'
 import { ProgramProblem } from './planner/plan.ts'
 import { programOf } from './planner/program.ts'
@@ -33,19 +33,19 @@ export class OutOfBudget extends Error {
   }
 }
 
-/** Compiles an expression of a policy. `types` are the allowed result types; empty allows any. */
-export function compileExpression(
+/** Compiles an expression of a policy, in steps. `types` are the allowed result types; empty allows any. */
+export function* compileExpression(
   source: string,
   environment: Environment,
   types: readonly CelType[] = [],
-): CompiledExpression {
+): Generator<void, CompiledExpression> {
   const failed = (problem: string): CompiledExpression => ({
     source,
     type: undefined,
     problem,
     evaluate: () => new CelError(problem),
   })
-  const checked = check(source, environment)
+  const checked = yield* checkSteps(source, environment)
   if ('issues' in checked) return failed(`compilation failed: ${checked.issues}`)
   const { type } = checked
   if (types.length > 0 && !types.some(wanted => sameType(wanted, type))) {
@@ -54,6 +54,7 @@ export function compileExpression(
     return failed(`must evaluate to ${wanted} but got ${typeText(type)}`)
   }
   const names = [...environment.variables.keys()]
+  yield
   try {
     const program = programOf(checked.checked, names)
     const evaluate: CompiledExpression['evaluate'] = (variables, allowance) => {

@@ -1,3 +1,4 @@
+import { atOnce } from '../../framework/json/json.ts'
 import type { CallExpr, Expr } from '../syntax/ast.ts'
 import { parse } from '../syntax/parser.ts'
 import { type Issue, issuesText, SyntaxProblem } from '../syntax/source.ts'
@@ -27,9 +28,15 @@ export type CheckResult =
   | { readonly issues: string }
 
 /** Parses an expression and checks its types. */
-export function check(source: string, environment: Environment): CheckResult {
+export const check = (source: string, environment: Environment): CheckResult =>
+  atOnce(checkSteps(source, environment))
+
+/** `check` in steps. */
+export function* checkSteps(source: string, environment: Environment): Generator<void, CheckResult> {
   try {
-    return checkParsed(source, parse(source), environment)
+    const expr = parse(source)
+    yield
+    return checkParsed(source, expr, environment)
   } catch (error) {
     if (error instanceof SyntaxProblem) return { issues: issuesText(source, error.issues) }
     throw error

@@ -5,6 +5,7 @@ import { boolType } from '../../../cel/values/type.ts'
 import { inOneVersion } from '../../../framework/contract/admission.ts'
 import { silent } from '../../../framework/contract/log.ts'
 import { loopbackContext } from '../../../framework/contract/loopback.ts'
+import { atOnce } from '../../../framework/json/json.ts'
 import { admissionEnvironment } from '../../../openapi/expressions/admission.ts'
 import {
   asVariable,
@@ -56,7 +57,7 @@ describe('a long expression of a policy', () => {
   const environment = admissionEnvironment({ params: false, variables: new Map([['own', boolType]]) })
   const long = 'object.data.all(k, object.data.exists(l, l == k))'
   const [expression, reading, short] = [long, 'variables.own', 'object.data.size() > 0'].map(source =>
-    compileExpression(source, environment),
+    atOnce(compileExpression(source, environment)),
   ) as [CompiledExpression, CompiledExpression, CompiledExpression]
   const keys = Array.from({ length: 400 }, (_, i) => [`k${i}`, ''])
   const metadata = { name: 'a' }

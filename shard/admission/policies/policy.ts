@@ -76,7 +76,7 @@ export interface Policy {
   readonly mutations: readonly CompiledMutation[]
 }
 
-/** Compiles a ValidatingAdmissionPolicy or a MutatingAdmissionPolicy, one expression in a step. */
+/** Compiles a ValidatingAdmissionPolicy or a MutatingAdmissionPolicy, in steps. */
 export function* compilePolicy({ metadata, spec: given }: KubeObject): Generator<void, Policy> {
   const spec = (given ?? {}) as PolicySpec
   const params = spec.paramKind !== undefined
@@ -95,22 +95,23 @@ export function* compilePolicy({ metadata, spec: given }: KubeObject): Generator
       compileExpression(expression, plain, [boolType]),
     ),
     validations: yield* compileValidations(spec.validations, environment, { params, variables: types }),
-    annotations: yield* each(spec.auditAnnotations, ({ key, valueExpression }) => ({
-      key,
-      expression: compileExpression(valueExpression, environment, [stringType, nullType]),
-    })),
+    annotations: yield* each(spec.auditAnnotations, function* ({ key, valueExpression }) {
+      return { key, expression: yield* compileExpression(valueExpression, environment, annotationTypes) }
+    }),
     mutations: mutations.flat(),
   }
 }
 
-/** Compiles one item in a step. */
+const annotationTypes = [stringType, nullType]
+
+/** Compiles items one after the other. */
 export function* each<T, R>(
   items: readonly T[] = [],
-  compile: (item: T, index: number) => R,
+  compile: (item: T, index: number) => Generator<void, R>,
 ): Generator<void, readonly R[]> {
   const compiled: R[] = []
   for (const item of items) {
-    compiled.push(compile(item, compiled.length))
+    compiled.push(yield* compile(item, compiled.length))
     yield
   }
   return compiled
@@ -125,9 +126,9 @@ function* compileValidations(
   const expressions = yield* each(validations, ({ expression }) =>
     compileExpression(expression, environment, [boolType]),
   )
-  const messages = yield* each(validations, ({ messageExpression }) =>
-    messageExpression ? compileExpression(messageExpression, unasking, [stringType]) : undefined,
-  )
+  const messages = yield* each(validations, function* ({ messageExpression }) {
+    return messageExpression ? yield* compileExpression(messageExpression, unasking, [stringType]) : undefined
+  })
   return expressions.map((expression, i) => ({
     validation: validations?.[i] as Validation,
     expression,
@@ -136,15 +137,15 @@ function* compileValidations(
 }
 
 /** Skips mutations without the field of their type: validation rejects them. */
-function compileMutation(
+function* compileMutation(
   { patchType, applyConfiguration, jsonPatch }: Mutation,
   path: string,
   environment: Environment,
-): readonly CompiledMutation[] {
+): Generator<void, readonly CompiledMutation[]> {
   const isPatch = patchType === 'JSONPatch'
   const [member, change] = isPatch ? ['jsonPatch', jsonPatch] : ['applyConfiguration', applyConfiguration]
   if (change === undefined) return []
-  const expression = compileExpression(change.expression ?? '', environment, [
+  const expression = yield* compileExpression(change.expression ?? '', environment, [
     isPatch ? patchesType : objectType,
   ])
   return [{ type: patchType, path: `${path}.${member}.expression`, expression }]
@@ -161,7 +162,7 @@ function* compileVariables(wanted: readonly Condition[], params: boolean): Gener
   const variables = new Map<string, CompiledExpression>()
   const environment = admissionEnvironment({ params, variables: types })
   for (const { name, expression } of wanted) {
-    const compiled = compileExpression(expression, environment)
+    const compiled = yield* compileExpression(expression, environment)
     variables.set(name, compiled)
     types.set(name, compiled.type ?? dynType)
     yield

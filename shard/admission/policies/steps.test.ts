@@ -25,7 +25,7 @@ describe('an admission policy is compiled in steps', () => {
   it('of one expression', () => {
     const messages = expressions.map(({ expression }) => ({ expression, messageExpression: '"no"' }))
     assert.ok(stepsOf(compilePolicy(policyOf({ validations: messages }))) >= 200)
-    assert.ok(stepsOf(compilePolicy(policyOf({ variables: expressions }))) >= 100)
+    assert.ok(stepsOf(compilePolicy(policyOf({ variables: expressions }))) >= 300)
     const jsonPatch = { expression: '[JSONPatch{op: "remove", path: "/a"}]' }
     const mutations = times(100, () => ({ patchType: 'JSONPatch', jsonPatch }))
     assert.ok(stepsOf(compilePolicy(policyOf({ mutations }))) >= 100)
@@ -68,4 +68,9 @@ describe('an admission policy is compiled in steps', () => {
 it('the webhooks of a configuration are prepared in steps', () => {
   const webhooks = times(100, i => ({ name: `w${i}.example.com`, matchConditions: expressions.slice(0, 1) }))
   assert.ok(stepsOf(prepare({ ...policyOf({}), webhooks })) >= 100)
+})
+
+it('the match conditions of one webhook are compiled in steps', () => {
+  const webhooks = [{ name: 'w.example.com', matchConditions: expressions }]
+  assert.ok(stepsOf(prepare({ ...policyOf({}), webhooks })) >= 300)
 })

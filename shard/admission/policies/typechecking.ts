@@ -41,7 +41,7 @@ export function* typeWarnings(
 }
 
 /** The problem of an expression for one kind. */
-type KindCompiler = (source: string) => string | undefined
+type KindCompiler = (source: string) => Generator<void, string | undefined>
 
 function* warningsAt(
   fieldRef: string,
@@ -62,11 +62,12 @@ function* kindsOf(
   served: readonly ApiResource[],
 ): Generator<void, readonly ApiResource[]> {
   const rules = matchConstraints?.resourceRules ?? []
-  const isNamed = yield* each(served, resource => rules.some(rule => names(rule, resource)))
-  return served
-    .filter((_, i) => isNamed[i])
-    .sort((a, b) => (kindText(a) < kindText(b) ? -1 : 1))
-    .slice(0, mostKinds)
+  const named: ApiResource[] = []
+  for (const resource of served) {
+    if (rules.some(rule => names(rule, resource))) named.push(resource)
+    yield
+  }
+  return named.sort((a, b) => (kindText(a) < kindText(b) ? -1 : 1)).slice(0, mostKinds)
 }
 
 const hasStar = (list: readonly string[] = []): boolean => list.some(entry => entry.includes('*'))
@@ -107,11 +108,11 @@ function* compilerFor(
   }
   const environment = admissionEnvironment(known)
   for (const { name, expression } of variables) {
-    types.set(name, compileExpression(expression, environment).type ?? dynType)
+    types.set(name, (yield* compileExpression(expression, environment)).type ?? dynType)
     yield
   }
-  return source => {
-    const { problem } = compileExpression(source, environment)
+  return function* (source) {
+    const { problem } = yield* compileExpression(source, environment)
     return problem && `${kindText(kind)}: ${problem.replace(/^compilation failed: /, '')}\n`
   }
 }

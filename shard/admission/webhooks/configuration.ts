@@ -92,15 +92,14 @@ export function webhookFinder(deps: WebhookDeps): FindWebhooks {
 
 const environment = admissionEnvironment({ params: false, variables: new Map() })
 
-/** The webhooks of a configuration, one in a step. */
+/** The webhooks of a configuration, in steps. */
 export const prepare = ({ metadata, webhooks }: KubeObject): Generator<void, readonly Prepared[]> =>
-  each((webhooks ?? []) as readonly Webhook[], (webhook, i) => ({
-    webhook,
-    uid: `${metadata.name}/${webhook.name}/${i}`,
-    conditions: (webhook.matchConditions ?? []).map(({ expression }) =>
+  each((webhooks ?? []) as readonly Webhook[], function* (webhook, i) {
+    const conditions = yield* each(webhook.matchConditions, ({ expression }) =>
       compileExpression(expression, environment, [boolType]),
-    ),
-  }))
+    )
+    return { webhook, uid: `${metadata.name}/${webhook.name}/${i}`, conditions }
+  })
 
 interface Asked {
   readonly webhook: Webhook

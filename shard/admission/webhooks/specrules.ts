@@ -2,12 +2,11 @@ import { isDeepStrictEqual } from 'node:util'
 import { inTurns, Pace } from '../../../framework/async/awaitable.ts'
 import type { AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import { type FieldError, invalid } from '../../../framework/meta/errors.ts'
-import type { ErrorSteps } from '../../../framework/meta/errorsteps.ts'
+import { type ErrorSteps, itemErrors } from '../../../framework/meta/errorsteps.ts'
 import { invalidValue, repeated, required, unsupported } from '../../../framework/meta/fielderror.ts'
 import { dns1123SubdomainErrors } from '../../../framework/meta/names.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { reviewVersionErrors, serviceErrors, urlErrors } from '../../../openapi/crd/conversion.ts'
-import { each } from '../policies/policy.ts'
 import { conditionErrors, oneOf, ruleErrors } from '../policies/rulechecks.ts'
 import { type Prepared, prepare, type Webhook } from './configuration.ts'
 
@@ -31,9 +30,9 @@ export const webhookRules: AdmissionPlugin = {
 function* configurationErrors(object: KubeObject, old: KubeObject | undefined): ErrorSteps {
   const isForgiven = old !== undefined && isDeepStrictEqual(conditionsOf(object), conditionsOf(old))
   const hooks = yield* prepare(isForgiven ? withoutConditions(object) : object)
-  const errors = yield* each(hooks, (hook, i) => webhookErrors(hook, `webhooks[${i}]`))
+  const errors = yield* itemErrors(hooks, (hook, i) => webhookErrors(hook, `webhooks[${i}]`))
   const names = hooks.map(({ webhook }) => webhook.name)
-  return [...errors.flat(), ...repeated(names, i => `webhooks[${i}].name`)]
+  return [...errors, ...repeated(names, i => `webhooks[${i}].name`)]
 }
 
 const webhooksOf = ({ webhooks }: KubeObject): readonly Webhook[] => (webhooks ?? []) as readonly Webhook[]
