@@ -16,7 +16,7 @@ import {
   type Variables,
   withPolicyVariables,
 } from './evaluation.ts'
-import type { Policy } from './policy.ts'
+import { compilePolicy, type Policy } from './policy.ts'
 
 describe('requestOf', () => {
   it('has the versions of the rule and of the request', () => {
@@ -95,6 +95,21 @@ describe('a long expression of a policy', () => {
     const conditions = [short, expression, expression, short]
     const { result, pauses } = interrupted(replays => conditionsHold(conditions, variables, replays))
     assert.deepEqual(result, { holds: true })
+    assert.ok(pauses >= 10, `${pauses} pauses`)
+  })
+
+  it('may be at the end of a long chain of variables, which is interrupted', () => {
+    const chain = Array.from({ length: 5_000 }, (_, i) => ({
+      name: `v${i}`,
+      expression: i === 0 ? '1' : `variables.v${i - 1} + 1`,
+    }))
+    const spec = { variables: chain, validations: [{ expression: 'variables.v4999 == 5000' }] }
+    const policy = atOnce(compilePolicy({ apiVersion: 'v1', kind: 'Policy', metadata: {}, spec }))
+    const allowance = newAllowance(new Replays())
+    const all = withPolicyVariables(policy, variables, allowance)
+    const last = policy.validations[0]?.expression as CompiledExpression
+    const { result, pauses } = interrupted(() => evaluated(last, all, allowance))
+    assert.deepEqual(result, { value: true })
     assert.ok(pauses >= 10, `${pauses} pauses`)
   })
 

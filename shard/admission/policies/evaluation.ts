@@ -7,6 +7,7 @@ import { requestedName } from '../../../framework/contract/admission.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { namespaceDeclaration, requestDeclaration } from '../../../openapi/expressions/admission.ts'
 import type { Subject } from './matching.ts'
+import { NestedValues } from './nestedvalues.ts'
 import type { Policy } from './policy.ts'
 
 export type Variables = Readonly<Record<string, CelValue>>
@@ -83,24 +84,17 @@ export function requestVariables(subject: Subject): Variables {
 
 /** The policy's variables, each evaluated at its first use. */
 export function withPolicyVariables(policy: Policy, variables: Variables, allowance: CostBudget): Variables {
-  const known = new Map<string, CelValue>()
+  const evaluate = (name: string): CelValue | undefined => {
+    const value = policy.variables.get(name)?.evaluate(all, allowance)
+    const text = `composited variable "${name}" fails to evaluate: `
+    return value instanceof CelError ? new CelError(text + value.message) : value
+  }
+  const values = new NestedValues(evaluate)
   const own: MapValue = {
     isMap: true,
     size: policy.variables.size,
     keys: () => [...policy.variables.keys()],
-    get(name) {
-      const key = String(name)
-      const expression = policy.variables.get(key)
-      if (expression === undefined) return undefined
-      const value = known.get(key) ?? composed(expression, key)
-      known.set(key, value)
-      return value
-    },
-  }
-  const composed = (expression: CompiledExpression, name: string): CelValue => {
-    const value = expression.evaluate(all, allowance)
-    const text = `composited variable "${name}" fails to evaluate: `
-    return value instanceof CelError ? new CelError(text + value.message) : value
+    get: name => values.of(String(name)),
   }
   const all: Variables = { ...variables, variables: own }
   return all

@@ -1,4 +1,4 @@
-import type { Replays } from '../../../cel/planner/replay.ts'
+import type { CostBudget } from '../../../cel/compiled.ts'
 import { toJson } from '../../../cel/schema/adapt.ts'
 import { type CelValue, isList, itemsOf, StructValue } from '../../../cel/values/value.ts'
 import { merge } from '../../../framework/apply/typed/merge.ts'
@@ -137,8 +137,7 @@ class Run {
     for (const mutation of invocation.policy.mutations) {
       try {
         const changing = this.#changing(invocation, subject, result)
-        const change = await this.#write.decisions.settled(replays => changeOf(mutation, changing, replays))
-        result = await this.#decoded(await inTurns(change, this.#pace), changing)
+        result = await this.#decoded(await this.#changed(mutation, changing), changing)
         this.#hasChanged = true
       } catch (error) {
         if (!(error instanceof MutationError || error instanceof MalformedResult)) throw error
@@ -146,6 +145,15 @@ class Run {
       }
     }
     return result
+  }
+
+  /** The object with one mutation of a policy. */
+  async #changed(mutation: CompiledMutation, changing: Changing): Promise<KubeObject> {
+    const { decisions } = this.#write
+    const allowance = newAllowance(decisions.newReplays())
+    const variables = withPolicyVariables(changing.policy, changing.variables, allowance)
+    const steps = await decisions.settled(() => changeOf(mutation, { ...changing, variables }, allowance))
+    return inTurns(steps, this.#pace)
   }
 
   async #decoded(object: KubeObject, { policy, object: before }: Changing): Promise<KubeObject> {
@@ -198,7 +206,7 @@ class MutationError extends Error {}
 interface Changing {
   readonly policy: Policy
   readonly object: KubeObject
-  /** The variables of the request with the current object. */
+  /** Those of the request with the current object, and of the policy where its mutations are evaluated. */
   readonly variables: Variables
   readonly type: MergeType
 }
@@ -207,11 +215,9 @@ interface Changing {
 function changeOf(
   { type, expression }: CompiledMutation,
   changing: Changing,
-  replays: Replays,
+  allowance: CostBudget,
 ): Steps<KubeObject> {
-  const allowance = newAllowance(replays)
-  const variables = withPolicyVariables(changing.policy, changing.variables, allowance)
-  const result = evaluated(expression, variables, allowance)
+  const result = evaluated(expression, changing.variables, allowance)
   if ('error' in result) throw new MutationError(result.error)
   return type === 'JSONPatch' ? patched(changing, result.value) : applied(changing, result.value)
 }
