@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { defaultExportsAnnotation } from '../../kcp/annotations.ts'
 import type { WorkspaceType } from '../../kcp/tenancy.ts'
-import { defaultExports, isDefaultHome } from './defaultexports.ts'
+import { defaultExports, defaultHomes } from './defaultexports.ts'
 
 describe('the exports of the default bindings of a WorkspaceType', () => {
   const homes: Record<string, string> = {}
@@ -18,6 +18,9 @@ describe('the exports of the default bindings of a WorkspaceType', () => {
     const annotations = value === undefined ? {} : { [defaultExportsAnnotation]: value }
     return { ...next, metadata: { ...metadata, annotations } } as WorkspaceType
   }
+
+  const isDefaultHome = (of: WorkspaceType, ...asked: Parameters<ReturnType<typeof defaultHomes>>): boolean =>
+    defaultHomes(of)(...asked)
 
   it('are those that the paths led to when the default bindings were added', () => {
     Object.assign(homes, { 'root:a': 'a1', 'root:b': 'b1' })

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { ClusterName } from '../../framework/meta/object.ts'
 import { defaultExportsAnnotation } from '../../kcp/annotations.ts'
 import type { WorkspaceType } from '../../kcp/tenancy.ts'
@@ -20,20 +19,21 @@ function homesOf(type: WorkspaceType | undefined): Homes {
 }
 
 /**
- * Whether a default binding of a type is still to the export whose permission was checked, when the export is in this logical
+ * Whether a default binding of this type is still to the export whose permission was checked, when the export is in a logical
  * cluster. True for those of a type that names no logical clusters: it comes from kcp.
  */
-export function isDefaultHome(type: WorkspaceType, binding: DefaultExport, home: ClusterName): boolean {
+export function defaultHomes(type: WorkspaceType): (binding: DefaultExport, home: ClusterName) => boolean {
   const homes = homesOf(type)
-  const key = keyOf(binding)
-  return !Object.hasOwn(homes, key) || homes[key] === home
+  return (binding, home) => {
+    const key = keyOf(binding)
+    return !Object.hasOwn(homes, key) || homes[key] === home
+  }
 }
 
 /** The default bindings of a type that were not in its old state: their permission is checked. */
 export function newDefaults(type: WorkspaceType, old: WorkspaceType | undefined): readonly DefaultExport[] {
-  const known = old?.spec?.defaultAPIBindings ?? []
-  const wanted = type.spec?.defaultAPIBindings ?? []
-  return wanted.filter(binding => !known.some(other => isDeepStrictEqual(other, binding)))
+  const known = new Set((old?.spec?.defaultAPIBindings ?? []).map(keyOf))
+  return (type.spec?.defaultAPIBindings ?? []).filter(binding => !known.has(keyOf(binding)))
 }
 
 /** The annotation with the logical clusters of the default bindings with a path; undefined when there are none. */
@@ -43,12 +43,12 @@ export function defaultExports(
   type: WorkspaceType,
   old: WorkspaceType | undefined,
 ): string | undefined {
-  const added = newDefaults(type, old)
+  const added = new Set(newDefaults(type, old))
   const known = homesOf(old)
   const homes = (type.spec?.defaultAPIBindings ?? []).flatMap((binding): [string, ClusterName][] => {
     if (!binding.path) return []
     const key = keyOf(binding)
-    const home = added.includes(binding) ? clusterOf(binding, from) : known[key]
+    const home = added.has(binding) ? clusterOf(binding, from) : known[key]
     return home === undefined ? [] : [[key, home]]
   })
   return homes.length === 0 ? undefined : JSON.stringify(Object.fromEntries(homes))

@@ -81,21 +81,3 @@ describe('admission of authentication configurations', () => {
       )
   })
 })
-
-describe('admission of workspace types', () => {
-  const scene = admitting()
-
-  it('refuses more authentication configurations than one token may be compared with', async () => {
-    const type = (count: number): KubeObject => ({
-      apiVersion: 'tenancy.kcp.io/v1alpha1',
-      kind: 'WorkspaceType',
-      metadata: { name: `of-${count}` },
-      spec: { authenticationConfigurations: Array.from({ length: count }, () => ({ name: 'same' })) },
-    })
-    await create(scene, loopback, scene.tenancy.workspaceTypes, type(16))
-    await assert.rejects(
-      create(scene, loopback, scene.tenancy.workspaceTypes, type(17)),
-      /spec.authenticationConfigurations: Too many: 17: must have at most 16 items/,
-    )
-  })
-})

@@ -11,7 +11,7 @@ import {
   type WorkspaceTypeSelector,
 } from '../../../kcp/tenancy.ts'
 import { withMetadata } from '../../registry/strategy.ts'
-import { defaultExports, isDefaultHome, newDefaults } from '../../tenancy/defaultexports.ts'
+import { defaultExports, defaultHomes, newDefaults } from '../../tenancy/defaultexports.ts'
 import type { ClusterDirectory } from '../../tenancy/directory.ts'
 import { concerns, refused } from '../refusal.ts'
 import { mayBind } from './permission.ts'
@@ -30,9 +30,10 @@ export const workspaceTypeAdmission = (
   mutate(_ctx, request) {
     if (concerns(request, workspaceTypes, ['CREATE']) && reserved.includes(request.key.name))
       throw refused(request, `metadata.name: Invalid value: "${request.key.name}": name is reserved`)
-    return concerns(request, workspaceTypes, ['CREATE', 'UPDATE'])
-      ? withDefaultExports(directory, request, request.object)
-      : request.object
+    if (!concerns(request, workspaceTypes, ['CREATE', 'UPDATE'])) return request.object
+    const problem = limitProblem(request)
+    if (problem !== undefined) throw refused(request, problem)
+    return withDefaultExports(directory, request, request.object)
   },
   async validate(ctx, request) {
     if (!concerns(request, workspaceTypes, ['CREATE', 'UPDATE'])) return
@@ -59,24 +60,47 @@ function withDefaultExports(
   return withMetadata(object, { annotations: { ...annotations, ...named } })
 }
 
-function problemOf({ key, object }: AdmissionAttributes): string | undefined {
+function problemOf(request: AdmissionAttributes): string | undefined {
+  const { key, object } = request
   const { spec = {} } = object as WorkspaceType
   if (key.name === 'root' && key.cluster !== 'root')
     return 'root workspace type can only be created in root cluster'
   const child = spec.defaultChildWorkspaceType
   if (child !== undefined && !child.path) return '.spec.defaultChildWorkspaceType.path must be set'
-  const configurations = spec.authenticationConfigurations?.length ?? 0
-  if (configurations > mostAuthenticationConfigurations)
-    return fieldErrorText(
-      tooMany('spec.authenticationConfigurations', configurations, mostAuthenticationConfigurations),
-    )
   return (
-    limitProblem('limitAllowedChildren', spec.limitAllowedChildren) ??
-    limitProblem('limitAllowedParents', spec.limitAllowedParents)
+    limitProblem(request) ??
+    selectorProblem('limitAllowedChildren', spec.limitAllowedChildren) ??
+    selectorProblem('limitAllowedParents', spec.limitAllowedParents)
   )
 }
 
-function limitProblem(field: string, limit: WorkspaceTypeSelector | undefined): string | undefined {
+interface Limited {
+  readonly field: string
+  readonly items: (type: WorkspaceType) => readonly unknown[] | undefined
+  readonly most: number
+}
+
+const limits: readonly Limited[] = [
+  { field: 'spec.extend.with', items: ({ spec }) => spec?.extend?.with, most: 200 },
+  { field: 'spec.defaultAPIBindings', items: ({ spec }) => spec?.defaultAPIBindings, most: 200 },
+  {
+    field: 'spec.authenticationConfigurations',
+    items: ({ spec }) => spec?.authenticationConfigurations,
+    most: mostAuthenticationConfigurations,
+  },
+]
+
+/** A type that has more already may keep them: it may come from kcp. */
+function limitProblem({ object, old }: AdmissionAttributes): string | undefined {
+  for (const { field, items, most } of limits) {
+    const count = items(object as WorkspaceType)?.length ?? 0
+    const before = (old && items(old as WorkspaceType)?.length) ?? 0
+    if (count > Math.max(most, before)) return fieldErrorText(tooMany(field, count, most))
+  }
+  return undefined
+}
+
+function selectorProblem(field: string, limit: WorkspaceTypeSelector | undefined): string | undefined {
   const index = limit?.types?.findIndex(type => !type.path) ?? -1
   return index === -1 ? undefined : `.spec.${field}.types[${index}].path must be set`
 }
@@ -89,9 +113,10 @@ async function checkBindings(
   request: AdmissionAttributes,
 ): Promise<void> {
   const type = request.object as WorkspaceType
+  const isHome = defaultHomes(type)
   for (const binding of newDefaults(type, request.old as WorkspaceType | undefined)) {
     const cluster = directory.clusterOf(binding, request.key.cluster)
-    const isNamed = cluster !== undefined && isDefaultHome(type, binding, cluster)
+    const isNamed = cluster !== undefined && isHome(binding, cluster)
     if (isNamed && (await mayBind(authorizer, ctx, cluster, binding.export))) continue
     const name = binding.path ? `${binding.path}:${binding.export}` : binding.export
     const text = `unable to create or update WorkspaceType: no permission to bind to export ${name}`

@@ -13,7 +13,7 @@ import { creationOf } from '../../manifests/apply.ts'
 import type { Manifest } from '../../manifests/manifest.ts'
 import type { StoreChange } from '../../store/store.ts'
 import { admittedBy } from '../../tenancy/admittedtypes.ts'
-import { isDefaultHome } from '../../tenancy/defaultexports.ts'
+import { defaultHomes } from '../../tenancy/defaultexports.ts'
 import { type LocatedType, TypesInvalid } from '../../tenancy/typechain.ts'
 import { type BindingPlace, dependenciesOf } from '../bindingdependencies.ts'
 import { clusterScoped, updateObject } from '../client.ts'
@@ -146,13 +146,15 @@ function chainOf(read: () => readonly LocatedType[]): readonly LocatedType[] {
   }
 }
 
-const bindingsOf = ({ cluster, type }: LocatedType): readonly DefaultBinding[] =>
-  (type.spec?.defaultAPIBindings ?? []).map(binding => ({
+function bindingsOf({ cluster, type }: LocatedType): readonly DefaultBinding[] {
+  const isHome = defaultHomes(type)
+  return (type.spec?.defaultAPIBindings ?? []).map(binding => ({
     path: binding.path || cluster,
     name: binding.export,
     maintained: type.spec?.defaultAPIBindingLifecycle === 'Maintain',
-    isIn: home => isDefaultHome(type, binding, home),
+    isIn: home => isHome(binding, home),
   }))
+}
 
 /** The binding to this export: the default one, or one that a user created. */
 function bindingTo({ deps, cluster }: Binder, { path, name }: DefaultBinding): APIBinding | undefined {
