@@ -14,6 +14,7 @@ describe('admission of workspace types', () => {
   })
   const many = <T>(count: number, item: (i: number) => T): readonly T[] =>
     Array.from({ length: count }, (_, i) => item(i))
+  const reference = (i: number) => ({ path: 'root', name: `t${i}` })
   const limited: Record<string, [most: number, spec: (count: number) => object]> = {
     'spec.authenticationConfigurations': [
       16,
@@ -23,9 +24,14 @@ describe('admission of workspace types', () => {
       200,
       count => ({ defaultAPIBindings: many(count, i => ({ path: 'root', export: `e${i}` })) }),
     ],
-    'spec.extend.with': [
-      200,
-      count => ({ extend: { with: many(count, i => ({ path: 'root', name: `t${i}` })) } }),
+    'spec.extend.with': [200, count => ({ extend: { with: many(count, reference) } })],
+    'spec.limitAllowedChildren.types': [
+      1_000,
+      count => ({ limitAllowedChildren: { types: many(count, reference) } }),
+    ],
+    'spec.limitAllowedParents.types': [
+      1_000,
+      count => ({ limitAllowedParents: { types: many(count, reference) } }),
     ],
   }
   for (const [field, [most, spec]] of Object.entries(limited))

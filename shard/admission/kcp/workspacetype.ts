@@ -88,6 +88,16 @@ const limits: readonly Limited[] = [
     items: ({ spec }) => spec?.authenticationConfigurations,
     most: mostAuthenticationConfigurations,
   },
+  {
+    field: 'spec.limitAllowedChildren.types',
+    items: ({ spec }) => spec?.limitAllowedChildren?.types,
+    most: 1_000,
+  },
+  {
+    field: 'spec.limitAllowedParents.types',
+    items: ({ spec }) => spec?.limitAllowedParents?.types,
+    most: 1_000,
+  },
 ]
 
 /** A type that has more already may keep them: it may come from kcp. */

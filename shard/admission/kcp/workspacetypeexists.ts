@@ -162,6 +162,11 @@ function checkLimits(
 
 const names = (types: readonly LocatedType[]): readonly string[] => types.map(typeName)
 
+function intersect(some: readonly string[], others: readonly string[]): boolean {
+  const known = new Set(some)
+  return others.some(name => known.has(name))
+}
+
 const printedList = (list: readonly string[]): string => `[${list.toSorted().join(' ')}]`
 
 /** One side of the limits: parent or child. */
@@ -203,7 +208,7 @@ function problemsOf({ own, others, limitOf, word }: Side): readonly string[] {
     const subject = typeName(self)
     if (limit?.none === true) return [`workspace type ${subject} cannot have any ${word}`]
     const allowed = limit?.types?.map(({ path, name }) => `${path ?? ''}:${name}`)
-    if (allowed === undefined || names(others).some(name => allowed.includes(name))) return []
+    if (allowed === undefined || intersect(allowed, names(others))) return []
     const via = type === self ? '' : ` extends ${typeName(type)}, which`
     return [
       `workspace type ${subject}${via} only allows ${printedList(allowed)} ${word} workspaces, ` +
