@@ -6,7 +6,8 @@ import { AuditMeters, AuditRecord } from '../../framework/audit/index.ts'
 import { silent } from '../../framework/contract/log.ts'
 import { type AuditLogOptions, auditLog } from './auditlog.ts'
 
-const event = (auditID: string) => new AuditRecord([Buffer.from(JSON.stringify({ kind: 'Event', auditID }))])
+const event = (auditID: string) =>
+  new AuditRecord('eve', [Buffer.from(JSON.stringify({ kind: 'Event', auditID }))])
 const lineLength = event('1').json.length + 1
 
 const defaults = { maxSize: 1e6, maxBackups: 0, maxAge: 0, meters: new AuditMeters() }

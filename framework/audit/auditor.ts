@@ -2,12 +2,12 @@ import type { Question } from '../contract/authorizer.ts'
 import type { ClusterName } from '../meta/object.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Incoming } from '../request/incoming.ts'
-import { BodyRoom } from './bodies.ts'
 import { EventEncoder } from './eventencoder.ts'
 import type { AuditMeters } from './meters.ts'
 import type { AuditPolicy } from './policy.ts'
 import type { AuditRecord } from './record.ts'
 import { RequestAudit } from './requestaudit.ts'
+import { SharedRoom } from './sharedroom.ts'
 
 /** A destination of events. A write neither throws nor delays the request. */
 export interface AuditSink {
@@ -35,9 +35,12 @@ export interface Auditor {
   close(): Promise<void>
 }
 
+/** Bytes of bodies that wait to be recorded: clients may read slowly. */
+const mostWaiting = 128 * 1024 * 1024
+
 export function createAuditor(options: AuditorOptions): Auditor {
   const { sinks, meters } = options
-  const room = new BodyRoom()
+  const room = new SharedRoom(mostWaiting)
   const encoder = new EventEncoder(room, record => {
     meters.written()
     for (const sink of sinks) sink.write(record)

@@ -4,7 +4,7 @@ import { type BatchOptions, batchSink } from './batch.ts'
 import { AuditMeters } from './meters.ts'
 import { AuditRecord, type JsonLine } from './record.ts'
 
-const event = (auditID: string) => new AuditRecord([Buffer.from(JSON.stringify({ auditID }))])
+const event = (auditID: string) => new AuditRecord(auditID, [Buffer.from(JSON.stringify({ auditID }))])
 const never = 2 ** 30
 
 /** A receiver that records batches, and fails as often as `failures`. */

@@ -8,36 +8,7 @@ import { mostValues } from '../wire/parsebody.ts'
 import { answerFields, protobufType } from '../wire/protobuf/fields.ts'
 import { protobufSteps, TooManyValues } from '../wire/protobuf/parse.ts'
 import { withoutManagedFields } from './objects.ts'
-
-/**
- * The bytes of bodies that wait to be recorded, of all requests. A user may take more only while that is not more than others
- * find free: clients that read slowly, and large bodies, have no more than half of it.
- */
-export class BodyRoom {
-  readonly #taken = new Map<string, number>()
-  #free: number
-
-  constructor(bytes = mostWaiting) {
-    this.#free = bytes
-  }
-
-  take(user: string, bytes: number): boolean {
-    const taken = (this.#taken.get(user) ?? 0) + bytes
-    if (taken > this.#free) return false
-    this.#taken.set(user, taken)
-    this.#free -= bytes
-    return true
-  }
-
-  give(user: string, bytes: number): void {
-    const left = (this.#taken.get(user) ?? 0) - bytes
-    if (left > 0) this.#taken.set(user, left)
-    else this.#taken.delete(user)
-    this.#free += bytes
-  }
-}
-
-const mostWaiting = 128 * 1024 * 1024
+import type { SharedRoom } from './sharedroom.ts'
 
 /** Maximum length of recorded responses, in bytes. */
 const mostRecorded = 10 * 1024 * 1024
@@ -53,7 +24,7 @@ const unreadable = [SyntaxError, TooManyMembers, TooManyValues]
 
 /** What a copy of a body needs to know of its request. */
 export interface CopyOptions {
-  readonly room: BodyRoom
+  readonly room: SharedRoom
   readonly user: string
   readonly omitManagedFields: boolean
 }

@@ -1,14 +1,13 @@
 import { inTurns, Pace } from '../async/awaitable.ts'
 import { atOnce } from '../json/json.ts'
-import type { BodyRoom } from './bodies.ts'
 import { type AuditRecord, recordSteps, type Unencoded } from './record.ts'
+import type { SharedRoom } from './sharedroom.ts'
 
 /** Bytes of objects that are encoded in about a millisecond. */
 const small = 16 * 1024
 
 /** An event to record, and what it keeps in memory until then. */
 export interface Pending extends Unencoded {
-  readonly user: string
   /** Bytes of the body of the request that `requestObject` was decoded from. */
   readonly sent: number
 }
@@ -18,11 +17,11 @@ export interface Pending extends Unencoded {
  * request has objects in its last event only, so its events stay in order.
  */
 export class EventEncoder {
-  readonly #room: BodyRoom
+  readonly #room: SharedRoom
   readonly #write: (record: AuditRecord) => void
   #last: Promise<void> = Promise.resolve()
 
-  constructor(room: BodyRoom, write: (record: AuditRecord) => void) {
+  constructor(room: SharedRoom, write: (record: AuditRecord) => void) {
     this.#room = room
     this.#write = write
   }

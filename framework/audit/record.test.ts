@@ -3,11 +3,12 @@ import { atOnce } from '../json/json.ts'
 import type { Answer } from '../request/response.ts'
 import { encodeMessage, enveloped } from '../wire/protobuf/encode.ts'
 import { answerFields, protobufType } from '../wire/protobuf/fields.ts'
-import { type BodyCopy, BodyRoom, copied } from './bodies.ts'
+import { type BodyCopy, copied } from './bodies.ts'
 import type { AuditEvent } from './event.ts'
 import { EventEncoder } from './eventencoder.ts'
 import { answeredStatus } from './objects.ts'
 import { type AuditRecord, recordSteps, type Unencoded } from './record.ts'
+import { SharedRoom } from './sharedroom.ts'
 
 const event = {
   kind: 'Event',
@@ -19,9 +20,9 @@ const textOf = (record: AuditRecord): string => Buffer.concat(record.json.pieces
 const truncated = { 'audit.k8s.io/truncated': 'true' }
 
 describe('the text of an audit event', () => {
-  let room: BodyRoom
+  let room: SharedRoom
   beforeEach(() => {
-    room = new BodyRoom(1000)
+    room = new SharedRoom(1000)
   })
 
   /** The copy of a body whose chunks were all sent, or only so many of them. */
@@ -45,7 +46,7 @@ describe('the text of an audit event', () => {
     return copy as BodyCopy
   }
   const recorded = (more: Partial<Unencoded>): string =>
-    textOf(atOnce(recordSteps({ event, omitManagedFields: false, ...more })))
+    textOf(atOnce(recordSteps({ user: 'eve', event, omitManagedFields: false, ...more })))
 
   it('has the objects before the timestamps, whatever names a user has chosen', async () => {
     const text = recorded({ requestObject: { a: 1 }, response: await copyOf(['{"b"', ':2}']) })
@@ -92,7 +93,7 @@ describe('the text of an audit event', () => {
 
   it('has no response of another server that is no protobuf, or has too many values', () => {
     const many = messageOf('DeleteOptions', { dryRun: new Array(200_001).fill('') })
-    room = new BodyRoom(many.length)
+    room = new SharedRoom(many.length)
     for (const body of [Buffer.from('k8s\0\xff'), messageOf('Unknown', {}), many]) {
       const { responseObject, annotations } = recordedProtobuf(body, { flush: true })
       assert.deepEqual([responseObject, annotations], [undefined, truncated])
@@ -134,7 +135,9 @@ describe('the text of an audit event', () => {
   })
 
   it('leaves out the objects of an event that is truncated', async () => {
-    const record = atOnce(recordSteps({ event, omitManagedFields: false, requestObject: { a: 1 } }))
+    const record = atOnce(
+      recordSteps({ user: 'eve', event, omitManagedFields: false, requestObject: { a: 1 } }),
+    )
     const short = record.truncated()
     assert.deepEqual(short && JSON.parse(textOf(short)), { ...event, annotations: truncated })
     assert.equal(short?.truncated(), undefined)
@@ -153,7 +156,7 @@ describe('large objects of audit events', () => {
 
   it('are encoded later, one event at a time, and the small ones at once', async () => {
     const texts: string[] = []
-    const encoder = new EventEncoder(new BodyRoom(4_000_000), record => void texts.push(textOf(record)))
+    const encoder = new EventEncoder(new SharedRoom(4_000_000), record => void texts.push(textOf(record)))
     for (let i = 0; i < 4; i++) encoder.add(pending)
     encoder.add({ ...pending, requestObject: { small: true }, sent: 14 })
     assert.deepEqual(
@@ -166,7 +169,7 @@ describe('large objects of audit events', () => {
   })
 
   it('are those of one user up to half of the memory for them', () => {
-    const room = new BodyRoom(100)
+    const room = new SharedRoom(100)
     assert.deepEqual([room.take('eve', 50), room.take('eve', 1), room.take('bob', 25)], [true, false, true])
     room.give('eve', 50)
     assert.ok(room.take('bob', 10))

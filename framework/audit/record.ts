@@ -6,6 +6,8 @@ import { withoutManagedFields } from './objects.ts'
 
 /** An event before it is encoded; its objects are apart from it. */
 export interface Unencoded {
+  /** Whose share of the memory it takes. */
+  readonly user: string
   readonly event: AuditEvent
   readonly requestObject?: unknown
   readonly omitManagedFields: boolean
@@ -27,18 +29,24 @@ export class JsonLine {
 
 /** An encoded event. */
 export class AuditRecord {
+  readonly user: string
   readonly json: JsonLine
   /** The event with no objects, which may have had some. */
   readonly #withoutObjects: AuditEvent | undefined
 
-  constructor(json: readonly Buffer[], withoutObjects?: AuditEvent) {
+  constructor(user: string, json: readonly Buffer[], withoutObjects?: AuditEvent) {
+    this.user = user
     this.json = new JsonLine(json)
     this.#withoutObjects = withoutObjects
   }
 
+  get hasObjects(): boolean {
+    return this.#withoutObjects !== undefined
+  }
+
   /** Without the objects and with an annotation that says so, as in Kubernetes; undefined if it has no objects. */
   truncated(): AuditRecord | undefined {
-    return this.#withoutObjects && new AuditRecord([encoded(truncated(this.#withoutObjects))])
+    return this.#withoutObjects && new AuditRecord(this.user, [encoded(truncated(this.#withoutObjects))])
   }
 }
 
@@ -62,19 +70,19 @@ export function* recordSteps(unencoded: Unencoded): Steps<AuditRecord> {
   const answered = response === undefined ? [] : yield* response.json()
   if (answered.length > 0) for (const piece of [responseKey, ...answered]) objects.push(piece)
   const isCut = unencoded.isCut || response?.isCut
-  return recordOf(isCut ? truncated(event) : event, objects)
+  return recordOf(unencoded.user, isCut ? truncated(event) : event, objects)
 }
 
 const requestKey = Buffer.from(',"requestObject":')
 const responseKey = Buffer.from(',"responseObject":')
 
 /** The members have the order of Kubernetes: the objects come before the timestamps. */
-function recordOf(event: AuditEvent, objects: readonly Buffer[]): AuditRecord {
-  if (objects.length === 0) return new AuditRecord([encoded(event)])
+function recordOf(user: string, event: AuditEvent, objects: readonly Buffer[]): AuditRecord {
+  if (objects.length === 0) return new AuditRecord(user, [encoded(event)])
   const { requestReceivedTimestamp, stageTimestamp, annotations, ...before } = event
   const first = Buffer.from(formatJson(before).slice(0, -1))
   const last = Buffer.from(
     `,${formatJson({ requestReceivedTimestamp, stageTimestamp, annotations }).slice(1)}`,
   )
-  return new AuditRecord([first, ...objects, last], event)
+  return new AuditRecord(user, [first, ...objects, last], event)
 }

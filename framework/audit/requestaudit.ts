@@ -7,7 +7,7 @@ import type { Incoming } from '../request/incoming.ts'
 import type { RequestInfo } from '../request/requestinfo.ts'
 import type { Answer } from '../request/response.ts'
 import { accountOf, anonymous, type UserInfo } from '../request/user.ts'
-import { type BodyCopy, type BodyRoom, copied } from './bodies.ts'
+import { type BodyCopy, copied } from './bodies.ts'
 import {
   type AuditEvent,
   auditUserOf,
@@ -20,13 +20,14 @@ import {
 import type { Pending } from './eventencoder.ts'
 import { answeredStatus, nameIn, panicStatus, requestedObject } from './objects.ts'
 import { type AuditPolicy, type AuditRequirements, type AuditStage, requirementsFor } from './policy.ts'
+import type { SharedRoom } from './sharedroom.ts'
 
 /** Shared by the audits of all requests. */
 export interface Auditing {
   readonly policy: AuditPolicy
   readonly pathOf: (cluster: ClusterName) => string
   readonly missing?: (question: Question) => string | undefined
-  readonly room: BodyRoom
+  readonly room: SharedRoom
   readonly record: (pending: Pending) => void
 }
 

@@ -1,6 +1,7 @@
 import type { Logger } from '../contract/log.ts'
 import type { AuditMeters, AuditPlugin } from './meters.ts'
 import type { AuditRecord, JsonLine } from './record.ts'
+import { SharedRoom } from './sharedroom.ts'
 
 export interface WaitingOptions {
   readonly log: Logger
@@ -22,16 +23,31 @@ export interface Portion {
 /** Events with objects have only this part of the bytes: what else happens is still recorded when large bodies have used it up. */
 const forObjects = 0.75
 
-/** The encoded events that were not written or sent yet, in their order. What finds no room is counted and logged. */
+/** An event that waits, and what it takes of the share of its user. */
+interface Waiting {
+  readonly user: string
+  readonly line: JsonLine
+  /** 0 without objects. */
+  readonly bytesOfObjects: number
+}
+
+/**
+ * The encoded events that were not written or sent yet, in their order. Users share the room for events, and that for events with
+ * objects: what others do is still recorded when one user has used up a share. What finds no room is counted and logged.
+ */
 export class WaitingEvents {
   readonly #options: WaitingOptions
-  #events: JsonLine[] = []
+  readonly #places: SharedRoom
+  readonly #roomForObjects: SharedRoom
+  #events: Waiting[] = []
   #bytes = 0
   #dropped = 0
   #truncated = 0
 
   constructor(options: WaitingOptions) {
     this.#options = options
+    this.#places = new SharedRoom(options.buffer)
+    this.#roomForObjects = new SharedRoom(forObjects * options.bytes)
   }
 
   get count(): number {
@@ -43,39 +59,61 @@ export class WaitingEvents {
   }
 
   add(record: AuditRecord): void {
-    const json = this.#fitting(record)
-    if (json === undefined) {
+    const waiting = this.#placed(record)
+    if (waiting === undefined) {
       this.#dropped++
       return
     }
-    this.#events.push(json)
-    this.#bytes += json.length
+    this.#events.push(waiting)
+    this.#bytes += waiting.line.length
   }
 
-  #fitting(record: AuditRecord): JsonLine | undefined {
-    const { buffer, bytes } = this.#options
-    if (this.#events.length >= buffer) return undefined
-    if (this.#bytes + record.json.length <= forObjects * bytes) return record.json
+  #placed(record: AuditRecord): Waiting | undefined {
+    const { user } = record
+    if (!this.#places.take(user, 1)) return undefined
+    const waiting = this.#fitting(record)
+    if (waiting === undefined) this.#places.give(user, 1)
+    return waiting
+  }
+
+  /** With its objects, or without them. */
+  #fitting(record: AuditRecord): Waiting | undefined {
+    const { user, json } = record
+    if (!record.hasObjects) return this.#short(user, json)
+    if (this.#fits(json) && this.#roomForObjects.take(user, json.length))
+      return { user, line: json, bytesOfObjects: json.length }
     const truncated = record.truncated()
-    const { json } = truncated ?? record
-    if (this.#bytes + json.length > bytes) return undefined
-    if (truncated !== undefined) this.#truncated++
-    return json
+    const short = truncated && this.#short(user, truncated.json)
+    if (short !== undefined) this.#truncated++
+    return short
+  }
+
+  #short(user: string, line: JsonLine): Waiting | undefined {
+    return this.#fits(line) ? { user, line, bytesOfObjects: 0 } : undefined
+  }
+
+  #fits({ length }: JsonLine): boolean {
+    return this.#bytes + length <= this.#options.bytes
   }
 
   /** The first ones, which go on waiting. */
   first(most: Portion): readonly JsonLine[] {
     let [count, bytes] = [0, 0]
-    for (const { length } of this.#events) {
+    for (const { line } of this.#events) {
+      const { length } = line
       if (count === most.events || (count > 0 && bytes + length > most.bytes)) break
       count++
       bytes += length
     }
-    return this.#events.slice(0, count)
+    return this.#events.slice(0, count).map(({ line }) => line)
   }
 
   remove(count: number): void {
-    for (const { length } of this.#events.splice(0, count)) this.#bytes -= length
+    for (const { user, line, bytesOfObjects } of this.#events.splice(0, count)) {
+      this.#bytes -= line.length
+      this.#places.give(user, 1)
+      if (bytesOfObjects > 0) this.#roomForObjects.give(user, bytesOfObjects)
+    }
   }
 
   /** Counts and logs what found no room since the last call. */
