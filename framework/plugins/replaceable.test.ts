@@ -82,4 +82,48 @@ describe('a view that is replaced', () => {
     await assert.rejects(replace(generation({ run })), /no luck/)
     assert.equal(await status(), 200)
   })
+
+  it('begins the controllers again that have failed', async () => {
+    const { run, again, begun } = failingOnce()
+    await serve({ run })
+    await again
+    assert.deepEqual([begun(), await status()], [2, 200])
+  })
+
+  it('begins the controllers of the next one again that have failed, and ends them with it', async () => {
+    const { replace } = await serve({})
+    const { run, again, begun, ended } = failingOnce()
+    await replace(generation({ run }))
+    await again
+    assert.deepEqual([begun(), ended(), await status()], [2, 0, 200])
+    await replace(generation({}))
+    assert.deepEqual([begun(), ended(), await status()], [2, 2, 200])
+  })
+
+  for (const [what, run] of [
+    ['have failed', () => Promise.reject(new Error('no luck'))],
+    ['are not ready', () => new Promise<void>(() => undefined)],
+  ] as const)
+    it(`serves as the next one, when the controllers of the last one ${what}`, async () => {
+      const { replace } = await serve({ run })
+      assert.equal(await status(), 503)
+      await replace(generation({ run: failingOnce(2).run }))
+      assert.equal(await status(), 200)
+    })
 })
+
+/** Controllers that are ready and then fail; the second time they go on until they are ended. */
+function failingOnce(begun = 0) {
+  let ended = 0
+  let beginAgain: () => void = () => undefined
+  const again = new Promise<void>(resolve => (beginAgain = resolve))
+  const run: NonNullable<Definition['run']> = async (ready, signal) => {
+    begun += 1
+    signal.addEventListener('abort', () => (ended += 1))
+    ready()
+    if (begun === 1) throw new Error('no luck')
+    beginAgain()
+    await new Promise(() => undefined)
+  }
+  return { run, again, begun: () => begun, ended: () => ended }
+}

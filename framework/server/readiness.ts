@@ -86,7 +86,7 @@ async function keepRunning(
     } catch (error) {
       if (signal.aborted) return
       waiting.add(workspace.name)
-      log.error({ workspace: workspace.name, error: String(error) }, 'view failed, restarting')
+      log.error({ view: workspace.name, error: String(error) }, 'view failed, restarting')
       if (performance.now() - since > longRun) backoff.reset()
       await backoff.pause(signal)
     }
