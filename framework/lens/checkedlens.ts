@@ -1,19 +1,17 @@
 import type { RequestContext } from '../contract/context.ts'
 import { type Item, itemOf, relabeledItem } from '../contract/item.ts'
 import type { Selection } from '../contract/storage.ts'
-import { type Culprit, type MemberProblem, ViewFailure } from '../contract/viewfailure.ts'
 import { sameJson } from '../json/same.ts'
-import { StatusError } from '../meta/errors.ts'
-import { groupResource, type KubeObject } from '../meta/object.ts'
+import type { KubeObject } from '../meta/object.ts'
 import type { Params } from '../request/path.ts'
 import { andFields, andLabels, fieldEquals } from '../selectors/selectors.ts'
 import type { Texts } from '../wire/encode.ts'
 import { isAnnotator } from './annotate.ts'
 import type { Lens, View } from './lens.ts'
-import { copyJson, isPromise, NotJsonError, named, PrivateMeta } from './privatecopy.ts'
+import { LensFailures, type LensMember } from './lensfailures.ts'
+import { copyJson, isObject, isPlain, isTexts, NotJsonError, named, PrivateMeta } from './privatecopy.ts'
 
 const functions = ['narrow', 'matches', 'relabel', 'matchesObject', 'present', 'accept'] as const
-type Member = keyof Lens | 'the view function'
 
 /** The lens of a request. Throws 500 if `view` returns no lens. */
 export const checkedLens =
@@ -22,7 +20,7 @@ export const checkedLens =
     new CheckedLens(
       ctx,
       view,
-      new Failures(ctx, view).call('the view function', 'a lens', () => view(ctx)),
+      new LensFailures(ctx, view).call('the view function', 'a lens', () => view(ctx)),
     )
 
 /**
@@ -32,11 +30,11 @@ export const checkedLens =
  */
 export class CheckedLens<P extends Params> {
   readonly #lens: Lens
-  readonly #failures: Failures<P>
+  readonly #failures: LensFailures<P>
 
   constructor(ctx: RequestContext<P>, view: View<P>, lens: Lens) {
     this.#lens = lens
-    this.#failures = new Failures(ctx, view, lens)
+    this.#failures = new LensFailures(ctx, view, lens)
     this.#check(lens)
   }
 
@@ -121,7 +119,7 @@ export class CheckedLens<P extends Params> {
     )
   }
 
-  #boolean(member: Member, run: () => unknown): boolean {
+  #boolean(member: LensMember, run: () => unknown): boolean {
     const result = this.#failures.call(member, 'a boolean', run)
     if (typeof result === 'boolean') return result
     throw this.#failures.wrong(member, `must return a boolean, but returned ${named(result)}`)
@@ -150,8 +148,7 @@ export class CheckedLens<P extends Params> {
   #texts(map: Readonly<Record<string, unknown>>): Readonly<Record<string, Texts>> {
     for (const [name, texts] of Object.entries(map)) {
       if (texts === undefined) continue
-      if (isPlain(texts) && Object.values(texts).every(text => typeof text === 'string'))
-        return { [name]: { ...texts } as Texts }
+      if (isTexts(texts)) return { [name]: { ...texts } }
       throw this.#failures.wrong('relabel', `must return ${name} as a map of strings`)
     }
     return {}
@@ -196,13 +193,16 @@ export class CheckedLens<P extends Params> {
     }
   }
 
-  #object(member: Member, result: unknown): KubeObject {
+  #object(member: LensMember, result: unknown): KubeObject {
     if (!isObject(result))
       throw this.#failures.wrong(member, `must return an object, but returned ${named(result)}`)
     const { apiVersion, kind, metadata } = result
     const isTyped = [apiVersion, kind].every(text => typeof text === 'string' && text !== '')
     if (!isTyped || !isObject(metadata))
       throw this.#failures.wrong(member, 'must return an object with apiVersion, kind and metadata')
+    const wrongMap = Object.entries(textsOf(metadata)).find(([, texts]) => !isTexts(texts))
+    if (wrongMap !== undefined)
+      throw this.#failures.wrong(member, `must return metadata.${wrongMap[0]} as a map of strings`)
     try {
       return copyJson(result) as unknown as KubeObject
     } catch (error) {
@@ -212,7 +212,7 @@ export class CheckedLens<P extends Params> {
   }
 
   #unchanged(
-    member: Member,
+    member: LensMember,
     field: 'name' | 'namespace' | 'uid' | 'resourceVersion',
     { metadata: before }: KubeObject,
     { metadata: after }: KubeObject,
@@ -222,78 +222,13 @@ export class CheckedLens<P extends Params> {
   }
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !isPromise(value)
-
-const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  isObject(value) && [Object.prototype, null].includes(Object.getPrototypeOf(value))
-
 /** `{}` shows everything. Other objects without a member of a lens, such as a generator, are a mistake. */
 const isLensLike = (value: Readonly<Record<string, unknown>>): boolean =>
   (isPlain(value) && Object.keys(value).length === 0) ||
   [...functions, 'annotate'].some(member => member in value)
 
-/** The errors of a lens: clients get the view and the member, the log gets everything. */
-class Failures<P extends Params = Params> {
-  readonly #ctx: RequestContext<P>
-  readonly #view: Culprit
-  readonly #lens: Lens | undefined
-
-  /** `lens`: absent until the view function has returned it. */
-  constructor(ctx: RequestContext<P>, view: View<P>, lens?: Lens) {
-    this.#ctx = ctx
-    this.#view = view
-    this.#lens = lens
-  }
-
-  /** The result of a member. A promise is an error: it would be true, and an object. */
-  call<T>(member: Member, wanted: string, run: () => T): T {
-    const { calls } = this.#ctx.record
-    const since = calls === undefined ? 0 : performance.now()
-    const result = this.#result(member, run)
-    if (isPromise(result)) {
-      result.then(undefined, () => undefined)
-      throw this.wrong(member, `must return ${wanted}, but returned a promise`)
-    }
-    calls?.took(member, performance.now() - since)
-    return result
-  }
-
-  #result<T>(member: Member, run: () => T): T {
-    try {
-      return run()
-    } catch (error) {
-      if (error instanceof StatusError) throw error
-      this.#report({ member, problem: 'threw an error', error })
-      throw this.#failure(member, 'threw an error, which the server logged')
-    }
-  }
-
-  wrong(member: string, problem: string): StatusError {
-    this.#report({ member, problem, culprit: this.#culpritOf(member) })
-    return this.#failure(member, problem)
-  }
-
-  #culpritOf(member: string): Culprit | undefined {
-    const culprit = Reflect.get(this.#lens ?? {}, member) ?? this.#view
-    return typeof culprit === 'function' ? culprit : this.#view
-  }
-
-  #failure(member: string, problem: string): StatusError {
-    const { workspace } = this.#ctx
-    const lens = workspace === '' ? 'a lens' : `the lens of the view ${JSON.stringify(workspace)}`
-    return new ViewFailure(`${lens} failed: ${member} ${problem}`)
-  }
-
-  #report(found: MemberProblem): void {
-    const { workspace, info, record } = this.#ctx
-    if (record.calls !== undefined) {
-      record.calls.failed(found)
-      return
-    }
-    const { member, problem, error } = found
-    const resource = info.isResource ? groupResource(info.group, info.resource) : info.path
-    const fields = { view: workspace, member, resource, ...(error === undefined ? {} : { err: error }) }
-    record.log.error(fields, `lens failed: ${member} ${problem}`)
-  }
-}
+/** The labels and annotations that are given. */
+const textsOf = ({ labels, annotations }: Readonly<Record<string, unknown>>) => ({
+  ...(labels != null && { labels }),
+  ...(annotations != null && { annotations }),
+})

@@ -129,12 +129,10 @@ const wrong: readonly (readonly [says: string, member: string, implementation: u
   ['present must return an object, but returned null', 'present', () => null],
   ['present must return an object, but returned a string', 'present', () => 'x'],
   ['present must return an object, but returned an array', 'present', () => []],
-  [
-    'present must return an object, but returned a promise',
-    'present',
-    async () => Promise.reject(new Error('rejected')),
-  ],
+  ['present must return an object, but returned a promise', 'present', () => Promise.reject(new Error())],
   ['present must return an object with apiVersion, kind and metadata', 'present', () => ({})],
+  ['present must return metadata.labels as a map of strings', 'present', changed({ labels: { size: 1 } })],
+  ['present must return metadata.annotations as a map of strings', 'present', changed({ annotations: [] })],
   ['present must not change metadata.name', 'present', changed({ name: 'z' })],
   ['present must not change metadata.namespace', 'present', changed({ namespace: 'z' })],
   ['present must not change metadata.uid', 'present', changed({ uid: 'z' })],
@@ -206,6 +204,7 @@ describe('a lens that returns invalid values', () => {
     const answers: readonly (readonly [says: RegExp, accept: unknown])[] = [
       [/accept must return an object, but returned undefined/, () => undefined],
       [/accept must return an object, but returned a promise/, async (object: KubeObject) => object],
+      [/accept must return metadata.labels as a map of strings/, changed({ labels: { size: 1 } })],
       [/accept must not change metadata.name/, changed({ name: 'z' })],
       [/accept must not change metadata.namespace/, changed({ namespace: 'z' })],
     ]

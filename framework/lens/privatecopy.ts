@@ -45,6 +45,16 @@ const isScalar = (value: unknown): boolean =>
 const notJson = (path: readonly (string | number)[], problem: string): NotJsonError =>
   new NotJsonError(`${path.join('.')} ${problem}`)
 
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !isPromise(value)
+
+export const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  isObject(value) && [Object.prototype, null].includes(Object.getPrototypeOf(value))
+
+/** Whether a value can be the labels or annotations of an object. */
+export const isTexts = (value: unknown): value is Texts =>
+  isPlain(value) && Object.values(value).every(text => typeof text === 'string')
+
 /** What a value is, for error texts: `undefined`, `an array`, `a function`. */
 export function named(value: unknown): string {
   if (value === undefined || value === null) return String(value)
