@@ -171,6 +171,26 @@ describe('oriel', function () {
         /^oriel: --store memory is ambiguous: write "memory:" to keep objects in memory, or "\.\/memory" for a directory\.\n$/,
       ],
       [
+        'a store of another database',
+        () => ['--store', 'postgres://db:5432'],
+        /^oriel: --store postgres:\/\/db:5432 has an unknown scheme: give a directory, "memory:", or etcd:\/\/host:2379\.\n$/,
+      ],
+      [
+        'an empty store',
+        () => ['--store', ''],
+        /^oriel: --store is empty: give a directory, "memory:", or etcd:\/\/host:2379\.\n$/,
+      ],
+      [
+        'a store that is a file',
+        () => ['--store', file('notes.txt')],
+        /^oriel: the store in .*notes\.txt cannot be opened: this is not a directory: choose another one\.\n$/,
+      ],
+      [
+        'an empty data directory',
+        () => ['--data-directory', ''],
+        /^oriel: --data-directory is empty: give it a directory\.\n$/,
+      ],
+      [
         'a missing token file',
         () => ['--token-auth-file', file('none')],
         /^oriel: .*none cannot be read \(ENOENT\): give --token-auth-file a readable file\.\n$/,

@@ -2,13 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { codeOf, StartError } from './starterror.ts'
 
-/** The bytes of a file; undefined when it does not exist. */
+/** The bytes of a file; undefined when it does not exist. Throws `StartError` when it is not readable. */
 export async function readIfThere(path: string): Promise<Buffer | undefined> {
   try {
     return await readFile(path)
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined
-    throw error
+    throw new StartError(
+      `${path} cannot be read (${codeOf(error)}): make it a file that the user of this process may read.`,
+    )
   }
 }
 

@@ -15,12 +15,19 @@ export interface StoreAccess extends EtcdAccessFlags {
   readonly dataDirectory?: string
 }
 
-/** The value of `--store`, or its default. Throws `StartError` for `memory`, which is meant to be `memory:`. */
+/** `memory://` has one, `memory:` has none. */
+const hasScheme = /^(?:[a-z][a-z0-9+.-]*:\/\/|etcd:)/i
+const hint = 'give a directory, "memory:", or etcd://host:2379'
+
+/** The value of `--store`, or its default. Throws `StartError` for a value that is not meant to be a directory. */
 export function storePlace(store: string | undefined, dataDirectory: string): string {
   if (store === 'memory')
     throw new StartError(
       '--store memory is ambiguous: write "memory:" to keep objects in memory, or "./memory" for a directory.',
     )
+  if (store === '') throw new StartError(`--store is empty: ${hint}.`)
+  if (store !== undefined && hasScheme.test(store) && !isEtcd(store))
+    throw new StartError(`--store ${store} has an unknown scheme: ${hint}.`)
   return store ?? join(dataDirectory, 'store')
 }
 

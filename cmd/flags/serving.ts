@@ -89,7 +89,6 @@ function checkWatch({ view, views, watch }: ViewFlags): void {
 }
 
 const everywhere = new Set(['0.0.0.0', '::'])
-const loopback = new Set(['127.0.0.1', '::1'])
 
 /** The same flags with a free port instead of port 0. */
 export async function withPort<T extends Listening>(flags: T): Promise<T> {
@@ -119,14 +118,14 @@ export function listenError(error: unknown, { port, bindAddress }: Listening): u
   }
 }
 
-/** The URL by which clients reach the server. */
+/** The URL by which clients reach the server. The name `localhost` need not have the address `::1`. */
 export const publicUrl = (flags: Listening): string => `https://${inUrl(publicHost(flags))}:${flags.port}`
 
 const inUrl = (host: string): string => (isIP(host) === 6 ? `[${host}]` : host)
 
 function publicHost({ externalHostname, bindAddress }: Listening): string {
   if (externalHostname !== undefined) return externalHostname
-  return everywhere.has(bindAddress) || loopback.has(bindAddress) ? 'localhost' : bindAddress
+  return everywhere.has(bindAddress) || bindAddress === '127.0.0.1' ? 'localhost' : bindAddress
 }
 
 /** The subject alternative names of the serving certificate. */

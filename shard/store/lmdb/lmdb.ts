@@ -60,9 +60,12 @@ async function openStore(directory: string, begin: number, history?: Partial<His
     return new LoggedStore(await openMedium(directory, begin), history)
   } catch (error) {
     if (error instanceof StoreError) throw error
-    throw new StoreError(`the store in ${directory} cannot be opened: ${textOf(error)}`)
+    throw new StoreError(`the store in ${directory} cannot be opened: ${reasonOf(error)}`)
   }
 }
+
+const reasonOf = (error: unknown): string =>
+  /^(EEXIST|ENOTDIR)\b/.test(textOf(error)) ? 'this is not a directory: choose another one.' : textOf(error)
 
 async function openMedium(directory: string, begin: number): Promise<LmdbMedium> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
