@@ -32,11 +32,15 @@ export interface KeyPair {
 
 const day = 24 * 60 * 60 * 1000
 
+/** How the common names of authorities begin, and the common name of serving certificates. */
+export const authorityName = 'oriel-ca@'
+export const servingName = 'oriel'
+
 /** A new certificate authority for the server's own certificates, valid for ten years. */
 export function issueAuthority(): KeyPair {
   const { publicKey, privateKey } = newKeys()
   // The name is unique because verifiers look up authorities by name.
-  const name = nameOf(`oriel-ca@${randomBytes(4).toString('hex')}`)
+  const name = nameOf(`${authorityName}${randomBytes(4).toString('hex')}`)
   const certificate = certify(privateKey, {
     subject: name,
     issuer: name,
@@ -53,7 +57,7 @@ export function issueAuthority(): KeyPair {
 
 /** A serving certificate for host names and addresses, signed by an authority, valid for a year. */
 export const issueServing = (authority: KeyPair, hosts: readonly string[]): KeyPair =>
-  issue(authority, 'oriel', [
+  issue(authority, servingName, [
     extension('2.5.29.37', sequence(objectIdentifier(serverAuthentication))),
     extension('2.5.29.17', sequence(...hosts.map(alternativeName))),
   ])

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, createServer } from 'node:tls'
-import { issueAuthority, issueServing } from './certificates.ts'
+import { issueAuthority, issueClient, issueServing, type KeyPair } from './certificates.ts'
 import { prepareServing, type ServingFiles, servingPaths } from './servingfiles.ts'
 
 describe('serving certificates', () => {
@@ -95,5 +95,35 @@ describe('serving certificates', () => {
       prepareServing(directory, hosts),
       /apiserver.crt is invalid or has expired: replace it/,
     )
+  })
+
+  describe('of an operator beside the authority of the server', () => {
+    const refused = /apiserver.crt is not a certificate of this server.*give it with --tls-cert-file/
+
+    async function supply(authority: KeyPair): Promise<KeyPair> {
+      const own = issueClient(authority, 'oriel.example.com')
+      const paths = servingPaths(directory)
+      await writeFile(paths.certificate, own.certificate)
+      await writeFile(paths.key, own.key)
+      return own
+    }
+
+    it('are used when it has signed them', async () => {
+      const { authority } = await prepareServing(directory, hosts)
+      const key = await readFile(servingPaths(directory).authorityKey, 'utf8')
+      const own = await supply({ certificate: authority, key })
+      assert.equal((await prepareServing(directory, hosts)).certificate, own.certificate)
+    })
+
+    it('are refused when another one has signed them, and not replaced', async () => {
+      await prepareServing(directory, hosts)
+      const paths = servingPaths(directory)
+      const own = await supply(issueAuthority())
+      await assert.rejects(prepareServing(directory, hosts), refused)
+      await rm(paths.authority)
+      await assert.rejects(prepareServing(directory, hosts), refused)
+      assert.equal(await readFile(paths.key, 'utf8'), own.key)
+      assert.equal(await readFile(paths.certificate, 'utf8'), own.certificate)
+    })
   })
 })

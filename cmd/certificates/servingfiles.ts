@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { readIfThere, writePrivately } from '../files/files.ts'
 import { StartError } from '../files/starterror.ts'
-import { issueAuthority, issueServing, type KeyPair } from './certificates.ts'
+import { authorityName, issueAuthority, issueServing, type KeyPair, servingName } from './certificates.ts'
 
 /** The serving certificate, its key, and the certificate authority that clients verify it with, all PEM. */
 export interface ServingFiles extends KeyPair {
@@ -22,17 +22,17 @@ export const servingPaths = (directory: string) => ({
 
 /**
  * The serving certificate of a data directory, generated when it is missing, expires within 30 days or lacks one of the
- * host names. Throws `StartError` when a certificate that an operator supplied has expired, and when the authority is not valid yet.
+ * host names. One that an operator supplied is never replaced: throws `StartError` when it has expired or clients of `ca.crt` refuse
+ * it. Throws `StartError` also when the authority is not valid yet.
  */
 export async function prepareServing(directory: string, hosts: readonly string[]): Promise<ServingFiles> {
   const paths = servingPaths(directory)
-  const [found, authority, authorityKey] = await Promise.all([
-    readServing(directory),
-    readText(paths.authority),
-    readText(paths.authorityKey),
-  ])
+  const texts = [paths.certificate, paths.authority, paths.authorityKey].map(readText)
+  const [certificate, authority, authorityKey] = await Promise.all(texts)
+  const found = await readServing(directory)
   if (found !== undefined && authorityKey === undefined) return suppliedFiles(found, paths.certificate)
   if (found !== undefined && isUsable(found, hosts)) return found
+  if (certificate !== undefined && isSupplied(certificate)) return signedFiles(found, paths.certificate)
   const kept = keptAuthority(authority, authorityKey)
   const signer = kept ?? issueAuthority()
   if (kept === undefined) {
@@ -61,6 +61,15 @@ function suppliedFiles(files: ServingFiles, path: string): ServingFiles {
   throw new StartError(`${path} is invalid or has expired: replace it, or remove it together with ca.crt.`)
 }
 
+/** Those of an operator that the authority of the directory has signed. */
+function signedFiles(files: ServingFiles | undefined, path: string): ServingFiles {
+  if (files !== undefined && isSigned(files, Date.now())) return files
+  throw new StartError(
+    `${path} is not a certificate of this server, and has expired, does not match apiserver.key, or is not signed by ca.crt: ` +
+      'give it with --tls-cert-file, or put its authority into ca.crt and remove ca.key, or remove it.',
+  )
+}
+
 const keptAuthority = (certificate: string | undefined, key: string | undefined): KeyPair | undefined =>
   certificate !== undefined && key !== undefined && isUsableAuthority({ certificate, key })
     ? { certificate, key }
@@ -86,17 +95,28 @@ function wrongClock({ validFrom }: X509Certificate): StartError {
   )
 }
 
-const isUsable = ({ authority, certificate, key }: ServingFiles, hosts: readonly string[]): boolean =>
+const isUsable = (files: ServingFiles, hosts: readonly string[]): boolean =>
+  isSigned(files, Date.now() + soon) &&
+  parsed(files.certificate, serving => hosts.every(host => covers(serving, host)))
+
+/** Whether clients of the authority accept the certificate until then. */
+const isSigned = ({ authority, certificate, key }: ServingFiles, until: number): boolean =>
   parsed(certificate, serving => {
     const ca = new X509Certificate(authority)
     return (
       serving.checkIssued(ca) &&
-      isValidAt(ca, Date.now() + soon) &&
-      isValidAt(serving, Date.now() + soon) &&
-      serving.checkPrivateKey(createPrivateKey(key)) &&
-      hosts.every(host => covers(serving, host))
+      isValidAt(ca, until) &&
+      isValidAt(serving, until) &&
+      serving.checkPrivateKey(createPrivateKey(key))
     )
   })
+
+/** Whether a certificate is not one of `issueServing`. */
+const isSupplied = (certificate: string): boolean =>
+  parsed(
+    certificate,
+    ({ subject, issuer }) => subject !== `CN=${servingName}` || !issuer.startsWith(`CN=${authorityName}`),
+  )
 
 const covers = (certificate: X509Certificate, host: string): boolean =>
   (isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) !== undefined
