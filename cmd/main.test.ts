@@ -186,6 +186,11 @@ describe('oriel', function () {
         /^oriel: the store in .*notes\.txt cannot be opened: this is not a directory: choose another one\.\n$/,
       ],
       [
+        'credentials of etcd beside another store',
+        () => ['--etcd-cafile', file('notes.txt')],
+        /^oriel: --etcd-cafile is for a store in etcd, and the store is memory:: add --store etcd:\/\/host:2379, or remove --etcd-cafile\.\n$/,
+      ],
+      [
         'an empty data directory',
         () => ['--data-directory', ''],
         /^oriel: --data-directory is empty: give it a directory\.\n$/,

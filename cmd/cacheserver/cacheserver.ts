@@ -58,7 +58,7 @@ interface Ending {
 
 /** The store of the flags, and its objects in memory. */
 async function openObjects(flags: CacheServerFlags, dataDirectory: string, { log, signal }: Ending) {
-  const where = storePlace(flags.store, dataDirectory)
+  const where = storePlace(flags, dataDirectory)
   const store = await openStore(where, { ...flags, dataDirectory }).catch(asStartError)
   void store.failed.then(endBecause)
   return { store, cache: await openWatchCache(store, { log, signal }).catch(asStartError) }

@@ -74,5 +74,6 @@ export function followCertificate(following: CertificateFollowing): void {
     server.useCertificate(next)
     note(next)
   }
-  follow({ what: 'serving certificate', current, read, use, log, signal })
+  const what = `serving certificate${file === undefined ? '' : ` ${file}`}`
+  follow({ what, current, read, use, log, signal })
 }

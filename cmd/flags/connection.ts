@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { Command } from 'commander'
 import type { ServerAccess } from '../../framework/net/serveraccess.ts'
 import { readKubeconfig } from '../files/kubeconfigfile.ts'
+import { StartError } from '../files/starterror.ts'
 
 /** The server that a command asks, and the credentials for it. */
 export interface ConnectionFlags {
@@ -33,6 +35,10 @@ export const addConnectionFlags = (command: Command): Command =>
 
 /** Reads the connection that the flags select. Throws `StartError` when the kubeconfig lacks it. */
 export async function connectionOf({ kubeconfig, context, server }: ConnectionFlags): Promise<ServerAccess> {
+  if (!existsSync(kubeconfig))
+    throw new StartError(
+      `there is no kubeconfig ${kubeconfig}: give one with --kubeconfig or $KUBECONFIG, such as .oriel/admin.kubeconfig.`,
+    )
   const connection = await readKubeconfig(kubeconfig, context)
   return server === undefined ? connection : { ...connection, server: server.replace(/\/+$/, '') }
 }

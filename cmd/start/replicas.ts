@@ -48,7 +48,7 @@ export async function startReplicas(flags: StartFlags): Promise<void> {
 
 /** The store that this process opens for the replicas; undefined over etcd. */
 async function openOwnStore(flags: StartFlags, directory: string): Promise<Store | undefined> {
-  const where = storePlace(flags.store, directory)
+  const where = storePlace(flags, directory)
   if (isEtcd(where)) return undefined
   const store = await openStore(where)
   void store.failed.then(endBecause)

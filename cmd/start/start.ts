@@ -116,7 +116,7 @@ function endProcess(flags: StartFlags, role: ServerRole, log: Logger): void {
 
 const placesOf = (flags: StartFlags, directory: string): Places => ({
   directory,
-  where: storePlace(flags.store, directory),
+  where: storePlace(flags, directory),
   kubeconfig: kubeconfigPlace(flags, directory),
 })
 
