@@ -1,4 +1,5 @@
 import { after, pacedMap } from '../../framework/async/awaitable.ts'
+import { contextWith } from '../../framework/contract/context.ts'
 import {
   type Item,
   type ListQuery,
@@ -38,7 +39,7 @@ export function viewStorage(of: ViewStorage): ResourceStorage {
   const { storage } = view.plan.source
   const writesOf = (ctx: RequestContext): ViewWrites => {
     const sight = new ViewSight(view, ctx.user)
-    return { ctx, sight, view, visible: item => visible(view, sight, item) }
+    return { ctx: writingAs(view, ctx), sight, view, visible: item => visible(view, sight, item) }
   }
   return {
     get: (ctx, key) =>
@@ -50,6 +51,13 @@ export function viewStorage(of: ViewStorage): ResourceStorage {
     delete: (ctx, key, check, options) => deleteThrough(writesOf(ctx), key, check, options),
   }
 }
+
+/**
+ * Admission decides by the permissions of the user what a write may grant: roles, bindings to exports, Views. Those with which a View
+ * acts in its workspace would allow everything. For a View of an export, the admission of the export decides.
+ */
+const writingAs = ({ only }: ViewStorage, ctx: RequestContext): RequestContext =>
+  only === undefined ? ctx : contextWith(ctx, { actAs: ctx.user })
 
 function withQuietReads(view: ViewStorage): ViewStorage {
   const { plan } = view

@@ -4,6 +4,23 @@ import type { TestReply, TestUser } from '../../../testing/index.ts'
 import { configMap, everything, mapsIn, ownView, Scene } from './scene.ts'
 
 const rbac = 'rbac.authorization.k8s.io'
+/** As the bootstrap of servers has it: views act with this group in the logical cluster. */
+export const systemRoles = [
+  {
+    apiVersion: `${rbac}/v1`,
+    kind: 'ClusterRole',
+    metadata: { name: 'admin' },
+    rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }],
+  },
+  {
+    apiVersion: `${rbac}/v1`,
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'admin' },
+    subjects: [{ kind: 'Group', apiGroup: rbac, name: 'system:kcp:admin' }],
+    roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'admin' },
+  },
+] as readonly KubeObject[]
+
 /** The user ada may do everything with the content of the View `red`, and nothing else. */
 const permissions = [
   {
@@ -27,20 +44,7 @@ const permissions = [
     subjects: [{ kind: 'User', apiGroup: rbac, name: 'ada' }],
     roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'red-view' },
   },
-  // As the bootstrap of servers has it: views act with this group in the logical cluster.
-  {
-    apiVersion: `${rbac}/v1`,
-    kind: 'ClusterRole',
-    metadata: { name: 'admin' },
-    rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }],
-  },
-  {
-    apiVersion: `${rbac}/v1`,
-    kind: 'ClusterRoleBinding',
-    metadata: { name: 'admin' },
-    subjects: [{ kind: 'Group', apiGroup: rbac, name: 'system:kcp:admin' }],
-    roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'admin' },
-  },
+  ...systemRoles,
 ] as readonly KubeObject[]
 
 const traces = ['sesame', 'token', 'internal', 'topsecret', 'blue', 'concealed']
