@@ -7,6 +7,7 @@ import { withUnwritable } from './fields/unwritable.ts'
 import { firstDifference } from './fields/values.ts'
 import { lastApplied } from './masker.ts'
 import type { ResourcePlan } from './plan.ts'
+import { hasStatus } from './staying.ts'
 
 /** A write through a View. `shown` and `stored` are absent on create. */
 export interface ViewWriting {
@@ -97,9 +98,6 @@ function writableOf(writing: ViewWriting): KubeObject {
   const { status: _, ...others } = kept
   return { ...others, apiVersion, kind, metadata, ...(status !== undefined && { status }) }
 }
-
-const hasStatus = ({ source }: ResourcePlan): boolean =>
-  source.subresources.some(({ name }) => name === 'status')
 
 /** The fields that the server sets, and the writable ones, are not compared. */
 function remaining({ metadata, ...fields }: KubeObject, { plan }: ViewWriting): unknown {

@@ -18,6 +18,7 @@ import type { FieldSteps } from './fields/fieldsteps.ts'
 import { planOf, type ResourcePlan, type ViewPlan } from './plan.ts'
 import { newShownItems, Presenter } from './presenter.ts'
 import { labelledBy } from './selectors.ts'
+import { hasStatus } from './staying.ts'
 import { viewStorage } from './storage.ts'
 import type { ViewObject, ViewParams } from './types.ts'
 
@@ -175,6 +176,8 @@ function servedBy(plan: ResourcePlan, storage: ResourceStorage): ApiResource {
     storage,
     subresources: [],
     createOnUpdate: false,
+    // Without its subresources, the resource would let clients own the status, which a View does not write.
+    ...(hasStatus(plan) && { resetFields: { '': [['status']], ...source.resetFields } }),
     // Descriptions of columns have the path of the field.
     columns: columns.filter(({ description }) => !hide.some(({ text }) => description.includes(text))),
     ...(hide.length > 0 && {

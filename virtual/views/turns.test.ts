@@ -85,6 +85,7 @@ function slowWrite() {
     return { value: true }
   }
   const source = {
+    subresources: [],
     group: '',
     version: 'v1',
     names: { plural: 'configmaps', kind: 'ConfigMap' },

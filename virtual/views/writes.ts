@@ -5,9 +5,7 @@ import {
   type Check,
   type DeleteOptions,
   type Deletion,
-  forbidden,
   type Item,
-  itemOf,
   type KubeObject,
   notFound,
   type ObjectKey,
@@ -19,6 +17,7 @@ import { alreadyExists, modified } from '../../framework/meta/errors.ts'
 import { accepted } from './accept.ts'
 import type { ResourcePlan } from './plan.ts'
 import type { ViewSight } from './sight.ts'
+import { asCreated, asUpdated, checkStaying } from './staying.ts'
 
 /** What the writes of one request have in common. */
 export interface ViewWrites {
@@ -39,7 +38,7 @@ export async function createThrough(
   const pace = new Pace()
   const next = accepted({ ...view, sent: object })
   await pace.due()
-  checkStaying(writes, key, next)
+  checkStaying(writes, key, asCreated(view.plan, next))
   const { storage } = view.plan.source
   return sight.written(await writeQuietly(writes, key, ctx => storage.create(ctx, key, next, options)))
 }
@@ -58,7 +57,7 @@ export async function updateThrough(
     await pace.due()
     const next = accepted({ ...view, sent, shown, stored })
     await pace.due()
-    checkStaying(writes, key, next)
+    checkStaying(writes, key, asUpdated(view.plan, next, stored.object))
     return next
   }
   const { storage } = view.plan.source
@@ -80,17 +79,6 @@ export async function deleteThrough(
     storage.delete(ctx, key, known(inner), options),
   )
   return { ...deletion, item: sight.written(deletion.item) }
-}
-
-/** Throws 403 unless the View shows the object to store. */
-function checkStaying({ view, sight }: ViewWrites, key: ObjectKey, object: KubeObject): void {
-  const { plan, name } = view
-  if (sight.shows(itemOf(object, key.cluster))) return
-  const { group, names } = plan.source
-  throw forbidden(
-    { group, resource: names.plural, name: object.metadata.name ?? '' },
-    `the object would be outside the View ${JSON.stringify(name)}: ${plan.field} does not select it`,
-  )
 }
 
 /** Marks the errors of a function as errors about what the client sees. */

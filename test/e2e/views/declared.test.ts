@@ -40,6 +40,19 @@ describe('Views', function () {
     ada.close()
   })
 
+  it('let nobody own the status, which has an endpoint of its own', async () => {
+    const { red } = scene.consumers
+    const ada = await scene.as('ada', `${url}/clusters/${red.cluster}`)
+    const headers = { 'content-type': 'application/apply-patch+yaml' }
+    const { apiVersion, kind } = widget('a', 'red')
+    const body = { apiVersion, kind, metadata: { name: 'a' }, spec: { size: 7 }, status: { phase: 'x' } }
+    const reply = await ada(`${widgetsIn}/a?fieldManager=ada&force=true`, { method: 'PATCH', body, headers })
+    ada.close()
+    assert.equal(reply.status, 200, reply.text)
+    assert.match(reply.text, /"manager":"ada"/)
+    assert.ok(!reply.text.includes('f:status'), reply.text)
+  })
+
   it('refuse writes that lead out of the View, and to hidden objects', async () => {
     const { red, green } = scene.consumers
     const json = { 'content-type': 'application/json' }
