@@ -17,7 +17,7 @@ export { createExplainer, type Explainer } from './explain/explanation.ts'
 export { detailsFromReviews } from './explain/reviewdetails.ts'
 export type { ExplainedMissing, ExplainedStep, Explanation } from './explain/visibility.ts'
 export { effectiveUsers, knownUser, prefixUser } from './rbac/effectiveusers.ts'
-export { escalationPrevention } from './rbac/escalation.ts'
+export { escalationPrevention, grantsTheSame } from './rbac/escalation.ts'
 export { type PolicyRule, ruleAllows } from './rbac/policyrule.ts'
 export { rbacAllows, systemAdmin } from './rbac/rbac.ts'
 export { createRbacIndex, followRbac, type RbacIndex } from './rbac/rbacindex.ts'
@@ -31,6 +31,6 @@ export {
   subjectKey,
   subjectsIn,
 } from './rbac/rbacsource.ts'
-export { rulesOfRole, uncovered } from './rbac/ruleslist.ts'
+export { printRule, rulesOfRole, uncovered } from './rbac/ruleslist.ts'
 export { explainAnnotation, explanationAnnotation, viewAnnotation } from './reviews/annotations.ts'
 export { accessReviewStorages, type ReviewResource, reviewStorages } from './reviews/reviews.ts'

@@ -27,6 +27,7 @@ export { localAdminCluster, rootCluster } from './logicalclusters.ts'
 export { creatorOf, readOwner } from './owner.ts'
 export type { ExportReference } from './references.ts'
 export { exportedResources, resources } from './resources.ts'
+export { requirementsOf } from './selector.ts'
 export type { VirtualWorkspaceUrl, Workspace, WorkspaceType } from './tenancy.ts'
 export {
   clusterNameKey,

@@ -49,8 +49,9 @@ export const escalationPrevention = (rbac: RbacSource, authorizer: Authorizer) =
   },
 })
 
-/** Changes of metadata grant nothing. */
-const grantsTheSame = (object: KubeObject, old: KubeObject): boolean => granted(object) === granted(old)
+/** Whether two roles or bindings grant the same: changes of metadata grant nothing. */
+export const grantsTheSame = (object: KubeObject, old: KubeObject): boolean =>
+  granted(object) === granted(old)
 
 const granted = ({ rules, aggregationRule, roleRef, subjects }: KubeObject): string =>
   JSON.stringify([rules ?? [], aggregationRule ?? null, roleRef ?? null, subjects ?? []])

@@ -1,6 +1,6 @@
 import { aborted } from '../../framework/async/awaitable.ts'
 import { defineVirtualWorkspace } from '../../framework/index.ts'
-import { selectorAdmission } from '../shared/exports/admission.ts'
+import { grantsAdmission, selectorAdmission } from '../shared/exports/admission.ts'
 import { exportAuthorizer } from '../shared/exports/authorizer.ts'
 import { exportApis } from '../shared/exports/exportapis.ts'
 import { watchExports } from '../shared/exports/exports.ts'
@@ -15,7 +15,7 @@ export const apiexport = defineVirtualWorkspace('apiexport', '/services/apiexpor
   return {
     apis: exportApis(host, exports).of,
     ...exportAuthorizer(host, exports),
-    admission: [selectorAdmission(exports)],
+    admission: [selectorAdmission(exports), grantsAdmission(host, exports)],
     publisher: slicePublisher(exports, host),
     run: async (ready, signal) => {
       await exports.synced

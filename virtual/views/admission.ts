@@ -29,3 +29,12 @@ export function claimAdmission(
     },
   }
 }
+
+/** The admission of writes through Views of their own workspace. */
+export const ownAdmission = (apis: ViewApis, of: AdmissionPlugin): AdmissionPlugin<ViewParams> => ({
+  async validate(ctx, attributes) {
+    const { spec } = (apis.find(ctx.params)?.object ?? {}) as Partial<ViewObject>
+    if (spec?.source?.apiExport === undefined)
+      await of.validate?.(ctx as unknown as RequestContext, attributes)
+  },
+})

@@ -1,11 +1,12 @@
 import { aborted } from '../../framework/async/awaitable.ts'
 import { defineVirtualWorkspace } from '../../framework/index.ts'
 import { workspaceApis } from '../shared/access/workspaceapis.ts'
-import { selectorAdmission } from '../shared/exports/admission.ts'
+import { grantsAdmission, selectorAdmission } from '../shared/exports/admission.ts'
 import { exportApis } from '../shared/exports/exportapis.ts'
 import { watchExports } from '../shared/exports/exports.ts'
+import { tokensAdmission } from '../shared/exports/grantedtokens.ts'
 import { ClusterIndex } from '../shared/facts/clusterindex.ts'
-import { claimAdmission } from './admission.ts'
+import { claimAdmission, ownAdmission } from './admission.ts'
 import { ViewApis } from './apis.ts'
 import { viewAuthorizer } from './authorizer.ts'
 import { viewPublisher } from './publisher.ts'
@@ -32,7 +33,11 @@ export const views = defineVirtualWorkspace('views', '/services/views/:owner/:vi
       return set?.resources.length ? set : undefined
     },
     ...viewAuthorizer({ host, exports, apis, clusters }),
-    admission: [claimAdmission(apis, selectorAdmission(exports))],
+    admission: [
+      claimAdmission(apis, selectorAdmission(exports)),
+      claimAdmission(apis, grantsAdmission(host, exports)),
+      ownAdmission(apis, tokensAdmission(host)),
+    ],
     publisher: viewPublisher(apis, host),
     run: async (ready, signal) => {
       await exports.synced

@@ -1,15 +1,26 @@
+import { rbacGroup } from '../../../authz/index.ts'
 import {
   type AdmissionAttributes,
   type AdmissionPlugin,
   forbidden,
+  type Host,
   type KubeObject,
   matchesLabels,
   type RequestContext,
 } from '../../../framework/index.ts'
-import type { LabelRequirement } from '../../../framework/selectors/selectors.ts'
-import type { AcceptablePermissionClaim, APIBinding, PermissionClaimSelector } from '../../../kcp/index.ts'
+import {
+  type AcceptablePermissionClaim,
+  type APIBinding,
+  apisGroup,
+  type PermissionClaimSelector,
+  requirementsOf,
+} from '../../../kcp/index.ts'
 import { claimedGroup, sameClaim } from './claims.ts'
 import type { ExportParams, Exports } from './exports.ts'
+import { type ClaimedWrite, givenBy } from './given.ts'
+import { checkAcceptedClaims } from './grantedclaims.ts'
+import { checkRoles } from './grantedroles.ts'
+import { checkToken } from './grantedtokens.ts'
 
 type Context = RequestContext<ExportParams>
 
@@ -28,8 +39,34 @@ export function selectorAdmission(exports: Exports): AdmissionPlugin<ExportParam
       const selector = object && selectorFor(exports, ctx, object)
       if (object === undefined || selector === undefined) return
       const labels = object.metadata.labels ?? {}
-      if (!matchesLabels({ requirements: requirementsOf(selector) }, labels))
+      if (!matchesLabels(requirementsOf(selector), labels))
         throw refuse(ctx, object, 'object does not match required labels')
+    },
+  }
+}
+
+const checks: ReadonlyMap<string, (write: ClaimedWrite) => Promise<void>> = new Map([
+  ['secrets.', checkToken],
+  [`apibindings.${apisGroup}`, checkAcceptedClaims],
+  ...['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings'].map(
+    resource => [`${resource}.${rbacGroup}`, checkRoles] as const,
+  ),
+])
+
+/**
+ * A provider gets no more permissions in the logical cluster of a consumer by what it writes there than the consumer has given it: it acts
+ * there with permissions for everything, so that the checks of the shard do not limit it.
+ */
+export function grantsAdmission(host: Host, exports: Exports): AdmissionPlugin<ExportParams> {
+  return {
+    validate: async (ctx, request) => {
+      const { object } = request
+      const check = checks.get(`${request.resource}.${request.group}`)
+      const binding = exports.bindingIn(ctx.cluster, ctx.params)
+      const provider = exports.find(ctx.params)
+      if (check === undefined || object === undefined || binding === undefined || provider === undefined)
+        return
+      await check({ host, ctx, request: { ...request, object }, given: givenBy(binding, provider) })
     },
   }
 }
@@ -83,22 +120,6 @@ function withLabels(ctx: Context, object: KubeObject, wanted: Readonly<Record<st
       throw refuse(ctx, object, `protected label ${key} must have value ${value}`)
   return { ...object, metadata: { ...object.metadata, labels: { ...labels, ...wanted } } }
 }
-
-const operators = { In: 'in', NotIn: 'notin', Exists: 'exists', DoesNotExist: '!' } as const
-
-/** A claim's selector as the requirements of a label selector. */
-export const requirementsOf = (selector: PermissionClaimSelector): readonly LabelRequirement[] => [
-  ...Object.entries(selector.matchLabels ?? {}).map(([key, value]) => ({
-    key,
-    operator: 'in' as const,
-    values: [value],
-  })),
-  ...(selector.matchExpressions ?? []).map(({ key, operator, values }) => ({
-    key,
-    operator: operators[operator],
-    values: values ?? [],
-  })),
-]
 
 function refuse(ctx: Context, object: KubeObject, why: string) {
   const { group, resource } = ctx.info.isResource ? ctx.info : { group: '', resource: '' }

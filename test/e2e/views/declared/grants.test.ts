@@ -20,6 +20,13 @@ const viewOf = (name: string, group: string, resource: string, verbs: readonly s
   spec: { source: { cluster: '.' }, resources: [{ group, resource, verbs }] },
 })
 
+const tokenOfBoss = {
+  apiVersion: 'v1',
+  kind: 'Secret',
+  type: 'kubernetes.io/service-account-token',
+  metadata: { name: 'token', annotations: { 'kubernetes.io/service-account.name': 'default' } },
+}
+
 const bindingOfEve = {
   apiVersion: `${rbac}/v1`,
   kind: 'ClusterRoleBinding',
@@ -79,5 +86,17 @@ describe('the author of a View', function () {
     refused(await eve(there(views), post(secrets)), lacking)
     await serve(viewOf('views', 'views.oriel.dev', 'views', ['create']))
     refused(await eve(through('views', views), post(secrets)), lacking)
+  })
+
+  it('cannot make tokens through it for users who cannot make them', async () => {
+    await apply(workspace.kubectl, viewOf('tokens', '', 'secrets', ['create', 'get']))
+    const secrets = through('tokens', '/api/v1/namespaces/default/secrets')
+    await eventually(
+      () => eve(through('tokens', '/api')),
+      ({ status }) => status === 200,
+    )
+    refused(await eve(secrets, post(tokenOfBoss)), /a token needs/)
+    const plain = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'plain' } }
+    assert.equal((await eve(secrets, post(plain))).status, 201)
   })
 })

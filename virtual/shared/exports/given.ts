@@ -1,0 +1,78 @@
+import type { PolicyRule } from '../../../authz/index.ts'
+import { decisionBy } from '../../../framework/contract/authorizer.ts'
+import type {
+  AdmissionAttributes,
+  Host,
+  KubeObject,
+  RequestContext,
+  ResourceRequest,
+} from '../../../framework/index.ts'
+import { forbidden } from '../../../framework/index.ts'
+import type { AcceptablePermissionClaim, APIBinding, APIExport, PermissionClaim } from '../../../kcp/index.ts'
+import { sameClaim } from './claims.ts'
+
+/** A write of a provider in the logical cluster of a consumer. */
+export interface ClaimedWrite {
+  readonly host: Host
+  readonly ctx: RequestContext
+  readonly request: AdmissionAttributes & { readonly object: KubeObject }
+  readonly given: Given
+}
+
+/** What a provider may do in the logical cluster of a consumer, because the consumer has bound the export and accepted claims. */
+export interface Given {
+  readonly claims: readonly AcceptablePermissionClaim[]
+  /** Those for all objects of a resource, as rules of RBAC. */
+  readonly rules: readonly PolicyRule[]
+}
+
+export function givenBy(binding: APIBinding, provider: APIExport): Given {
+  const offered = provider.spec?.permissionClaims ?? []
+  const claims = (binding.spec?.permissionClaims ?? []).flatMap(claim => {
+    const served = offered.find(each => sameClaim(each, claim))
+    return claim.state !== 'Accepted' || served === undefined
+      ? []
+      : [{ ...claim, verbs: inBoth(claim, served) }]
+  })
+  const bound = (binding.status?.boundResources ?? []).map(({ group, resource }) => ({
+    ...{ group, resource, verbs: ['*'] },
+  }))
+  // RBAC does not know identities: a resource of the same name may have another one.
+  const whole = claims.filter(({ identityHash, selector }) => !identityHash && isWhole(selector))
+  return { claims, rules: [...bound, ...whole].map(ruleOf) }
+}
+
+const inBoth = ({ verbs = [] }: PermissionClaim, { verbs: others = [] }: PermissionClaim) =>
+  verbs.includes('*') ? others : others.includes('*') ? verbs : verbs.filter(verb => others.includes(verb))
+
+/** Whether a selector selects all objects. */
+export const isWhole = (selector: AcceptablePermissionClaim['selector']): boolean =>
+  selector === undefined || selector.matchAll === true
+
+const ruleOf = ({ group = '', resource, verbs = [] }: PermissionClaim): PolicyRule => ({
+  verbs,
+  apiGroups: [group],
+  resources: [resource, `${resource}/status`],
+})
+
+interface Question extends Pick<ResourceRequest, 'group' | 'resource' | 'subresource' | 'name'> {
+  /** Also `bind` and `escalate`. */
+  readonly verb: string
+}
+
+/** Whether the user has a permission in the logical cluster of the consumer, without the view. */
+export async function isAllowedItself(
+  { host, ctx, request }: ClaimedWrite,
+  asked: Question,
+): Promise<boolean> {
+  const { verb, ...resource } = asked
+  const { cluster, namespace } = request.key
+  const action = { verb, cluster, resource: { ...resource, version: 'v1', namespace } }
+  const { effect } = await decisionBy(host.backend.authorizer, { user: ctx.user, action }, ctx)
+  return effect === 'allow'
+}
+
+export function refusedGrant({ request }: ClaimedWrite, why: string): Error {
+  const { group, resource, object } = request
+  return forbidden({ group, resource, name: object.metadata.name ?? '' }, why)
+}
