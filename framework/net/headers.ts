@@ -50,13 +50,21 @@ const secretPrefixes = ['x-remote-', 'impersonate-', 'x-kcp-', 'x-forwarded-', '
 export const isSecret = (name: string): boolean =>
   secret.has(name) || secretPrefixes.some(prefix => name.startsWith(prefix))
 
+/** Also those that a browser keeps for all of this server: `nel` with `report-to` would report the URLs of other requests to a tenant. */
 const answerSecrets = new Set([
   'audit-id',
   'set-cookie',
   'set-cookie2',
   'alt-svc',
   'strict-transport-security',
+  'public-key-pins',
+  'expect-ct',
   'clear-site-data',
+  'nel',
+  'report-to',
+  'reporting-endpoints',
+  'accept-ch',
+  'service-worker-allowed',
 ])
 
 /** Headers of a tenant's server that are not sent to clients of this server. */

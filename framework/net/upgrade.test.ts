@@ -13,13 +13,14 @@ describe('forwarding of upgraded connections', () => {
 
   before(async () => {
     target = createServer((_, response) => response.writeHead(403).end('no'))
-    target.on('upgrade', (asked: IncomingMessage, socket: Socket, head: Buffer) => {
+    target.on('upgrade', (asked: IncomingMessage, socket: Socket, sent: Buffer) => {
       headers = asked.headers
       if (asked.url === '/no') return void socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno')
-      socket.write(
-        `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${asked.headers.upgrade}\r\n\r\nhello `,
-      )
-      socket.write(head)
+      const own =
+        'X-Own: \u00e9\r\nAudit-Id: theirs\r\nSet-Cookie: a\r\nStrict-Transport-Security: max-age=9\r\nNEL: {}\r\n'
+      const head = `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${asked.headers.upgrade}\r\n${own}\r\n`
+      socket.write(`${head}hello `, 'latin1')
+      socket.write(sent)
       socket.pipe(socket)
     })
     target.listen(0, '127.0.0.1')
@@ -66,6 +67,10 @@ describe('forwarding of upgraded connections', () => {
       sent.end()
       const [response, socket, head] = (await once(sent, 'upgrade')) as [IncomingMessage, Socket, Buffer]
       assert.deepEqual([response.statusCode, response.headers.upgrade], [101, protocol])
+      assert.equal(response.headers['x-own'], '\u00e9')
+      assert.notEqual(response.headers['audit-id'], 'theirs')
+      for (const name of ['set-cookie', 'strict-transport-security', 'nel'])
+        assert.equal(response.headers[name], undefined, name)
       let text = head.toString()
       socket.on('data', chunk => {
         text += chunk

@@ -41,7 +41,7 @@ export function forwardUpgrade(options: UpgradeOptions, client: ClientSide): Pro
     asked.once('response', answer => declined(options, client, answer).then(resolve, reject))
     asked.once('upgrade', (answer, socket, head) => {
       asked.setTimeout(0)
-      agreed({ client, upgrade, answer }, { socket, head })
+      agreed({ client, upgrade, head: headOf(options, answer) }, { socket, head })
       lifetime.onEnd(() => socket.destroy())
       socket.once('close', resolve)
     })
@@ -81,14 +81,15 @@ async function declined(
 interface Agreement {
   readonly client: ClientSide
   readonly upgrade: Upgrade
-  readonly answer: IncomingMessage
+  /** What the client gets before the bytes of the server. */
+  readonly head: Buffer
 }
 
 /** Both connections become byte streams. */
-function agreed({ client, upgrade, answer }: Agreement, server: Upgrade): void {
+function agreed({ client, upgrade, head }: Agreement, server: Upgrade): void {
   const { socket } = upgrade
   client.response.detachSocket(socket as Parameters<typeof client.response.detachSocket>[0])
-  socket.write(headOf(answer))
+  socket.write(head)
   if (upgrade.head.length > 0) server.socket.write(upgrade.head)
   if (server.head.length > 0) socket.write(server.head)
   join(socket, server.socket)
@@ -101,13 +102,13 @@ function join(from: Duplex, to: Duplex): void {
   from.once('close', () => to.end())
 }
 
-const dropped = new Set(['set-cookie', 'transfer-encoding', 'content-length'])
-
-function headOf({ statusMessage = 'Switching Protocols', rawHeaders }: IncomingMessage): string {
-  const lines = [`HTTP/1.1 101 ${statusMessage}`]
-  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] ?? ''
-    if (!dropped.has(name.toLowerCase())) lines.push(`${name}: ${rawHeaders[i + 1]}`)
-  }
-  return `${lines.join('\r\n')}\r\n\r\n`
+/** The head of the answer with the headers that clients get, in bytes of one character each. */
+function headOf({ answered }: UpgradeOptions, { statusMessage, headers }: IncomingMessage): Buffer {
+  const { 'content-length': _, ...passed } = answered(headers)
+  const sent = { ...passed, connection: 'Upgrade', ...(headers.upgrade && { upgrade: headers.upgrade }) }
+  const lines = Object.entries(sent).flatMap(([name, value = []]) =>
+    [value].flat().map(each => `${name}: ${each}\r\n`),
+  )
+  const status = `HTTP/1.1 101 ${statusMessage || 'Switching Protocols'}\r\n`
+  return Buffer.from(`${status}${lines.join('')}\r\n`, 'latin1')
 }
