@@ -7,6 +7,7 @@ import { unlessAborted } from '../async/awaitable.ts'
 import { laterTurn, waitOutside } from '../async/turn.ts'
 import { badGateway, closing, failureOf, isStaleConnection } from './failure.ts'
 import type { HeaderMap } from './headers.ts'
+import { countInformational } from './informational.ts'
 import { lookupOnce } from './lookups.ts'
 
 /** PEM. Without `ca` the certificate authorities of the operating system are trusted. */
@@ -132,6 +133,7 @@ class UndiciClient implements HttpClient {
       path,
       method,
       signal,
+      onInfo: countInformational(),
       headers: { ...headers, ...this.#options.headers } as Record<string, string | string[]>,
       ...(body === undefined ? {} : { body }),
     })

@@ -9,6 +9,7 @@ import { decodeSegment } from '../request/segments.ts'
 import { closing, failureOf, isStaleConnection, tookTooLong } from './failure.ts'
 import { forwardedBody } from './forwardedbody.ts'
 import type { HeaderMap } from './headers.ts'
+import { countInformational } from './informational.ts'
 import { JoinedWrites } from './joinedwrites.ts'
 
 /**
@@ -84,6 +85,8 @@ class Relay implements Dispatcher.DispatchHandler {
   #attempts = 0
   #received = 0
   #isOver = false
+  /** Throws for too many responses before the response. */
+  readonly #informed = countInformational()
   #endsLine = true
   /** Bytes of the response that have not arrived; NaN where the length is unknown. */
   #missing = Number.NaN
@@ -143,7 +146,10 @@ class Relay implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    if (status < 200) return
+    if (status < 200) {
+      this.#informed()
+      return
+    }
     clearInterval(this.#timer)
     const { response } = this.#client
     this.#missing = Number(headers['content-length'] ?? Number.NaN)

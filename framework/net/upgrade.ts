@@ -11,6 +11,7 @@ import { pipeline } from 'node:stream/promises'
 import type { ClientSide, Upgrade } from '../contract/upstream.ts'
 import { badGateway, failureOf, tookTooLong } from './failure.ts'
 import type { HeaderMap } from './headers.ts'
+import { countInformational } from './informational.ts'
 
 /** A request for another protocol to another server. */
 export interface UpgradeOptions {
@@ -38,6 +39,8 @@ export function forwardUpgrade(options: UpgradeOptions, client: ClientSide): Pro
     asked.setTimeout(timeout, () => asked.destroy(tookTooLong()))
     // Not `once`: a connection that is reset can have another error.
     asked.on('error', error => reject(failureOf(error)))
+    const informed = countInformational()
+    asked.on('information', () => destroyWhenThrown(asked, informed))
     asked.once('response', answer => declined(options, client, answer).then(resolve, reject))
     asked.once('upgrade', (answer, socket, head) => {
       asked.setTimeout(0)
@@ -48,6 +51,14 @@ export function forwardUpgrade(options: UpgradeOptions, client: ClientSide): Pro
     lifetime.onEnd(() => asked.destroy())
     asked.end()
   })
+}
+
+function destroyWhenThrown(asked: ClientRequest, work: () => void): void {
+  try {
+    work()
+  } catch (error) {
+    asked.destroy(error as Error)
+  }
 }
 
 function ask({ origin, target, headers, connect }: UpgradeOptions, { request }: ClientSide): ClientRequest {
