@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
 import type { Selection } from '../../../framework/index.ts'
 import { type ClaimedResource, claimLabelValue, unlistedClaimValue } from '../../../kcp/index.ts'
-import { claimedGroup, claimLens, sameClaim } from './claims.ts'
+import { claimedGroup, claimLenses, sameClaim } from './claims.ts'
 
 describe('the lens of a claim', () => {
   const of = { cluster: 'provider', name: 'widgets' }
   const claim = { group: '', resource: 'configmaps' }
-  const valuesIn = (cluster: string): readonly string[] => {
+  const lenses = claimLenses(of, claim)
+  const valuesIn = (cluster: string, lens = lenses.lens): readonly string[] => {
     const asked: Selection = { cluster }
-    const { labels } = claimLens(of, claim).narrow?.(asked) ?? asked
+    const { labels } = lens.narrow?.(asked) ?? asked
     return (labels?.requirements ?? []).flatMap(requirement =>
       'values' in requirement ? requirement.values : [],
     )
@@ -17,6 +18,11 @@ describe('the lens of a claim', () => {
   it('shows objects of all logical clusters only where a verb was accepted that reads many', () => {
     assert.deepEqual(valuesIn('*'), [claimLabelValue(claim)])
     assert.deepEqual(valuesIn('consumer'), [claimLabelValue(claim), unlistedClaimValue(claim)])
+  })
+
+  it('shows a watch that is still open no objects for which only other verbs are accepted', () => {
+    for (const cluster of ['*', 'consumer'])
+      assert.deepEqual(valuesIn(cluster, lenses.watching), [claimLabelValue(claim)])
   })
 })
 

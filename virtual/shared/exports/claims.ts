@@ -1,4 +1,4 @@
-import type { Lens, Selection } from '../../../framework/index.ts'
+import { type Lens, type ResourceStorage, type Selection, viewOf } from '../../../framework/index.ts'
 import type { LabelRequirement } from '../../../framework/selectors/selectors.ts'
 import {
   apisGroup,
@@ -25,18 +25,36 @@ export const sameClaim = (a: ClaimedResource, b: ClaimedResource): boolean =>
   claimedGroup(a.group, a.resource) === claimedGroup(b.group, b.resource) &&
   (a.identityHash ?? '') === (b.identityHash ?? '')
 
-/** A lens on the objects with the label of the claim, in workspaces that accepted it; of all workspaces, with a verb that reads many. */
-export function claimLens(of: ExportReference, claim: ClaimedResource): Lens {
+/** How a provider sees objects. */
+export interface ClaimLenses {
+  readonly lens: Lens
+  /** For watches: they end some seconds after their verb was taken away, and show nothing until then that is accepted for other verbs only. */
+  readonly watching: Lens
+}
+
+/** The storage as a provider sees it. */
+export function seenThrough(storage: ResourceStorage, { lens, watching }: ClaimLenses): ResourceStorage {
+  const { watch } = viewOf(storage, () => watching)
+  return { ...viewOf(storage, () => lens), watch }
+}
+
+/** Lenses on the objects with the label of the claim, in workspaces that accepted it; of all workspaces, with a verb that reads many. */
+export function claimLenses(of: ExportReference, claim: ClaimedResource): ClaimLenses {
   const known = { ...claim, group: claimedGroup(claim.group, claim.resource) }
   const isBinding = known.group === apisGroup && claim.resource === 'apibindings'
   const listed = [claimLabelValue(known), ...(isBinding ? [reflexiveClaimValue] : [])]
-  return labelLens(claimLabelKey(of), { everywhere: listed, inOne: [...listed, unlistedClaimValue(known)] })
+  const key = claimLabelKey(of)
+  return {
+    lens: labelLens(key, { everywhere: listed, inOne: [...listed, unlistedClaimValue(known)] }),
+    watching: labelLens(key, { everywhere: listed, inOne: listed }),
+  }
 }
 
 /** A lens on the bindings to one export, with or without a claim. */
-export function ownBindingsLens(of: ExportReference): Lens {
+export function ownBindingsLenses(of: ExportReference): ClaimLenses {
   const values = [exportHash(of)]
-  return labelLens(exportLabel, { everywhere: values, inOne: values })
+  const lens = labelLens(exportLabel, { everywhere: values, inOne: values })
+  return { lens, watching: lens }
 }
 
 /** The values of a label in requests to all logical clusters, and to one. */

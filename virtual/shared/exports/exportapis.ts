@@ -1,15 +1,8 @@
-import {
-  type ApiResource,
-  type Host,
-  type Item,
-  type Lens,
-  type Verb,
-  viewOf,
-} from '../../../framework/index.ts'
+import type { ApiResource, Host, Item, Verb } from '../../../framework/index.ts'
 import { type APIExport, apisGroup, type PermissionClaim } from '../../../kcp/index.ts'
 
 import { apiResourcesOf, definitionOf } from '../../../openapi/index.ts'
-import { claimedGroup, claimLens, ownBindingsLens } from './claims.ts'
+import { type ClaimLenses, claimedGroup, claimLenses, ownBindingsLenses, seenThrough } from './claims.ts'
 import { dependencyOn, type ExportParams, type Exports, exportOf, KeptApis, type Plan } from './exports.ts'
 
 type Resource = ApiResource<ExportParams>
@@ -67,11 +60,11 @@ function claimSources(
   params: ExportParams,
   claim: PermissionClaim,
 ): readonly Source[] {
-  const lens = (): Lens => claimLens(exportOf(params), claim)
+  const lenses = claimLenses(exportOf(params), claim)
   if (!claim.identityHash)
-    return claimedGroups(claim).flatMap(group => systemSource(host, group, claim.resource, lens()))
+    return claimedGroups(claim).flatMap(group => systemSource(host, group, claim.resource, lenses))
   const schema = schemaOfIdentity(exports, claim)
-  return schema === undefined ? [] : [schemaSource(host, schema, claim.identityHash, lens())]
+  return schema === undefined ? [] : [schemaSource(host, schema, claim.identityHash, lenses)]
 }
 
 /** A claim on events serves both groups. */
@@ -100,13 +93,13 @@ function schemaOfIdentity(exports: Exports, claim: PermissionClaim): Item | unde
   return undefined
 }
 
-function schemaSource(host: Host, schema: Item, identity: string, lens?: Lens): Source {
+function schemaSource(host: Host, schema: Item, identity: string, lenses?: ClaimLenses): Source {
   const definition = definitionOf(schema.object)
   const { group, names } = definition
   return {
     group,
     plural: names.plural,
-    version: `${schema.meta.uid}/${schema.meta.resourceVersion}/${identity}/${lens === undefined ? 'own' : 'claimed'}`,
+    version: `${schema.meta.uid}/${schema.meta.resourceVersion}/${identity}/${lenses === undefined ? 'own' : 'claimed'}`,
     resources: () =>
       apiResourcesOf<ExportParams>(definition, {
         custom: true,
@@ -118,23 +111,23 @@ function schemaSource(host: Host, schema: Item, identity: string, lens?: Lens): 
             identity,
             ...(subresource && { subresource }),
           })
-          return lens === undefined ? storage : viewOf(storage, () => lens)
+          return lenses === undefined ? storage : seenThrough(storage, lenses)
         },
       }),
   }
 }
 
 /** A built-in resource through a lens, with its schema and verbs, and with a kind in list items as in kcp's view. */
-function systemSource(host: Host, group: string, plural: string, lens: Lens): readonly Source[] {
+function systemSource(host: Host, group: string, plural: string, lenses: ClaimLenses): readonly Source[] {
   const served =
     host.backend.apis('*')?.resources.filter(r => r.group === group && r.names.plural === plural) ?? []
   const through = (resource: ApiResource): Resource => ({
     ...resource,
     itemsHaveKind: true,
-    storage: viewOf(resource.storage, () => lens),
+    storage: seenThrough(resource.storage, lenses),
     subresources: resource.subresources
       .filter(s => s.name === 'status')
-      .map(s => ({ ...s, storage: viewOf(s.storage, () => lens) })),
+      .map(s => ({ ...s, storage: seenThrough(s.storage, lenses) })),
   })
   return served.length === 0
     ? []
@@ -143,7 +136,7 @@ function systemSource(host: Host, group: string, plural: string, lens: Lens): re
 
 /** The bindings to the export, readable without a claim. */
 const ownBindingSource = (host: Host, params: ExportParams): readonly Source[] =>
-  systemSource(host, apisGroup, 'apibindings', ownBindingsLens(exportOf(params))).map(source => ({
+  systemSource(host, apisGroup, 'apibindings', ownBindingsLenses(exportOf(params))).map(source => ({
     ...source,
     version: 'read-only',
     resources: () => source.resources().map(r => ({ ...r, verbs: readOnly, subresources: [] })),
