@@ -62,10 +62,11 @@ export function grantsAdmission(host: Host, exports: Exports): AdmissionPlugin<E
     validate: async (ctx, request) => {
       const { object } = request
       const check = checks.get(`${request.resource}.${request.group}`)
+      if (check === undefined || object === undefined) return
       const binding = exports.bindingIn(ctx.cluster, ctx.params)
       const provider = exports.find(ctx.params)
-      if (check === undefined || object === undefined || binding === undefined || provider === undefined)
-        return
+      if (binding === undefined || provider === undefined)
+        throw refuse(ctx, object, 'the logical cluster has no binding to the export')
       await check({ host, ctx, request: { ...request, object }, given: givenBy(binding, provider) })
     },
   }
