@@ -144,13 +144,13 @@ const addDecodedQuotas = (command: Command): Command =>
   command
     .option(
       '--logical-cluster-decoded-bytes-limit <bytes>',
-      'bytes of definitions, RBAC objects, policies and Views, which are kept decoded, in each logical cluster but root; 0 for no limit',
+      'bytes of definitions, RBAC objects, policies, Views and owner references, which are kept decoded, in each logical cluster but root; 0 for no limit',
       bytes,
       128 * 2 ** 20,
     )
     .option(
       '--total-decoded-bytes-limit <bytes>',
-      'bytes of all definitions, RBAC objects, policies and Views; 0 for no limit (default: an eighth of the heap limit of Node)',
+      'bytes of all definitions, RBAC objects, policies, Views and owner references; 0 for no limit (default: an eighth of the heap limit of Node)',
       bytes,
     )
 

@@ -30,7 +30,7 @@ describe('patch', () => {
     assert.throws(() => atOnce(checkMembers(live, { spec: members('a', 60_000) })), { code: 413 })
   })
 
-  it('refuses more labels, annotations or finalizers than a new object may have', async () => {
+  it('refuses more labels, annotations, finalizers or owners than a new object may have', async () => {
     const resource = await filled('a')
     const texts = Array.from({ length: 10_001 }, (_, i) => `example.com/k${i}`)
     const map = Object.fromEntries(texts.map(key => [key, '']))
@@ -38,6 +38,11 @@ describe('patch', () => {
       const body = { metadata: { [field]: value } }
       await refuses(resource, patch({ body }), 413, RegExp(`limit is 10000 ${field}: metadata.${field}$`))
     }
+    const ownerReferences = texts
+      .slice(0, 1_001)
+      .map(uid => ({ apiVersion: 'v1', kind: 'ConfigMap', name: 'a', uid }))
+    const limit = /limit is 1000 ownerReferences: metadata.ownerReferences$/
+    await refuses(resource, patch({ body: { metadata: { ownerReferences } } }), 413, limit)
   })
 
   it('applies JSON patches', async () => {

@@ -146,15 +146,18 @@ export function decodeMetadata(value: unknown, path = 'metadata'): DecodedMetada
   return { metadata: metadata as Metadata, unknown: unknown.sort() }
 }
 
-/** The most labels, annotations and finalizers, each, of an object: they are copied several times. */
-const mostTexts = 10_000
+/**
+ * The most labels, annotations and finalizers, each, of an object: they are copied several times. Each owner is looked up, and what has
+ * changed of the owners is found in one step.
+ */
+const mostOf = { labels: 10_000, annotations: 10_000, finalizers: 10_000, ownerReferences: 1_000 }
 
 /** Checks `metadata` as a client sent it, or as it is after a patch. Throws 413; `after` is the end of the message. */
 export function checkTexts(metadata: unknown, after = ''): void {
   if (!isMembers(metadata)) return
-  for (const field of ['labels', 'annotations', 'finalizers']) {
+  for (const [field, most] of Object.entries(mostOf)) {
     const texts = metadata[field]
     const count = Array.isArray(texts) ? texts.length : isMembers(texts) ? keysOf(texts).length : 0
-    if (count > mostTexts) throw tooLarge(`limit is ${mostTexts} ${field}: metadata.${field}${after}`)
+    if (count > most) throw tooLarge(`limit is ${most} ${field}: metadata.${field}${after}`)
   }
 }

@@ -59,6 +59,8 @@ describe('stored objects', () => {
           const stored = { key: 'k', value, modified: 7, created: 7 }
           const item = builder.build(configMaps, { key: keyOf('root/default/x'), stored })
           assert.equal(item.mayHaveOwners, ownerReferences !== undefined, JSON.stringify(metadata))
+          const bytes = ownerReferences === undefined ? 0 : JSON.stringify(ownerReferences).length
+          assert.ok(item.ownerBytes >= bytes && item.ownerBytes <= bytes * 2, JSON.stringify(metadata))
         }
   })
 

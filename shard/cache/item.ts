@@ -32,6 +32,7 @@ const createdKey = '"creationTimestamp":"'
 const createdEnd = 'Z",'
 /** The end of a creationTimestamp without a fraction of a second. */
 const createdLength = `${createdKey}2006-01-02T15:04:05${createdEnd}`.length
+const ownersKey = '"ownerReferences":['
 const deletionKey = '"deletion'
 const onlyCluster = `"annotations":{"${clusterAnnotation}":""},`
 
@@ -105,6 +106,13 @@ export class CachedItem extends SlabItem {
     return isKnown ? this.hasAt(before, ']') : this.object.metadata.ownerReferences !== undefined
   }
 
+  /** The bytes of the owner references, without decoding. In strings the quotes of the key are escaped. */
+  get ownerBytes(): number {
+    if (!this.mayHaveOwners) return 0
+    const parts = this.text(this.#rest, this.#end).split(ownersKey)
+    return parts.length === 1 ? 0 : ownersKey.length + (parts.at(-1) ?? '').length
+  }
+
   /**
    * Whether the metadata can have a deletionTimestamp, without decoding: in canonical metadata it or the grace period is
    * behind the creationTimestamp.
@@ -117,12 +125,9 @@ export class CachedItem extends SlabItem {
 
   /** Whether the metadata has a deletionTimestamp; decodes only metadata that may have one. */
   get isTerminating(): boolean {
-    return this.mayBeTerminating && JSON.parse(`{${this.#restOfMetadata}}`).deletionTimestamp !== undefined
-  }
-
-  /** The members of the metadata behind the resourceVersion, as JSON. */
-  get #restOfMetadata(): string {
-    return this.bytes.toString('utf8', this.#rest, this.#end)
+    if (!this.mayBeTerminating) return false
+    const behindVersion = this.bytes.toString('utf8', this.#rest, this.#end)
+    return JSON.parse(`{${behindVersion}}`).deletionTimestamp !== undefined
   }
 
   /** Decoded on first use, and again after the result was garbage-collected, or where a job decodes much. */

@@ -48,6 +48,15 @@ const policy = (name: string, length: number): object => ({
   },
 })
 
+/** Owners of a kind that is not served: their dependents stay. */
+const ownersOf = (count: number): readonly object[] =>
+  Array.from({ length: count }, (_, i) => ({ apiVersion: 'v1', kind: 'Unknown', name: 'o', uid: `${i}` }))
+const dependent = (name: string, owners: number): object => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, ownerReferences: ownersOf(owners) },
+})
+
 /** Creates objects until one is refused; returns the refusal, and how many were created. */
 async function exhaust(create: (i: number) => Promise<Told>): Promise<{ refused: Told; created: number }> {
   for (let created = 0; created < 100; created++) {
@@ -102,6 +111,23 @@ describe('a user who stores without limit', function () {
     )
   })
 
+  it('is limited in owner references, which the garbage collector keeps in an index', async () => {
+    const path = configMaps('attacker')
+    const { refused, created } = await exhaust(i => attacker(path, dependent(`d-${i}`, 400)))
+    assert.ok(created >= 1 && created <= 4, `${created} objects with 400 owners were created`)
+    assert.equal(refused.status, 403)
+    assert.match(refused.json().message ?? '', /Views and owner references \(\d+\/61440\); delete objects/)
+    assert.equal((await attacker(path, configMap('unowned', 1))).status, 201)
+    const headers = { 'content-type': 'application/merge-patch+json' }
+    const patch = (body: object) =>
+      people.as('user-1')(`${path}/d-0`, { method: 'PATCH', body: JSON.stringify(body), headers })
+    assert.equal((await patch({ data: { a: 'b' } })).status, 200)
+    assert.equal((await patch({ metadata: { ownerReferences: ownersOf(401) } })).status, 403)
+    for (let i = 0; i < created; i++) assert.equal((await remove(`${path}/d-${i}`)).status, 200)
+    assert.equal((await attacker(path, dependent('again', 400))).status, 201)
+    assert.equal((await remove(`${path}/again`)).status, 200)
+  })
+
   it('is limited in bytes, also by updates, and can always delete', async () => {
     const path = configMaps('attacker')
     const { refused, created } = await exhaust(i => attacker(path, configMap(`c-${i}`, 50_000)))
@@ -125,7 +151,7 @@ describe('a user who stores without limit', function () {
     assert.ok(created >= 2 && created <= 6, `${created} policies of about 1 kB were created`)
     assert.equal(refused.status, 403)
     const text =
-      /has reached its limit of bytes of definitions, RBAC objects, policies and Views \(\d+\/61440\); delete objects/
+      /has reached its limit of bytes of definitions, RBAC objects, policies, Views and owner references \(\d+\/61440\); delete objects/
     assert.match(refused.json().message ?? '', text)
     assert.equal((await attacker(roles('attacker'), role('more', 1))).status, 403)
     assert.equal((await attacker(configMaps('attacker'), configMap('other', 1))).status, 201)

@@ -1,4 +1,5 @@
 import type { AdmissionAttributes, AdmissionPlugin } from '../../../framework/contract/admission.ts'
+import { sameJson } from '../../../framework/json/same.ts'
 import { StatusError } from '../../../framework/meta/errors.ts'
 import { groupResource, type KubeObject } from '../../../framework/meta/object.ts'
 import { isPrivileged } from '../../../framework/request/user.ts'
@@ -136,7 +137,7 @@ function checkTotal(
   check(request, { who: `logical cluster "${cluster}"`, what, used: own[amount], most })
 }
 
-const decodedWhat = 'bytes of definitions, RBAC objects, policies and Views'
+const decodedWhat = 'bytes of definitions, RBAC objects, policies, Views and owner references'
 
 interface LimitedTotal {
   readonly amount: keyof Amounts
@@ -176,9 +177,14 @@ function shareReached(
 }
 
 function checkDecodedBytes({ limits, usage }: QuotaAdmissionDeps, request: AdmissionAttributes): void {
-  if (!decodedKinds.has(groupResource(request.group, request.resource))) return
+  if (!decodedKinds.has(groupResource(request.group, request.resource)) && !hasNewOwners(request)) return
   const [total, most] = [limits.totalDecodedBytes, limits.decodedBytes]
   checkTotal(usage, request, { what: decodedWhat, amount: 'decodedBytes', total, most })
+}
+
+function hasNewOwners({ object, old }: AdmissionAttributes): boolean {
+  const owners = object?.metadata.ownerReferences ?? []
+  return owners.length > 0 && !sameJson(owners, old?.metadata.ownerReferences)
 }
 
 function checkKinds({ limits, directory, usage }: QuotaAdmissionDeps, request: AdmissionAttributes): void {

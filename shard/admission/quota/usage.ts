@@ -134,7 +134,9 @@ export class Usage {
     const payer = payerOf(item)
     const used = this.#usageOf(payer)
     const { perByte, perObject } = decodedKinds.get(name) ?? free
-    this.#add(used, { bytes, decodedBytes: bytes * perByte + by * perObject })
+    // The garbage collector has an index of all owners.
+    const owners = (type === 'DELETED' ? 0 : item.ownerBytes) - (previous?.ownerBytes ?? 0)
+    this.#add(used, { bytes, decodedBytes: bytes * perByte + by * perObject + owners })
     if (!uncountedKinds.has(name) && payer === item.cluster) used.objects += by
     if (name === 'namespaces') used.namespaces += by
     if (name === workspaceKind && by !== 0) this.#countWorkspace(item.id, item.cluster, by)

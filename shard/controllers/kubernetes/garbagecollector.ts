@@ -10,18 +10,16 @@ import type { Controller } from '../controller.ts'
 import { createQueue } from '../queue.ts'
 import { ForeignOwners } from './foreignowners.ts'
 import {
-  createOwnership,
   foreground,
   isTerminatingWith,
   type ObjectPlace,
   type OwnerState,
-  type Ownership,
   orphan,
-  ownersOf,
   parsePlace,
   placeKey,
   placeOf,
 } from './ownerreferences.ts'
+import { Ownership, ownersOf } from './ownership.ts'
 import {
   type CollectedObject,
   hasOtherOwners,
@@ -49,7 +47,7 @@ interface Collector {
  * Deletes objects whose owners are all gone, in each logical cluster by itself (`pkg/controller/garbagecollector`).
  */
 export function garbageCollector(deps: GarbageCollectorDeps): Controller {
-  const ownership = createOwnership()
+  const ownership = new Ownership()
   const held = new Map<string, string>()
   const changed = new Set<string>()
   const foreign = new ForeignOwners(deps)

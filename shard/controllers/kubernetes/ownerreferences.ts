@@ -9,7 +9,6 @@ import type {
   OwnerReference,
 } from '../../../framework/meta/object.ts'
 import type { StoredResource } from '../../cache/codec.ts'
-import type { CachedItem, WatchCacheEvent } from '../../cache/item.ts'
 import { isIdentity } from '../../cache/segments.ts'
 
 /** One object of any resource. */
@@ -29,60 +28,6 @@ export function parsePlace(key: string): ObjectPlace {
 }
 
 export const placeOf = (resource: StoredResource, item: Item): ObjectPlace => ({ ...resource, ...item.key })
-
-const none: readonly OwnerReference[] = []
-
-export const ownersOf = (item: CachedItem): readonly OwnerReference[] =>
-  item.mayHaveOwners ? (item.object.metadata.ownerReferences ?? none) : none
-
-/** Dependents by the uid of the owner; both are in the same logical cluster. */
-export interface Ownership {
-  readonly isEmpty: boolean
-  apply(resource: StoredResource, event: Pick<WatchCacheEvent, 'type' | 'item' | 'previous'>): void
-  /** Keys of objects. */
-  dependentsOf(cluster: ClusterName, uid: string): readonly string[]
-  /** Keys of the dependents that block the foreground deletion of the owner. */
-  blockersOf(cluster: ClusterName, uid: string): readonly string[]
-}
-
-export function createOwnership(): Ownership {
-  /** Whether they block the deletion of the owner, by place. */
-  const dependents = new Map<string, Map<string, boolean>>()
-  const idOf = (cluster: ClusterName, uid: string): string => `${cluster}|${uid}`
-  const drop = (place: string, cluster: ClusterName, owners: readonly OwnerReference[]): void => {
-    for (const { uid } of owners) {
-      const id = idOf(cluster, uid)
-      dependents.get(id)?.delete(place)
-      if (dependents.get(id)?.size === 0) dependents.delete(id)
-    }
-  }
-  const put = (place: string, cluster: ClusterName, owners: readonly OwnerReference[]): void => {
-    for (const { uid, blockOwnerDeletion } of owners) {
-      const id = idOf(cluster, uid)
-      const known = dependents.get(id) ?? new Map<string, boolean>()
-      dependents.set(id, known.set(place, known.get(place) === true || blockOwnerDeletion === true))
-    }
-  }
-  return {
-    get isEmpty() {
-      return dependents.size === 0
-    },
-    apply(resource, { type, item, previous }) {
-      const before = previous === undefined ? none : ownersOf(previous)
-      const now = type === 'DELETED' ? none : ownersOf(item)
-      if (before.length === 0 && now.length === 0) return
-      const place = placeKey(placeOf(resource, item))
-      drop(place, item.cluster, before)
-      put(place, item.cluster, now)
-    },
-    dependentsOf: (cluster, uid) => [...(dependents.get(idOf(cluster, uid))?.keys() ?? [])],
-    blockersOf(cluster, uid) {
-      const places: string[] = []
-      for (const [place, blocks] of dependents.get(idOf(cluster, uid)) ?? []) if (blocks) places.push(place)
-      return places
-    },
-  }
-}
 
 export type ApisOf = (cluster: ClusterScope) => ApiSet | undefined
 
