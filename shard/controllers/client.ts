@@ -1,10 +1,10 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Backend, ResourceRef } from '../../framework/contract/backend.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import { type Logger, silent } from '../../framework/contract/log.ts'
 import { loopbackContext } from '../../framework/contract/loopback.ts'
 import type { DeleteOptions, WriteOptions } from '../../framework/contract/storage.ts'
+import { sameJson } from '../../framework/json/same.ts'
 import { StatusError } from '../../framework/meta/errors.ts'
 import type { ClusterName, ClusterScope, KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import type { Verb } from '../../framework/request/requestinfo.ts'
@@ -80,7 +80,7 @@ export async function updateObject<T extends KubeObject>(
 ): Promise<KubeObject | undefined> {
   const strict = (current: KubeObject): KubeObject => {
     const next = change(current as T)
-    if (isDeepStrictEqual(next, current)) throw unchanged
+    if (sameJson(next, current)) throw unchanged
     return next
   }
   try {

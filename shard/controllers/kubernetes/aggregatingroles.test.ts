@@ -15,6 +15,7 @@ const roleOf = (name: string, labels: Record<string, string>, selectors: readonl
 /** The roles of one logical cluster. */
 function scene() {
   const items = new Map<string, ReturnType<typeof itemOf>>()
+  let decodings = 0
   let tell: (event: ItemEvent) => void = () => undefined
   const informer: Pick<Informer, 'get' | 'onEvent'> = {
     get: (_, __, name) => items.get(name),
@@ -27,11 +28,19 @@ function scene() {
   const put = (name: string, labels: Record<string, string>, ...selectors: readonly object[]): void => {
     const previous = items.get(name)
     const item = itemOf(roleOf(name, labels, selectors), 'c1')
+    const { object, bytes, meta } = item
+    const decoding = (): KubeObject => {
+      decodings++
+      return object
+    }
+    Object.defineProperties(item, {
+      ...{ object: { get: decoding }, bytes: { value: bytes }, meta: { value: meta } },
+    })
     items.set(name, item)
     tell({ type: previous === undefined ? 'ADDED' : 'MODIFIED', item, ...(previous && { previous }) })
     aggregating.noteChange(item, previous)
   }
-  return { aggregating, put }
+  return { aggregating, put, decoded: () => decodings }
 }
 
 const selecting = (to: string) => ({ matchLabels: { to } })
@@ -63,5 +72,18 @@ describe('roles that aggregate', () => {
     let steps = 0
     while (!work.next().done) steps++
     assert.ok(steps >= (3 * count) / 256, `${steps} steps`)
+  })
+
+  it('are decoded one in a step, and not when they change', () => {
+    const { aggregating, put, decoded } = scene()
+    const count = 20
+    for (let i = 0; i < count; i++) put(`r${i}`, {}, selecting('x'))
+    put('plain', { to: 'x' })
+    assert.equal(decoded(), 0)
+    const work = aggregating.selecting('c1', [{ to: 'x' }])
+    let steps = 0
+    while (!work.next().done) steps++
+    assert.ok(steps >= count, `${steps} steps`)
+    assert.equal(decoded(), 0)
   })
 })

@@ -3,6 +3,7 @@ import type { Item } from '../../../framework/contract/item.ts'
 import { Work } from '../../../framework/json/json.ts'
 import type { ClusterName, KubeObject } from '../../../framework/meta/object.ts'
 import { type LabelSelector, matchesLabels } from '../../../framework/selectors/selectors.ts'
+import { decodeObjectSteps } from '../../../framework/wire/encodesteps.ts'
 import { type MetaV1LabelSelector, requirementsOf } from '../../../kcp/selector.ts'
 
 type Labels = Readonly<Record<string, string>>
@@ -10,6 +11,11 @@ type Labels = Readonly<Record<string, string>>
 interface AggregationRule {
   readonly clusterRoleSelectors?: readonly MetaV1LabelSelector[] | null
 }
+
+/** Every role is an event. One with rules of a megabyte is decoded when its selectors are read, in steps. */
+const firstSelector = Buffer.from('"aggregationRule":{"clusterRoleSelectors":[{')
+
+const isAggregating = ({ bytes }: Item): boolean => bytes.includes(firstSelector)
 
 const writtenSelectors = ({ aggregationRule }: KubeObject): readonly MetaV1LabelSelector[] =>
   (aggregationRule as AggregationRule | null | undefined)?.clusterRoleSelectors ?? []
@@ -40,7 +46,7 @@ export class AggregatingRoles {
     roles.onEvent(({ type, item }) => {
       if (type === 'BOOKMARK') return
       const { cluster, name } = item.key
-      if (type !== 'DELETED' && writtenSelectors(item.object).length > 0) this.#add(cluster, name)
+      if (type !== 'DELETED' && isAggregating(item)) this.#add(cluster, name)
       else this.#remove(cluster, name)
     })
   }
@@ -87,7 +93,8 @@ export class AggregatingRoles {
     if (known !== undefined) return known
     const item = this.#roles.get(cluster, '', name)
     if (item === undefined) return []
-    const read = yield* selectorsOf(item.object, work)
+    const read = yield* selectorsOf(yield* decodeObjectSteps(item.bytes), work)
+    yield
     // The role may have changed in the meantime.
     if (this.#roles.get(cluster, '', name) === item) this.#selectors.get(cluster)?.set(name, read)
     return read

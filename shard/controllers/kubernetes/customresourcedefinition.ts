@@ -54,12 +54,13 @@ export function definitionController(deps: DefinitionControllerDeps): Controller
   )
   const taken = takenNames(definitions, deps.informers)
   const inTurn = createTurns()
+  const finalizing: Finalizing = { ...deps, prepareInTurn: createTurns() }
   const reconcile = async (key: string): Promise<number | undefined> => {
     const { cluster, name } = parseKey(key)
     const object = definitions.get(cluster, '', name)?.object
     if (object === undefined) return undefined
     const crd = asCrd(object)
-    if (crd.metadata.deletionTimestamp !== undefined) return finalize(deps, cluster, crd)
+    if (crd.metadata.deletionTimestamp !== undefined) return finalize(finalizing, cluster, crd)
     if (cluster === boundCRDsCluster) return undefined
     const group = groupKey(cluster, object)
     await inTurn(group, () => writeStatus(deps, cluster, name, now => namingStatus(now, taken(cluster, now))))
@@ -118,8 +119,10 @@ const definedBy =
     return crd?.metadata.deletionTimestamp === undefined ? [] : [keyFor(cluster, name)]
   }
 
+type Turns = (group: string, work: () => Promise<unknown>) => Promise<void>
+
 /** Definitions of one group are handled one after another, so that two never get the same name. */
-function createTurns(): (group: string, work: () => Promise<unknown>) => Promise<void> {
+function createTurns(): Turns {
   const last = new Map<string, Promise<void>>()
   return (group, work) => {
     const turn = (last.get(group) ?? Promise.resolve()).then(work).then(() => undefined)
@@ -145,9 +148,14 @@ const writeStatus = (
     status: change(crd),
   }))
 
+interface Finalizing extends DefinitionControllerDeps {
+  /** Schemas are prepared one after another: each works for a part of a turn of the event loop, and many would add up. */
+  readonly prepareInTurn: Turns
+}
+
 /** Deletes the custom resources, then removes the finalizer. */
 async function finalize(
-  deps: DefinitionControllerDeps,
+  deps: Finalizing,
   cluster: ClusterName,
   crd: CustomResourceDefinition,
 ): Promise<number | undefined> {
@@ -163,7 +171,7 @@ async function finalize(
   const [resource] = deps.resourcesOf(served)
   if (resource !== undefined) {
     const { group, version, names, storage, schema } = resource
-    await schema.prepare?.()
+    await deps.prepareInTurn('', async () => schema.prepare?.())
     const ref = { group, version, resource: names.plural }
     const remaining = await deleteContent(clientOf(storage, deps), cluster, [ref])
     if (remaining.instances.size > 0) return recheck
