@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { Pace } from '../../../framework/async/awaitable.ts'
 import type { ResourceRef } from '../../../framework/contract/backend.ts'
 import { StatusError } from '../../../framework/meta/errors.ts'
 import {
@@ -24,7 +25,7 @@ export class ForeignOwners {
   readonly #cache: WatchCache
   readonly #client: ControllerClient
   /** By logical cluster: the namespaces of namespaced objects, by uid. */
-  readonly #known = new LRUCache<ClusterName, ReadonlyMap<string, string>>({
+  readonly #known = new LRUCache<ClusterName, Promise<ReadonlyMap<string, string>>>({
     max: mostClusters,
     ttl: kept,
     ttlAutopurge: true,
@@ -37,21 +38,34 @@ export class ForeignOwners {
 
   /** Warns if one of these absent owners exists in another namespace. */
   async report(cluster: ClusterName, object: KubeObject, absent: readonly OwnerReference[]): Promise<void> {
+    if (absent.length === 0) return
     const { namespace = '' } = object.metadata
+    const namespaces = await this.#namespaces(cluster)
     const foreign = absent.find(({ uid }) => {
-      const found = this.#namespaces(cluster).get(uid)
+      const found = namespaces.get(uid)
       return found !== undefined && found !== namespace
     })
     if (foreign !== undefined) await this.#warn(cluster, object, foreign)
   }
 
-  #namespaces(cluster: ClusterName): ReadonlyMap<string, string> {
+  #namespaces(cluster: ClusterName): Promise<ReadonlyMap<string, string>> {
     const known = this.#known.get(cluster)
     if (known !== undefined) return known
-    const found = new Map<string, string>()
-    for (const each of this.#cache.resources())
-      for (const { namespace, uid } of each.items(cluster)) if (namespace !== '') found.set(uid, namespace)
+    const found = this.#scan(cluster)
     this.#known.set(cluster, found)
+    return found
+  }
+
+  /** Other requests have their turns between the objects. */
+  async #scan(cluster: ClusterName): Promise<ReadonlyMap<string, string>> {
+    const found = new Map<string, string>()
+    const pace = new Pace()
+    for (const each of this.#cache.resources())
+      for (const { namespace, uid } of each.items(cluster)) {
+        if (namespace !== '') found.set(uid, namespace)
+        const wait = pace.due()
+        if (wait !== undefined) await wait
+      }
     return found
   }
 
