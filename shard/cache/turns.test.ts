@@ -104,6 +104,36 @@ describe('other requests have their turn', () => {
     await Promise.all(watches.map(watch => watch.return()))
   })
 
+  it('while a group of commits is applied, each of which becomes visible as a whole', async () => {
+    const { work, most } = slowWork()
+    const grouped = await open()
+    const count = 600
+    const differing: string[] = []
+    const seen = (): readonly string[] => [...grouped.maps.items()].map(({ key }) => key.name)
+    const remove = grouped.cache.subscribe(() => {
+      work()
+      setImmediate(() => {
+        const names = seen()
+        if (names.filter(name => name.startsWith('a')).length * 2 !== names.length)
+          differing.push(names.join())
+      })
+    })
+    const commits = Array.from({ length: count }, (_, i) =>
+      grouped.store.commit(
+        ['a', 'b'].map(name => {
+          const id = `a/n/${name}${i}`
+          return { key: storageKey(configMaps, keyOf(id)), value: encodeStored(objectOf(id, '1')) }
+        }),
+      ),
+    )
+    await Promise.all((await Promise.all(commits)).map(revision => grouped.cache.at(revision)))
+    remove()
+    assert.ok(most() <= 400, `${most()} objects in one turn`)
+    assert.deepEqual(differing, [])
+    assert.equal(seen().length, 2 * count)
+    await grouped.close()
+  })
+
   it('while the labels of objects change that are not stored', async () => {
     const settings = { group: '', resource: 'settings', segment: '-' }
     const { work, most } = slowWork()

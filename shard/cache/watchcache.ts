@@ -19,6 +19,9 @@ import { IdleCaches } from './idle.ts'
 import { Builder, type WatchCacheEvent } from './item.ts'
 import { type AppliedRevision, type CacheContext, type CacheHandler, ResourceCache } from './resource.ts'
 
+/** Milliseconds after which other requests have their turn: the store has the commits of many requests in one group. */
+const longestStep = 5
+
 /** Loads all objects, replays the log of the store, and resolves when the cache is current. */
 export async function openWatchCache(store: Store, options: WatchCacheOptions): Promise<WatchCache> {
   for (;;) {
@@ -193,15 +196,25 @@ class LiveCache implements WatchCache, CacheContext {
     }
   }
 
-  /** Without pauses unless objects are decorated again, so that a commit becomes visible as a whole. */
+  /** Pauses between commits only, so that each becomes visible as a whole, and where objects are decorated again. */
   *#apply(events: readonly StoreEvent[]): Steps<void> {
-    for (const { key, value, revision } of events) {
+    let since = performance.now()
+    for (const [i, { key, value, revision }] of events.entries()) {
       const parsed = parseStorageKey(key)
-      if (parsed === undefined) continue
-      this.#resourceOf(parsed).apply(parsed.key, value, revision)
+      if (parsed !== undefined) this.#resourceOf(parsed).apply(parsed.key, value, revision)
       for (let next = this.#following.shift(); next; next = this.#following.shift()) yield* next
+      const following = events[i + 1]?.revision
+      if (following === undefined || following === revision || performance.now() - since < longestStep)
+        continue
+      this.#advance(revision)
+      yield turn()
+      since = performance.now()
     }
-    this.progress.advance(events.at(-1)?.revision ?? this.revision)
+    this.#advance(events.at(-1)?.revision ?? this.revision)
+  }
+
+  #advance(revision: number): void {
+    this.progress.advance(revision)
     this.#wake()
   }
 
