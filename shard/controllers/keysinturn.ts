@@ -6,10 +6,13 @@ const clusterOf = (key: string): string => {
 
 /**
  * Unique keys that wait; the next is of the logical cluster at the front, which then moves to the end: none waits for
- * all keys of another.
+ * all keys of another. A logical cluster may take another worker only while it has fewer than are free, so that others find one
+ * whatever the time that its keys take.
  */
 export class KeysInTurn {
   readonly #byCluster = new Map<string, Set<string>>()
+  /** How many keys were taken and are not done. */
+  readonly #running = new Map<string, number>()
   #size = 0
 
   get size(): number {
@@ -25,16 +28,39 @@ export class KeysInTurn {
     this.#size++
   }
 
+  /** Whether a key can be taken, with so many free workers. */
+  hasNext(free: number): boolean {
+    return this.#nextCluster(free) !== undefined
+  }
+
   /** Removes the next key; undefined if there is none. */
-  take(): string | undefined {
-    for (const [cluster, keys] of this.#byCluster) {
-      const [key = ''] = keys
-      keys.delete(key)
-      this.#byCluster.delete(cluster)
-      if (keys.size > 0) this.#byCluster.set(cluster, keys)
-      this.#size--
-      return key
-    }
+  take(free: number): string | undefined {
+    const cluster = this.#nextCluster(free)
+    const keys = cluster === undefined ? undefined : this.#byCluster.get(cluster)
+    if (cluster === undefined || keys === undefined) return undefined
+    const [key = ''] = keys
+    keys.delete(key)
+    this.#byCluster.delete(cluster)
+    if (keys.size > 0) this.#byCluster.set(cluster, keys)
+    this.#size--
+    this.#running.set(cluster, this.#runningIn(cluster) + 1)
+    return key
+  }
+
+  /** A key that was taken does not run any more. */
+  done(key: string): void {
+    const cluster = clusterOf(key)
+    const running = this.#runningIn(cluster) - 1
+    if (running > 0) this.#running.set(cluster, running)
+    else this.#running.delete(cluster)
+  }
+
+  #runningIn(cluster: string): number {
+    return this.#running.get(cluster) ?? 0
+  }
+
+  #nextCluster(free: number): string | undefined {
+    for (const cluster of this.#byCluster.keys()) if (this.#runningIn(cluster) < free) return cluster
     return undefined
   }
 }

@@ -72,6 +72,33 @@ describe('work queue', () => {
     assert.deepEqual(runs.slice(0, 5), ['many|0', 'few|a', 'one', 'many|1', 'few|b'])
   })
 
+  it('has workers for each logical cluster, whatever the time that the keys of another take', async () => {
+    const started: string[] = []
+    let finish = (): void => undefined
+    const finished = new Promise<void>(resolve => {
+      finish = resolve
+    })
+    let ended = (): void => undefined
+    const last = new Promise<void>(resolve => {
+      ended = resolve
+    })
+    const reconcile = async (key: string): Promise<void> => {
+      started.push(key)
+      if (key.startsWith('long|')) await finished
+      if (key === 'other|19') ended()
+    }
+    const queue = createQueue({ name: 't', log: silent, concurrency: 8, reconcile })
+    void queue.run(stop.signal)
+    for (let i = 0; i < 20; i++) queue.add(`long|${i}`)
+    await new Promise(resolve => setImmediate(resolve))
+    for (let i = 0; i < 20; i++) queue.add(`other|${i}`)
+    await last
+    assert.equal(started.filter(key => key.startsWith('long|')).length, 4)
+    finish()
+    await queue.idle()
+    assert.equal(started.length, 40)
+  })
+
   it('leaves turns to requests between reconciles that take long', async () => {
     let turns = 0
     const counting = setInterval(() => turns++, 0)

@@ -113,8 +113,8 @@ interface Starting {
 
 /** Starts what may run; requests have their turns in between. */
 async function startAll(state: State, limit: number, { start, pace, signal }: Starting): Promise<void> {
-  while (state.running.size < limit && !signal.aborted) {
-    const key = state.ready.take()
+  while (!signal.aborted) {
+    const key = state.ready.take(limit - state.running.size)
     if (key === undefined) return
     start(key)
     const wait = pace.due()
@@ -136,6 +136,7 @@ async function work(
     retryLater(state, options, queue, { key, error, stopping: signal.aborted })
   }
   state.running.delete(key)
+  state.ready.done(key)
   if (state.again.delete(key)) queue.add(key)
   state.wake()
   if (isIdle(state)) for (const resolve of state.settled.splice(0)) resolve()
@@ -161,7 +162,7 @@ function retryLater(
  * Waits until a key is added, a delay is over, or the queue stops. Returns at once while a key can be processed.
  */
 async function nextWake(state: State, limit: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted || (state.ready.size > 0 && state.running.size < limit)) return
+  if (signal.aborted || state.ready.hasNext(limit - state.running.size)) return
   const { next } = state.delays
   let timer: NodeJS.Timeout | undefined
   await new Promise<void>(resolve => {
