@@ -20,7 +20,7 @@ import { Builder, type WatchCacheEvent } from './item.ts'
 import { type AppliedRevision, type CacheContext, type CacheHandler, ResourceCache } from './resource.ts'
 
 /** Milliseconds after which other requests have their turn: the store has the commits of many requests in one group. */
-const longestStep = 5
+const longestStep = 15
 
 /** Loads all objects, replays the log of the store, and resolves when the cache is current. */
 export async function openWatchCache(store: Store, options: WatchCacheOptions): Promise<WatchCache> {

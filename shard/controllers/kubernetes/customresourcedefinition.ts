@@ -119,17 +119,20 @@ const definedBy =
     return crd?.metadata.deletionTimestamp === undefined ? [] : [keyFor(cluster, name)]
   }
 
-type Turns = (group: string, work: () => Promise<unknown>) => Promise<void>
+type Turns = (key: string, work: () => Promise<unknown>) => Promise<void>
 
-/** Definitions of one group are handled one after another, so that two never get the same name. */
+/**
+ * Works with the same key one after another. The definitions of one group are handled in this way, so that two never get the same
+ * name.
+ */
 function createTurns(): Turns {
   const last = new Map<string, Promise<void>>()
-  return (group, work) => {
-    const turn = (last.get(group) ?? Promise.resolve()).then(work).then(() => undefined)
+  return (key, work) => {
+    const turn = (last.get(key) ?? Promise.resolve()).then(work).then(() => undefined)
     const settled = turn
       .catch(() => undefined)
-      .then(() => void (last.get(group) === settled && last.delete(group)))
-    last.set(group, settled)
+      .then(() => void (last.get(key) === settled && last.delete(key)))
+    last.set(key, settled)
     return turn
   }
 }
@@ -149,7 +152,10 @@ const writeStatus = (
   }))
 
 interface Finalizing extends DefinitionControllerDeps {
-  /** Schemas are prepared one after another: each works for a part of a turn of the event loop, and many would add up. */
+  /**
+   * The schemas of a logical cluster are prepared one after another: each works for a part of a turn of the event loop, and many would
+   * add up. Others do not wait for them.
+   */
   readonly prepareInTurn: Turns
 }
 
@@ -171,7 +177,7 @@ async function finalize(
   const [resource] = deps.resourcesOf(served)
   if (resource !== undefined) {
     const { group, version, names, storage, schema } = resource
-    await deps.prepareInTurn('', async () => schema.prepare?.())
+    await deps.prepareInTurn(cluster, async () => schema.prepare?.())
     const ref = { group, version, resource: names.plural }
     const remaining = await deleteContent(clientOf(storage, deps), cluster, [ref])
     if (remaining.instances.size > 0) return recheck

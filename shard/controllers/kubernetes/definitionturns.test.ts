@@ -4,13 +4,17 @@ import type { ApiResource } from '../../../framework/contract/apis.ts'
 import { silent } from '../../../framework/contract/log.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { resources } from '../../../kcp/resources.ts'
-import { type TestShard, testShard } from '../../testing/shard.ts'
+import { type ResourcesOf, servedName } from '../../apis/served.ts'
+import { type TestShard, testShard, until } from '../../testing/shard.ts'
 import type { Controller } from '../controller.ts'
 import { definitionController } from './customresourcedefinition.ts'
 
 const cluster = 'c1'
+const other = 'c2'
 const many = 20
-const keyOf = (i: number) => ({ cluster, namespace: '', name: `things${i}.example.com` })
+/** The definition whose schema takes long. */
+const held = many
+const keyOf = (i: number, at = cluster) => ({ cluster: at, namespace: '', name: `things${i}.example.com` })
 const definition = (i: number): KubeObject => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -28,6 +32,8 @@ describe('definitions that are deleted together', () => {
   const stop = new AbortController()
   /** Preparations of schemas: those that run, the most that ran together, and all. */
   const preparing = { now: 0, most: 0, all: 0 }
+  /** Resolves when the preparation of the schemas in the first logical cluster goes on. */
+  let going: Promise<void>
   const prepare = async (): Promise<void> => {
     preparing.all++
     preparing.most = Math.max(preparing.most, ++preparing.now)
@@ -39,21 +45,18 @@ describe('definitions that are deleted together', () => {
     shard = await testShard({
       controllers: ({ client, content, informers, backend }) => {
         const storage = backend.storage(resources.configMaps)
-        const resource = {
-          group: '',
-          version: 'v1',
-          names: { plural: 'configmaps' },
-          storage,
-          schema: { prepare },
+        const resource = { group: '', version: 'v1', names: { plural: 'configmaps' }, storage }
+        const resourcesOf: ResourcesOf = served => {
+          const schema = { prepare: servedName(served) === keyOf(held).name ? () => going : prepare }
+          return [{ ...resource, schema } as unknown as ApiResource]
         }
-        const resourcesOf = () => [resource as unknown as ApiResource]
         const { signal } = stop
         controller = definitionController({ client, content, informers, resourcesOf, signal, log: silent })
         return []
       },
     })
     running = controller.run(stop.signal)
-    await shard.addCluster(cluster)
+    for (const each of [cluster, other]) await shard.addCluster(each)
   })
   after(async () => {
     stop.abort()
@@ -70,5 +73,23 @@ describe('definitions that are deleted together', () => {
     assert.deepEqual(await shard.client.list(resources.crds, cluster), [])
     assert.ok(preparing.all >= many, `${preparing.all} preparations`)
     assert.equal(preparing.most, 1)
+  })
+
+  it('do not wait for those of another logical cluster', async () => {
+    let goOn = (): void => undefined
+    going = new Promise(resolve => {
+      goOn = resolve
+    })
+    const keys = [keyOf(held), keyOf(0, other)]
+    await shard.client.create(resources.crds, keyOf(held), definition(held))
+    await shard.client.create(resources.crds, keyOf(0, other), definition(0))
+    await controller.idle()
+    for (const key of keys) await shard.client.delete(resources.crds, key)
+    const definitions = shard.informers.for(resources.crds)
+    await until(() => (definitions.list(other).length === 0 ? true : undefined))
+    assert.equal(definitions.list(cluster).length, 1)
+    goOn()
+    await controller.idle()
+    assert.deepEqual(await shard.client.list(resources.crds, cluster), [])
   })
 })
