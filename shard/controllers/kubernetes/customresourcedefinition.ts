@@ -1,3 +1,4 @@
+import { Pace } from '../../../framework/async/awaitable.ts'
 import type { Informer, Informers } from '../../../framework/contract/informer.ts'
 import type { ItemEvent } from '../../../framework/contract/item.ts'
 import type { Logger } from '../../../framework/contract/log.ts'
@@ -153,8 +154,8 @@ const writeStatus = (
 
 interface Finalizing extends DefinitionControllerDeps {
   /**
-   * The schemas of a logical cluster are prepared one after another: each works for a part of a turn of the event loop, and many would
-   * add up. Others do not wait for them.
+   * The schemas of a logical cluster are prepared one after another, each in a turn of the event loop of its own: many that take a part
+   * of a turn would add up. Others do not wait for them.
    */
   readonly prepareInTurn: Turns
 }
@@ -177,7 +178,10 @@ async function finalize(
   const [resource] = deps.resourcesOf(served)
   if (resource !== undefined) {
     const { group, version, names, storage, schema } = resource
-    await deps.prepareInTurn(cluster, async () => schema.prepare?.())
+    await deps.prepareInTurn(cluster, async () => {
+      await new Pace().next()
+      await schema.prepare?.()
+    })
     const ref = { group, version, resource: names.plural }
     const remaining = await deleteContent(clientOf(storage, deps), cluster, [ref])
     if (remaining.instances.size > 0) return recheck
