@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
+import { mock } from 'node:test'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { encodeObject } from '../../framework/wire/encode.ts'
 import { turnsDuring } from '../../test/support/time/during.ts'
 import { CachedItem } from '../cache/item.ts'
-import { testShard } from '../testing/shard.ts'
-import { type ObjectStore, retried } from './registry.ts'
+import { keyOf, open, configMaps as resource } from '../cache/testing/fixture.ts'
+import { type ObjectStore, openObjectStore, retried, type Shape } from './registry.ts'
 
 const key = { cluster: 'c1', namespace: 'default', name: 'a' }
-const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
 const data = Object.fromEntries(Array.from({ length: 60_000 }, (_, i) => [`k${100_000 + i}`, 'a']))
 const large: KubeObject = {
   apiVersion: 'v1',
@@ -30,18 +30,19 @@ describe('a large object that is written', () => {
     assert.deepEqual(seen, data)
   })
 
-  it('is encoded between other requests when it is deleted', async () => {
-    const shard = await testShard()
-    const storage = shard.backend.storage(configMaps)
-    const ctx = shard.context(configMaps, key.cluster)
-    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } }
-    const ref = { group: '', version: 'v1', resource: 'namespaces' }
-    await shard.client.create(ref, { ...key, namespace: '', name: 'default' }, namespace)
-    await storage.create(ctx, key, large, { dryRun: false, fieldManager: 'test' })
-    const deleting = storage.delete(ctx, key, () => undefined, { dryRun: false })
-    const turns = await turnsDuring(deleting)
-    assert.ok(turns > 8, `${turns} turns`)
-    assert.deepEqual((await deleting).item.object.data, data)
-    await shard.stop()
+  it('is neither decoded nor encoded again when it is deleted', async () => {
+    const { store, cache, write, close } = await open()
+    await write('a/n/x', '1')
+    const shape = { number: 0, of: (item: CachedItem) => item }
+    const objects = openObjectStore(store, cache, { resource, shape: shape as unknown as Shape })
+    const item = await objects.current(keyOf('a/n/x'))
+    assert.ok(item !== undefined)
+    const decodings = mock.getter(CachedItem.prototype, 'object')
+    const removed = await objects.write(item.key, undefined, item.modified)
+    assert.equal(decodings.mock.callCount(), 0)
+    decodings.mock.restore()
+    assert.equal(removed.object.metadata.resourceVersion, String(cache.revision))
+    assert.deepEqual(removed.object.data, item.object.data)
+    await close()
   })
 })

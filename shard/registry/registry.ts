@@ -151,9 +151,9 @@ export function openObjectStore(
         .catch(tooLarge)
       await watchCache.at(revision)
       const cached = cache.get(key)
-      if (cached?.modified !== revision) return overtaken(stored ?? last?.object, key, revision)
-      if (stored !== undefined && cached.length > longToDecode)
-        cached.remember(atVersion(stored, String(revision)))
+      if (stored === undefined) return removed(last, revision)
+      if (cached?.modified !== revision) return encodedItem(key, atVersion(stored, String(revision)))
+      if (cached.length > longToDecode) cached.remember(atVersion(stored, String(revision)))
       return cached
     },
     async settled(key, expected) {
@@ -184,10 +184,10 @@ function* storedSteps(object: KubeObject, shape: number): Generator<void, Stored
   return { stored, value: yield* encodeStoredSteps(stored, shape) }
 }
 
-/** The written object, where the cache has a later write of it or none. */
-function overtaken(object: KubeObject | undefined, key: ObjectKey, revision: number): Promise<CachedItem> {
-  if (object === undefined) throw new Error(`nothing was written at revision ${revision}`)
-  return encodedItem(key, atVersion(object, String(revision)))
+/** The object as it was, at the revision of its deletion. */
+function removed(last: CachedItem | undefined, revision: number): CachedItem {
+  if (last === undefined) throw new Error(`nothing was written at revision ${revision}`)
+  return last.at(revision)
 }
 
 async function encodedItem(key: ObjectKey, object: KubeObject): Promise<CachedItem> {
