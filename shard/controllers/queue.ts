@@ -61,7 +61,8 @@ export function createQueue(options: QueueOptions): Queue {
     state.wake()
   }
   const addAfter = (key: string, milliseconds: number): void => {
-    state.delays.set(key, performance.now() + milliseconds)
+    if (milliseconds > 0) state.delays.set(key, performance.now() + milliseconds)
+    else add(key)
     state.wake()
   }
   return {

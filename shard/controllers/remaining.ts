@@ -4,9 +4,12 @@ import type { Item } from '../../framework/contract/item.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
 import { isBeingDeleted } from '../bindings/content.ts'
 import { type ControllerClient, ifFound } from './client.ts'
+import { WorkerTurn } from './workerturn.ts'
 
 /** The objects that remain after all were deleted. */
 export interface Remaining {
+  /** The turn of the worker was over before: reconcile again at once. */
+  readonly isUnfinished?: true
   /** Objects by `<resource>.<group>`. */
   readonly instances: ReadonlyMap<string, number>
   /** Objects by finalizer. */
@@ -22,7 +25,7 @@ const atOnce = { count: 64, bytes: 64 * 1024 }
  */
 export const recheck = 60_000
 
-/** Deletes all objects of the resources in a logical cluster, and counts those that remain. */
+/** Deletes all objects of the resources in a logical cluster, in the turn of a worker, and counts those that remain. */
 export async function deleteContent(
   client: ControllerClient,
   cluster: ClusterName,
@@ -30,9 +33,13 @@ export async function deleteContent(
 ): Promise<Remaining> {
   const instances = new Map<string, number>()
   const finalizers = new Map<string, number>()
+  const turn = new WorkerTurn()
   for (const ref of refs) {
     const all = Array.from(await client.list(ref, cluster), item => ({ item }))
-    await deleteItems(all, ({ item }) => ifFound(client.delete(ref, item.key, { propagation: 'Background' })))
+    const remove = ({ item }: { item: Item }) =>
+      ifFound(client.delete(ref, item.key, { propagation: 'Background' }))
+    await deleteItems(all, remove, turn)
+    if (turn.isOver) return { instances, finalizers, isUnfinished: true }
     const left = await client.list(ref, cluster)
     if (left.length > 0) instances.set(`${ref.resource}.${ref.group}`, left.length)
     // Each is decoded, and may be large.
@@ -42,13 +49,18 @@ export async function deleteContent(
   return { instances, finalizers }
 }
 
-/** Deletes objects, without those that are terminating already: their finalizers are pending. */
+/** Deletes objects until the turn is over, without those that are terminating already: their finalizers are pending. */
 export async function deleteItems<T extends { readonly item: Item }>(
   targets: readonly T[],
   remove: (target: T) => Promise<unknown>,
+  turn: WorkerTurn,
 ): Promise<void> {
   const left = await pacedMap(targets, target => (isBeingDeleted(target.item) ? undefined : target))
-  for (const some of batchesOf(left)) await Promise.all(some.map(remove))
+  for (const some of batchesOf(left)) {
+    if (turn.isOver) return
+    await Promise.all(some.map(remove))
+    turn.done()
+  }
 }
 
 function* batchesOf<T extends { readonly item: Item }>(targets: readonly T[]): Generator<readonly T[]> {

@@ -38,6 +38,7 @@ export function apiBindingDeletionController(deps: KcpControllerDeps): Controlle
       bound => !isVirtual(bound) && !isAdopted(deps, cluster, bound, others),
     )
     const remaining = await deleteContent(deps.client, cluster, servedRefs(deps, cluster, own))
+    if (remaining.isUnfinished) return 0
     if (remaining.instances.size === 0) {
       await removeFinalizer(deps, cluster, name)
       return undefined

@@ -184,6 +184,7 @@ async function finalize(
     })
     const ref = { group, version, resource: names.plural }
     const remaining = await deleteContent(clientOf(storage, deps), cluster, [ref])
+    if (remaining.isUnfinished) return 0
     if (remaining.instances.size > 0) return recheck
   }
   await terminating(deps, cluster, name, [completed, 'removed all instances'])

@@ -8,6 +8,7 @@ import type { CachedItem } from '../../cache/item.ts'
 import { type ControllerClient, ifFound, updateObject } from '../client.ts'
 import type { Controller } from '../controller.ts'
 import { createQueue } from '../queue.ts'
+import { WorkerTurn } from '../workerturn.ts'
 import { ForeignOwners } from './foreignowners.ts'
 import {
   foreground,
@@ -130,9 +131,9 @@ async function collect(of: Collection, place: ObjectPlace): Promise<number | und
   const target = await targetAt(of, place)
   if (target === undefined) return undefined
   const { object } = target
-  if (isTerminatingWith(object, orphan)) await releaseDependents(of, target)
-  else if (isTerminatingWith(object, foreground)) await deleteDependents(of, target)
-  else if (object.metadata.deletionTimestamp === undefined) return deleteUnowned(of, target, isChanged)
+  if (isTerminatingWith(object, orphan)) return releaseDependents(of, target)
+  if (isTerminatingWith(object, foreground)) return deleteDependents(of, target)
+  if (object.metadata.deletionTimestamp === undefined) return deleteUnowned(of, target, isChanged)
   return undefined
 }
 
@@ -141,19 +142,30 @@ const dependentsOf = (of: Collection, { place, object }: CollectedObject): Async
   targetsOf(of, () => of.ownership.dependentsOf(place.cluster, object.metadata.uid ?? ''))
 
 /** `orphan`: removes the owner from its dependents, then its finalizer. */
-async function releaseDependents(of: Collection, target: CollectedObject): Promise<void> {
+async function releaseDependents(of: Collection, target: CollectedObject): Promise<number | undefined> {
   const uid = target.object.metadata.uid ?? ''
-  for await (const dependent of dependentsOf(of, target)) await dropOwners(of, dependent, new Set([uid]))
+  const turn = new WorkerTurn()
+  for await (const dependent of dependentsOf(of, target)) {
+    if (turn.isOver) return 0
+    await dropOwners(of, dependent, new Set([uid]))
+    turn.done()
+  }
   await dropFinalizer(of, target, orphan)
+  return undefined
 }
 
 /**
  * `foregroundDeletion`: deletes the dependents; removes the finalizer when those that block the owner are gone.
  */
-async function deleteDependents(of: Collection, target: CollectedObject): Promise<void> {
-  for await (const dependent of dependentsOf(of, target))
-    if (dependent.object.metadata.deletionTimestamp === undefined) await deleteUnowned(of, dependent)
+async function deleteDependents(of: Collection, target: CollectedObject): Promise<number | undefined> {
+  const turn = new WorkerTurn()
+  for await (const dependent of dependentsOf(of, target)) {
+    if (turn.isOver) return 0
+    if (dependent.object.metadata.deletionTimestamp !== undefined) continue
+    if ((await deleteUnowned(of, dependent)) === undefined) turn.done()
+  }
   if (!(await isBlocked(of, target))) await dropFinalizer(of, target, foreground)
+  return undefined
 }
 
 async function isBlocked(of: Collection, { place, object }: CollectedObject): Promise<boolean> {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { mock } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { after as settled } from '../../../framework/async/awaitable.ts'
 import { silent } from '../../../framework/contract/log.ts'
@@ -14,6 +15,7 @@ const cluster = 'c1'
 const namespace = 'a'
 const { configMaps } = resources
 const many = 100
+const few = 20
 
 /** The most that are read in one turn of the event loop. Each read takes a millisecond. */
 class ReadsInTurn {
@@ -55,9 +57,9 @@ describe('the garbage collector, between the turns of other requests,', () => {
   })
   const names = async (): Promise<readonly (string | undefined)[]> =>
     (await shard.client.list(configMaps, cluster)).map(({ key }) => key.name)
-  const familyOf = async (name: string): Promise<OwnerReference> => {
+  const familyOf = async (name: string, count = many): Promise<OwnerReference> => {
     const owner = ownerOf(name, (await create(configMap(name))).metadata.uid)
-    for (let i = 0; i < many; i++) await create(configMap(`${name}-${i}`, [owner]))
+    for (let i = 0; i < count; i++) await create(configMap(`${name}-${i}`, [owner]))
     await collector.idle()
     reads = new ReadsInTurn()
     return owner
@@ -89,6 +91,7 @@ describe('the garbage collector, between the turns of other requests,', () => {
     )
   })
   afterEach(async () => {
+    mock.restoreAll()
     onRead = () => undefined
     for (const name of await names())
       await ifFound(shard.client.delete(configMaps, { cluster, namespace, name: name ?? '' }))
@@ -116,6 +119,22 @@ describe('the garbage collector, between the turns of other requests,', () => {
     assert.equal((await names()).length, many)
     assert.ok(reads.most <= 16, `${reads.most} reads in a turn`)
   })
+
+  for (const propagation of ['Foreground', 'Orphan'] as const)
+    it(`has turns of its workers for many dependents: ${propagation}`, async () => {
+      await familyOf('owner', few)
+      let [passed, looked] = [0, 0]
+      const now = performance.now.bind(performance)
+      mock.method(performance, 'now', () => now() + passed)
+      onRead = name => {
+        passed += 3_000
+        if (name !== 'owner') looked++
+      }
+      await remove('owner', propagation)
+      await collector.idle()
+      assert.equal((await names()).length, propagation === 'Foreground' ? 0 : few)
+      assert.ok(looked > few, 'each dependent was read in one turn')
+    })
 
   it('looks up many owners', async () => {
     const { uid = '' } = (await create(configMap('solid'))).metadata

@@ -51,6 +51,7 @@ export function namespaceController(deps: NamespaceControllerDeps): Controller {
     if (!namespace.spec?.finalizers?.includes(finalizer)) return undefined
     const refs = contentOf(deps.apis(cluster) ?? deps.apis('*'))
     const remaining = await deleteContent(within(deps.client, name), cluster, refs)
+    if (remaining.isUnfinished) return 0
     const place = clusterScoped(cluster, name)
     if (remaining.instances.size > 0) {
       await updateStatus<Namespace>(deps.client, resources.namespaces, place, n => reported(n, remaining))

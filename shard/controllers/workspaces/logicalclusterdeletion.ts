@@ -21,6 +21,7 @@ import {
   remainingFinalizers,
   remainingInstances,
 } from '../remaining.ts'
+import { WorkerTurn } from '../workerturn.ts'
 import { waitingForChildren, waitingForControllers, waitingForFinalizers } from './controllersfinished.ts'
 
 /** Objects removed in one commit, whose events are applied in one step. */
@@ -49,7 +50,9 @@ export async function deleteLogicalCluster(
       deps,
       others.filter(stored => !isNeeded(stored)),
     )
-  await deleteObjects(deps, holding)
+  const turn = new WorkerTurn()
+  await deleteObjects(deps, holding, turn)
+  if (turn.isOver) return 0
   const whom =
     children.length > 0 ? waitingForChildren(object, children) : waitingForFinalizers(object, holding)
   await reportDeletion(deps, cluster, 'Deleting', [await contentCondition(holding), whom])
@@ -84,11 +87,16 @@ const isChild = ({ tenancy }: KcpControllerDeps, { resource }: Stored): boolean 
 const isHeld = ({ apis }: KcpControllerDeps, stored: Stored): boolean =>
   foreignFinalizers(stored).length > 0 && refOf(apis, stored) !== undefined
 
-async function deleteObjects({ apis, client }: KcpControllerDeps, holding: readonly Stored[]): Promise<void> {
-  await deleteItems(holding, async stored => {
+async function deleteObjects(
+  { apis, client }: KcpControllerDeps,
+  holding: readonly Stored[],
+  turn: WorkerTurn,
+): Promise<void> {
+  const remove = async (stored: Stored): Promise<void> => {
     const ref = refOf(apis, stored)
     await (ref && ifFound(client.delete(ref, stored.item.key, { propagation: 'Background' })))
-  })
+  }
+  await deleteItems(holding, remove, turn)
 }
 
 async function removeAll({ content }: KcpControllerDeps, objects: readonly Stored[]): Promise<void> {
