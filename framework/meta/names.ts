@@ -1,3 +1,5 @@
+import { randomInt } from 'node:crypto'
+
 /**
  * The name formats of `k8s.io/apimachinery/pkg/util/validation`. Each function returns the problems of a value in Kubernetes'
  * messages, none for a valid value. Lengths are bytes.
@@ -141,3 +143,12 @@ export const labelNameErrors = masked(dns1123LabelErrors)
 /** `path.ValidatePathSegmentName`. */
 export const pathSegmentNameErrors: NameErrors = (name, prefix) =>
   prefix && (name === '.' || name === '..') ? [] : pathSegmentErrors(name)
+
+const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789'
+const longestBase = 58
+
+/** A name from `generateName`: at most 58 bytes of it, then five random characters (rules.md 3.4). */
+export function generatedName(base: string): string {
+  const suffix = Array.from({ length: 5 }, () => suffixAlphabet.charAt(randomInt(suffixAlphabet.length)))
+  return base.slice(0, longestBase) + suffix.join('')
+}

@@ -17,12 +17,12 @@ import {
   modified,
 } from '../../framework/meta/errors.ts'
 import { invalidValue } from '../../framework/meta/fielderror.ts'
-import { pathSegmentNameErrors } from '../../framework/meta/names.ts'
+import { generatedName, pathSegmentNameErrors } from '../../framework/meta/names.ts'
 import { type KubeObject, type ObjectKey, timestamp } from '../../framework/meta/object.ts'
 import { clusterAnnotation, isCopy } from '../../kcp/annotations.ts'
 import type { CachedItem } from '../cache/item.ts'
 import { type ObjectStore, retried } from '../registry/registry.ts'
-import { generatedName, withMetadata } from '../registry/strategy.ts'
+import { withMetadata } from '../registry/strategy.ts'
 import { StoreConflict } from '../store/store.ts'
 import { partsOf } from './place.ts'
 

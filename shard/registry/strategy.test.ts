@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { atOnce } from '../../framework/json/json.ts'
+import { generatedName } from '../../framework/meta/names.ts'
 import type { KubeObject, Metadata } from '../../framework/meta/object.ts'
 import { metadataUpdateErrors } from './metadata.ts'
 import { kindStrategyOf } from './reststrategy.ts'
 import {
-  generatedName,
   isHeld,
   prepareForCreate,
   prepareForUpdate,

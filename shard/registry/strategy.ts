@@ -1,4 +1,4 @@
-import { randomInt, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { ResetFields } from '../../framework/contract/apis.ts'
 import { originAnnotation } from '../../framework/contract/item.ts'
 import type { ValidationScope } from '../../framework/contract/schema.ts'
@@ -6,7 +6,7 @@ import { merged, Work } from '../../framework/json/json.ts'
 import { sameJsonSteps } from '../../framework/json/same.ts'
 import { badRequest, type FieldError } from '../../framework/meta/errors.ts'
 import type { ErrorSteps } from '../../framework/meta/errorsteps.ts'
-import type { NameErrors } from '../../framework/meta/names.ts'
+import { generatedName, type NameErrors } from '../../framework/meta/names.ts'
 import { type KubeObject, type Metadata, type ObjectKey, timestamp } from '../../framework/meta/object.ts'
 import { withoutSystemFields } from '../../framework/meta/objectmeta.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
@@ -76,15 +76,6 @@ export interface ResourceStrategy {
   /** There is a status subresource, so the main endpoint does not write status. */
   readonly status: boolean
   readonly rest: KindStrategy
-}
-
-const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789'
-const longestBase = 58
-
-/** A name from `generateName`: at most 58 bytes of it, then five random characters (rules.md 3.4). */
-export function generatedName(base: string): string {
-  const suffix = Array.from({ length: 5 }, () => suffixAlphabet.charAt(randomInt(suffixAlphabet.length)))
-  return base.slice(0, longestBase) + suffix.join('')
 }
 
 /** Fields of metadata to set; undefined removes a field. */

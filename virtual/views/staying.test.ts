@@ -34,6 +34,21 @@ describe('an object that is written through a View', () => {
       assert.equal((await stored('mine')).status, 404)
     })
 
+  it('is in it by its generated name', async () => {
+    await scene.view(ownView('some', configMapsWhere("object.metadata.name.startsWith('web-')")))
+    const named = (generateName: string) => {
+      const { name: _, ...metadata } = configMap('', {}).metadata
+      return send('POST', mapsIn('some'), { ...configMap('', {}), metadata: { ...metadata, generateName } })
+    }
+    const reply = await named('web-')
+    assert.equal(reply.status, 201, reply.text)
+    const { name = '', generateName } = reply.object?.metadata ?? {}
+    assert.match(name, /^web-.{5}$/)
+    assert.equal(generateName, 'web-')
+    assert.equal((await stored(name)).object?.metadata.generateName, 'web-')
+    assert.equal((await named('db-')).status, 403)
+  })
+
   it('is not in it by a status that has its own endpoint', async () => {
     const where = "has(object.status) && object.status.phase == 'Terminating'"
     await scene.view(ownView('some', { resource: 'namespaces', verbs: everything, where }))

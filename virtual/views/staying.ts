@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { forbidden, itemOf, type KubeObject, type ObjectKey } from '../../framework/index.ts'
+import { generatedName } from '../../framework/meta/names.ts'
 import { timestamp } from '../../framework/meta/object.ts'
 import { withoutSystemFields } from '../../framework/meta/objectmeta.ts'
 import type { ResourcePlan } from './plan.ts'
@@ -24,6 +25,13 @@ export function checkStaying({ view, sight }: Staying, key: ObjectKey, object: K
 /** Whether the status has an endpoint of its own, so that other writes do not change it. */
 export const hasStatus = ({ source }: ResourcePlan): boolean =>
   source.subresources.some(({ name }) => name === 'status')
+
+/** A new object with the name that it is stored with: the filter of the View may read it. */
+export function withName(object: KubeObject): KubeObject {
+  const { name, generateName } = object.metadata
+  if (name || !generateName) return object
+  return { ...object, metadata: { ...object.metadata, name: generatedName(generateName) } }
+}
 
 /** A new object with the fields that the server sets, instead of those that a client sends (rules.md 3.1 to 3.8). */
 export function asCreated(plan: ResourcePlan, sent: KubeObject): KubeObject {

@@ -17,7 +17,7 @@ import { alreadyExists, modified } from '../../framework/meta/errors.ts'
 import { accepted } from './accept.ts'
 import type { ResourcePlan } from './plan.ts'
 import type { ViewSight } from './sight.ts'
-import { asCreated, asUpdated, checkStaying } from './staying.ts'
+import { asCreated, asUpdated, checkStaying, withName } from './staying.ts'
 
 /** What the writes of one request have in common. */
 export interface ViewWrites {
@@ -36,11 +36,12 @@ export async function createThrough(
 ): Promise<Item> {
   const { view, sight } = writes
   const pace = new Pace()
-  const next = accepted({ ...view, sent: object })
+  const next = withName(accepted({ ...view, sent: object }))
+  const named = { ...key, name: next.metadata.name ?? '' }
   await pace.due()
-  checkStaying(writes, key, asCreated(view.plan, next))
+  checkStaying(writes, named, asCreated(view.plan, next))
   const { storage } = view.plan.source
-  return sight.written(await writeQuietly(writes, key, ctx => storage.create(ctx, key, next, options)))
+  return sight.written(await writeQuietly(writes, named, ctx => storage.create(ctx, named, next, options)))
 }
 
 export async function updateThrough(
