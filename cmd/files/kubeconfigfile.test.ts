@@ -2,6 +2,11 @@ import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { webhookDefaults } from '../../authz/index.ts'
+import { AuditMeters } from '../../framework/audit/index.ts'
+import { webhookTokensDefaults } from '../../framework/authn/index.ts'
+import { silent } from '../../framework/contract/log.ts'
+import { auditWebhook, authorizationWebhook, tokenWebhook } from '../authentication/webhooks.ts'
 import { readCredentials, readKubeconfig, readServerAccess } from './kubeconfigfile.ts'
 import { StartError } from './starterror.ts'
 
@@ -49,9 +54,17 @@ describe('a kubeconfig file', () => {
   it('is refused with one sentence', async () => {
     const exec = { command: 'aws', args: ['eks', 'get-token'] }
     const table: readonly (readonly [object, object, string])[] = [
-      [{}, { exec }, `${file('config')} must not set exec: set a token or a client certificate instead.`],
-      [{ 'certificate-authority': 'none' }, {}, `${file('none')} cannot be read (ENOENT).`],
-      [{ server: '' }, {}, `${file('config')} has no server for the context "c".`],
+      [
+        {},
+        { exec },
+        `${file('config')} must not set exec: set a token or a client certificate instead (--root-kubeconfig).`,
+      ],
+      [
+        { 'certificate-authority': 'none' },
+        {},
+        `${file('none')} cannot be read (ENOENT) (--root-kubeconfig).`,
+      ],
+      [{ server: '' }, {}, `${file('config')} has no server for the context "c" (--root-kubeconfig).`],
       [
         { server: 'localhost' },
         {},
@@ -65,5 +78,20 @@ describe('a kubeconfig file', () => {
         error => error instanceof StartError && error.message === message,
       )
     }
+  })
+
+  it('is refused with the flag of its webhook', async () => {
+    await writeFile(file('config'), '{}')
+    const meters = new AuditMeters()
+    const webhooks: readonly (readonly [string, () => Promise<unknown>])[] = [
+      ['audit-webhook-config-file', () => auditWebhook(file('config'), { log: silent, meters })],
+      ['authorization-webhook-config-file', () => authorizationWebhook(file('config'), webhookDefaults)],
+      ['authentication-token-webhook-config-file', () => tokenWebhook(file('config'), webhookTokensDefaults)],
+    ]
+    for (const [flag, open] of webhooks)
+      await assert.rejects(open, {
+        name: 'StartError',
+        message: `${file('config')} has no current context (--${flag}).`,
+      })
   })
 })

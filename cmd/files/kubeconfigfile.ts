@@ -31,9 +31,19 @@ export async function readKubeconfig(
   }
 }
 
+/** The current context of a kubeconfig that a flag names. Throws `StartError` with the flag. */
+export async function readFlagKubeconfig(flag: string, file: string): Promise<ServerAccess> {
+  try {
+    return await readKubeconfig(file)
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error
+    throw new StartError(`${error.message.replace(/\.$/, '')} (${flag}).`)
+  }
+}
+
 /** The server of a kubeconfig that a flag names, without the path of a workspace. Throws `StartError`. */
 export async function readServerAccess(flag: string, file: string): Promise<ServerAccess> {
-  const access = await readKubeconfig(file)
+  const access = await readFlagKubeconfig(flag, file)
   if (!URL.canParse(access.server))
     throw new StartError(`${file} has no absolute URL as server: give ${flag} another file.`)
   return { ...access, server: new URL(access.server).origin }
