@@ -59,7 +59,9 @@ export class KeysInTurn {
     return this.#running.get(cluster) ?? 0
   }
 
+  /** Looks at one logical cluster more than workers are busy, at most. */
   #nextCluster(free: number): string | undefined {
+    if (free <= 0) return undefined
     for (const cluster of this.#byCluster.keys()) if (this.#runningIn(cluster) < free) return cluster
     return undefined
   }

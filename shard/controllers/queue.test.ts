@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { mock } from 'node:test'
 import { silent } from '../../framework/contract/log.ts'
+import { KeysInTurn } from './keysinturn.ts'
 import { createDelays, createQueue } from './queue.ts'
 
 describe('work queue', () => {
@@ -97,6 +99,19 @@ describe('work queue', () => {
     finish()
     await queue.idle()
     assert.equal(started.length, 40)
+  })
+
+  it('looks at no waiting logical cluster while all workers are busy, however many wait', () => {
+    const keys = new KeysInTurn()
+    for (let i = 0; i < 1_000; i++) keys.add(`c${i}|a`)
+    const taken = keys.take(1)
+    const looks = mock.method(Map.prototype, 'get')
+    assert.equal(keys.take(0), undefined)
+    assert.equal(keys.hasNext(0), false)
+    const count = looks.mock.callCount()
+    looks.mock.restore()
+    assert.equal(taken, 'c0|a')
+    assert.equal(count, 0)
   })
 
   it('leaves turns to requests between reconciles that take long', async () => {
