@@ -170,7 +170,7 @@ async function finalize(
   if (!finalizers.includes(cleanupFinalizer)) return undefined
   // Each write is an event that comes back here: without an end, if the finalizer cannot be removed.
   if (!hasNoInstances(crd))
-    await terminating(deps, cluster, name, [
+    await terminating(deps, cluster, crd, [
       'InstanceDeletionInProgress',
       'CustomResource deletion is in progress',
     ])
@@ -182,14 +182,17 @@ async function finalize(
       await new Pace().next()
       await schema.prepare?.()
     })
+    // Its finalizer may be removed meanwhile: the objects are those of another definition with its name then.
+    const current = deps.informers.for(resources.crds).get(cluster, '', name)?.object
+    if (current === undefined || !isSame(crd, current)) return undefined
     const ref = { group, version, resource: names.plural }
     const remaining = await deleteContent(clientOf(storage, deps), cluster, [ref])
     if (remaining.isUnfinished) return 0
     if (remaining.instances.size > 0) return recheck
   }
-  await terminating(deps, cluster, name, [completed, 'removed all instances'])
+  await terminating(deps, cluster, crd, [completed, 'removed all instances'])
   await updateObject(deps.client, resources.crds, clusterScoped(cluster, name), current =>
-    withoutFinalizer(current, cleanupFinalizer),
+    isSame(crd, current) ? withoutFinalizer(current, cleanupFinalizer) : current,
   )
   return undefined
 }
@@ -202,18 +205,34 @@ const hasNoInstances = ({ status }: CustomResourceDefinition): boolean =>
 const terminating = (
   deps: DefinitionControllerDeps,
   cluster: ClusterName,
-  name: string,
+  crd: CustomResourceDefinition,
   [reason, message]: readonly [reason: string, message: string],
 ): Promise<KubeObject | undefined> =>
-  writeStatus(deps, cluster, name, ({ status }) => ({
-    ...status,
-    conditions: withCondition(status?.conditions ?? [], {
+  updateStatus<CustomResourceDefinition>(
+    deps.client,
+    resources.crds,
+    clusterScoped(cluster, crd.metadata.name ?? ''),
+    current => (isSame(crd, current) ? withTerminating(current, reason, message) : current),
+  )
+
+const withTerminating = (
+  crd: CustomResourceDefinition,
+  reason: string,
+  message: string,
+): CustomResourceDefinition => ({
+  ...crd,
+  status: {
+    ...crd.status,
+    conditions: withCondition(crd.status?.conditions ?? [], {
       type: 'Terminating',
       status: 'True',
       reason,
       message,
     }),
-  }))
+  },
+})
+
+const isSame = (a: KubeObject, b: KubeObject): boolean => a.metadata.uid === b.metadata.uid
 
 /** Reads the definition's own objects, also where a binding serves the same resource. */
 const clientOf = (storage: ResourceStorage, { signal, log }: DefinitionControllerDeps): ControllerClient =>

@@ -4,6 +4,7 @@ import { silent } from '../../../framework/contract/log.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { resources } from '../../../kcp/resources.ts'
 import { type ResourcesOf, servedName } from '../../apis/served.ts'
+import { asCrd } from '../../registry/crd.ts'
 import { type TestShard, testShard, until } from '../../testing/shard.ts'
 import type { Controller } from '../controller.ts'
 import { definitionController } from './customresourcedefinition.ts'
@@ -94,4 +95,37 @@ describe('definitions that are deleted together', () => {
     await controller.idle()
     assert.deepEqual(await shard.client.list(resources.crds, cluster), [])
   })
+
+  it('leave a definition of the same name alone that was created while their schemas were prepared', async () => {
+    let goOn = (): void => undefined
+    going = new Promise(resolve => {
+      goOn = resolve
+    })
+    const key = keyOf(held)
+    await shard.client.create(resources.crds, key, definition(held))
+    await controller.idle()
+    await shard.client.delete(resources.crds, key)
+    const definitions = shard.informers.for(resources.crds)
+    const current = (): KubeObject | undefined => definitions.get(cluster, '', key.name)?.object
+    await until(() => (isTerminating(current()) ? true : undefined))
+    await shard.client.update(resources.crds, key, object => ({
+      ...object,
+      metadata: { ...object.metadata, finalizers: [] },
+    }))
+    await until(() => (current() === undefined ? true : undefined))
+    const { metadata } = await shard.client.create(resources.crds, key, definition(held))
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'n' } }
+    await shard.client.create(resources.namespaces, { cluster, namespace: '', name: 'n' }, namespace)
+    const instance = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'n' } }
+    await shard.client.create(resources.configMaps, { cluster, namespace: 'n', name: 'a' }, instance)
+    goOn()
+    await controller.idle()
+    assert.equal((await shard.client.list(resources.configMaps, cluster)).length, 1)
+    assert.equal(current()?.metadata.uid, metadata.uid)
+    assert.equal(isTerminating(current()), false)
+  })
 })
+
+const isTerminating = (object: KubeObject | undefined): boolean =>
+  object !== undefined &&
+  asCrd(object).status?.conditions?.some(({ type }) => type === 'Terminating') === true
