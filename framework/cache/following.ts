@@ -60,7 +60,8 @@ interface Timing {
   readonly readers: Readers
   /** In milliseconds of `performance.now`, which does not change with the clock of the machine. */
   nextBookmark(): number
-  makeBookmark(): ItemEvent
+  /** `least`: the revision of the last event that was read, which may be one of a commit that is not applied as a whole yet. */
+  makeBookmark(least: number): ItemEvent
 }
 
 /** A query, and other readers to take turns with than those of the source. */
@@ -71,7 +72,7 @@ export function timing(source: WatchSource, kind: ServedKind, query: TimedQuery)
   return {
     readers: query.readers ?? source.readers,
     nextBookmark: () => (query.bookmarks ? nextBookmark(source.bookmarkEvery, final) : never),
-    makeBookmark: () => bookmark(kind, source.revision),
+    makeBookmark: least => bookmark(kind, Math.max(source.revision, least)),
   }
 }
 
@@ -94,7 +95,7 @@ export async function* follow(
         if (events !== undefined && events.length > 0) yield events
       } else if (performance.now() >= watcher.due) {
         watcher.due = next()
-        yield [makeBookmark()]
+        yield [makeBookmark(reader.revision)]
       } else await watcher.sleep(reader.line)
     }
     yield* rest(reader, readers)

@@ -125,8 +125,8 @@ export class Ring<I extends CacheItem = CacheItem> implements RingHistory {
    * may have ended between them, and must get one twice rather than miss one.
    */
   positionAfter(revision: number): number {
-    const next = this.#firstFrom(revision + 1)
-    return this.line.at(next - 2)?.revision === revision ? this.#firstFrom(revision) : next
+    const next = this.firstFrom(revision + 1)
+    return this.line.at(next - 2)?.revision === revision ? this.firstFrom(revision) : next
   }
 
   /** Events after `revision`, newest first. */
@@ -150,7 +150,8 @@ export class Ring<I extends CacheItem = CacheItem> implements RingHistory {
     this.#histories.bytes += bytes
   }
 
-  #firstFrom(revision: number): number {
+  /** The position of the first event at `revision` or after it. */
+  firstFrom(revision: number): number {
     let [low, high] = [this.line.start, this.line.end]
     while (low < high) {
       const middle = (low + high) >>> 1

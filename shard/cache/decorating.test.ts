@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { parseLabelSelector } from '../../framework/selectors/parse.ts'
 import { isCurrent, nextEpoch } from '../store/epoch.ts'
 import { encodeStored, storageKey } from './codec.ts'
-import type { WatchCache } from './contract.ts'
+import type { WatchCache, WatchCacheOptions } from './contract.ts'
 import type { Decorator } from './item.ts'
 import {
   configMap,
@@ -132,5 +132,86 @@ describe('labels that the watch cache adds to objects appear', () => {
       const watch = fixture.maps.watch(configMap, forever, { ...all, labels, resourceVersion: '3' })
       assert.deepEqual((await events(watch, 2)).slice(-2), ['ADDED a/n/y=4@4', 'ADDED b/n/x=1@5'])
     }
+  })
+
+  describe('while they are added to many objects', () => {
+    const ids = Array.from({ length: 3_000 }, (_, i) => `a/n/x${i}`)
+    const isDone = (): boolean => fixture.maps.get(keyOf('a/n/x0'))?.labels['claimed/by'] !== undefined
+    let filled: number
+    /** Between two turns of the addition. */
+    const isGoing = (): boolean => fixture.cache.revision === filled && isDone()
+
+    async function fill(options: Partial<WatchCacheOptions> = {}): Promise<void> {
+      const slowly = (cache: WatchCache): Decorator => {
+        const { prefix, labels } = decorate(cache)
+        const slow: Decorator['labels'] = (...of) => {
+          for (const end = performance.now() + 0.05; performance.now() < end; );
+          return labels(...of)
+        }
+        return { prefix, labels: slow }
+      }
+      await start({ decorate: slowly, ...options })
+      filled = await fixture.store.commit(ids.map(id => putting(id, '1')))
+      await fixture.cache.at(filled)
+    }
+    const putting = (id: string, value: string) => ({
+      key: storageKey(configMaps, keyOf(id)),
+      value: encodeStored(objectOf(id, value)),
+    })
+
+    it('in no list and no initial state of the revision before', async () => {
+      await fill()
+      const { store, maps } = fixture
+      const wanted = await listed(maps.list(configMap, forever, { cluster: '*' }))
+      const writing = store.commit([putting('a/n/x0', '2')])
+      const accepting = accept('a', true)
+      while (!isGoing()) await new Promise(resolve => setImmediate(resolve))
+      const query = { cluster: '*', resourceVersion: String(filled), match: 'Exact' } as const
+      const watch = maps.watch(configMap, forever, { ...all, initialEvents: true, bookmarks: true })
+      const initial = await events(watch, ids.length + 1)
+      const found = await Promise.all([
+        listed(maps.list(configMap, forever, { cluster: '*' })),
+        listed(maps.list(configMap, forever, query)),
+      ])
+      assert.ok(isGoing())
+      assert.deepEqual(found, [wanted, wanted])
+      const [written, accepted] = await Promise.all([writing, accepting])
+      const later = await events(watch, 1 + ids.length)
+      const added = wanted.items.map(item => `ADDED ${item}@${filled}`)
+      assert.deepEqual(initial, [...added, `BOOKMARK @${filled}!`])
+      assert.equal(later.shift(), `MODIFIED a/n/x0=2@${written}`)
+      const changed = ids.map(id => `MODIFIED ${id}=${id === 'a/n/x0' ? 2 : 1}@${accepted}`)
+      assert.deepEqual(later.sort(), changed.sort())
+    })
+
+    it('and the other changes of the commit are there', async () => {
+      await fill()
+      const id = 'a//accept'
+      const accepting = { key: storageKey(settings, keyOf(id)), value: encodeStored(objectOf(id, '')) }
+      const committing = fixture.store.commit([accepting, putting('a/n/x0', '2')])
+      while (!isGoing()) await new Promise(resolve => setImmediate(resolve))
+      assert.deepEqual(fixture.maps.get(keyOf('a/n/x0'))?.object.data, { value: '2' })
+      await fixture.cache.at(await committing)
+    })
+
+    it('and bookmarks do not go back', async () => {
+      await fill({ bookmarkEvery: 0 })
+      const watch = fixture.maps.watch(configMap, forever, { ...all, bookmarks: true })
+      const seen: number[] = []
+      const reading = (async () => {
+        for (let count = 0; count < ids.length; ) {
+          const told = (await watch.next()).value ?? []
+          seen.push(...told.map(({ item }) => Number(item.meta.resourceVersion)))
+          count += told.filter(({ type }) => type === 'MODIFIED').length
+          await new Promise(resolve => setImmediate(resolve))
+        }
+      })()
+      await accept('a', true)
+      await reading
+      assert.deepEqual(
+        seen,
+        seen.toSorted((a, b) => a - b),
+      )
+    })
   })
 })

@@ -32,10 +32,14 @@ export async function waitFor(source: ListSource, revision: number, signal: Abor
 }
 
 const current = (source: ListSource, limit: number): Start => ({
-  snapshot: source.snapshot(),
+  snapshot: newestOf(source),
   revision: source.revision,
   limit,
 })
+
+/** The state at the revision of the source; a later one if the ring does not have it any more. */
+export const newestOf = (source: ListSource): Snapshot =>
+  source.snapshotAt(source.revision) ?? source.snapshot()
 
 /** The state to read (rules.md 4.7, 4.10). */
 async function startOf(source: ListSource, query: ListQuery, signal: AbortSignal): Promise<Start> {

@@ -57,6 +57,8 @@ export class ResourceCache implements ListSource {
   /** The revisions of damaged objects by id: they are not in the items. */
   readonly #damaged = new Map<string, number>()
   readonly #loading: Loaded[] = []
+  /** The revision of the newest event. */
+  #newest = 0
   #loadingBytes = 0
 
   /** `floor`: the revision after which it is told all changes. */
@@ -141,7 +143,9 @@ export class ResourceCache implements ListSource {
   }
 
   snapshotAt(revision: number): Snapshot<CachedItem> | undefined {
-    if (revision === this.revision) return this.snapshot()
+    // Above the revision while a commit is applied.
+    const isAhead = this.#newest > this.revision
+    if (revision === this.revision && !isAhead) return this.snapshot()
     if (revision < this.ring.floor) return undefined
     const known = this.#kept.get(revision)
     if (known !== undefined) return known
@@ -235,6 +239,8 @@ export class ResourceCache implements ListSource {
 
   /** Decorates the objects of a cluster again, in steps; those that change are MODIFIED at `revision`. */
   *redecorate(cluster: ClusterScope, revision: number): Steps<void> {
+    const before = this.snapshotAt(this.revision)
+    if (before !== undefined) this.keep(this.revision, before)
     for (const item of this.items(cluster)) {
       const decorated = this.#context.builder.redecorate(this.resource, item, revision)
       if (decorated !== undefined) this.#record(new CacheEvent('MODIFIED', decorated, item))
@@ -256,6 +262,7 @@ export class ResourceCache implements ListSource {
     if (event.type === 'DELETED') this.#items.remove(event.item.id)
     else this.#items.put(event.item)
     this.ring.push(event)
+    this.#newest = event.revision
     this.#forget()
     this.#context.changed(this, event, this.#handlers)
   }

@@ -196,16 +196,16 @@ class LiveCache implements WatchCache, CacheContext {
     }
   }
 
-  /** Pauses between commits only, so that each becomes visible as a whole, and where objects are decorated again. */
+  /** Pauses between commits only, so that each becomes visible as a whole, and where objects are decorated again after it. */
   *#apply(events: readonly StoreEvent[]): Steps<void> {
     let since = performance.now()
     for (const [i, { key, value, revision }] of events.entries()) {
       const parsed = parseStorageKey(key)
       if (parsed !== undefined) this.#resourceOf(parsed).apply(parsed.key, value, revision)
-      for (let next = this.#following.shift(); next; next = this.#following.shift()) yield* next
       const following = events[i + 1]?.revision
-      if (following === undefined || following === revision || performance.now() - since < longestStep)
-        continue
+      if (following === revision) continue
+      for (let next = this.#following.shift(); next; next = this.#following.shift()) yield* next
+      if (following === undefined || performance.now() - since < longestStep) continue
       this.#advance(revision)
       yield turn()
       since = performance.now()

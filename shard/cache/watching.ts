@@ -6,7 +6,7 @@ import type { ItemWatch, WatchQuery } from '../../framework/contract/storage.ts'
 import { expired } from '../../framework/meta/errors.ts'
 import { readResourceVersion } from '../../framework/query/options.ts'
 import { bookmark } from '../../framework/responses/bookmark.ts'
-import { type ListSource, waitFor } from './listing.ts'
+import { type ListSource, newestOf, waitFor } from './listing.ts'
 
 /** The start of a watch: an initial state or none, then the events after a position in the ring. */
 interface Start {
@@ -16,9 +16,9 @@ interface Start {
 }
 
 const now = (source: ListSource, initial: boolean): Start => ({
-  initial: initial ? source.snapshot() : undefined,
+  initial: initial ? newestOf(source) : undefined,
   revision: source.revision,
-  position: source.ring.line.end,
+  position: source.ring.firstFrom(source.revision + 1),
 })
 
 /**
