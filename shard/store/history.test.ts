@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { mock } from 'node:test'
 import { surplus } from './history.ts'
 import { openLmdbStore } from './lmdb/lmdb.ts'
 import { openMemoryStore } from './memory.ts'
-import type { Store } from './store.ts'
+import type { Store, StoreEvent } from './store.ts'
 
 const mebibyte = 1024 * 1024
 const large = Buffer.alloc(mebibyte, '.')
@@ -68,6 +69,37 @@ limitsOf('lmdb', async () => {
       await rm(directory, { recursive: true })
     },
   }
+})
+
+describe('the history of a store by time', () => {
+  it('is kept for readers of the log that are behind, as after a pause of the process', async () => {
+    mock.timers.enable({ apis: ['setInterval', 'Date'] })
+    try {
+      const store = openMemoryStore({ seconds: 300 })
+      const { signal } = new AbortController()
+      const reading = store.watch('', 0, signal)
+      for (const key of ['a', 'b', 'c']) await store.commit([{ key, value: Buffer.from(key) }])
+      const [first] = (await reading.next()).value ?? []
+      const behind = store.watch('', 1, signal)
+      const late = behind.next()
+      await late
+      for (const key of ['d', 'e']) await store.commit([{ key, value: Buffer.from(key) }])
+      mock.timers.tick(3_600_000)
+      const keysIn = ({ value }: IteratorResult<readonly StoreEvent[]>): readonly string[] =>
+        (value as readonly StoreEvent[]).map(({ key }) => key)
+      const read = await Promise.all([reading, behind].map(watch => watch.next()))
+      assert.equal(first?.key, 'a')
+      assert.deepEqual(read.map(keysIn), [
+        ['d', 'e'],
+        ['d', 'e'],
+      ])
+      mock.timers.tick(3_600_000)
+      assert.equal(store.compacted, 5)
+      await store.close()
+    } finally {
+      mock.timers.reset()
+    }
+  })
 })
 
 describe('the surplus', () => {

@@ -1,4 +1,4 @@
-import type { Most } from './medium.ts'
+import type { Medium, Most } from './medium.ts'
 
 /** How much history stays readable and watchable. Commits younger than `seconds` are kept, within the other limits. */
 export interface History {
@@ -26,4 +26,23 @@ export function surplus(sizes: readonly number[], { count, bytes }: Most): numbe
   let gone = 0
   while (sizes.length - gone > count || left > bytes) left -= sizes[gone++] ?? 0
   return gone
+}
+
+/**
+ * The newest revision after `from` and up to `to` whose commit was made before a time; `from` if there is none. Revisions are
+ * consecutive, so the log allows binary search.
+ */
+export function newestBefore(
+  medium: Pick<Medium, 'log'>,
+  [from, to]: readonly [from: number, to: number],
+  time: number,
+): number {
+  let [low, high] = [from, to]
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    const [commit] = medium.log(middle - 1, { count: 1, bytes: 1 })
+    if (commit !== undefined && commit.time < time) low = middle
+    else high = middle - 1
+  }
+  return low
 }

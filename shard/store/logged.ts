@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { asError, Group } from './group.ts'
-import { type History, surplus } from './history.ts'
+import { type History, newestBefore, surplus } from './history.ts'
 import type { Commit, Medium, Most } from './medium.ts'
 import {
   Compacted,
@@ -29,6 +29,8 @@ export class LoggedStore implements Store {
   readonly #group: Group
   readonly #timers: readonly NodeJS.Timeout[]
   readonly #waiting = new Set<() => void>()
+  /** The open watches, with the revisions up to which they have read the log. */
+  readonly #readers = new Set<{ readonly position: number }>()
   /** The newest commits, so that watchers that keep up never read the medium. */
   #recent: Commit[] = []
   #recentBytes = 0
@@ -101,20 +103,25 @@ export class LoggedStore implements Store {
   }
 
   async *watch(prefix: string, after: number, signal: AbortSignal): AsyncGenerator<readonly StoreEvent[]> {
-    let position = after
-    const wake = (): void => this.#wake()
-    signal.addEventListener('abort', wake)
+    const reader = { position: after }
+    const leave = (): void => {
+      this.#readers.delete(reader)
+      this.#wake()
+    }
+    signal.addEventListener('abort', leave)
+    this.#readers.add(reader)
     try {
       while (!signal.aborted && !this.#closed) {
-        if (position < this.#compacted) throw new Compacted(this.#compacted)
-        const commits = this.#read(position)
-        position = commits.at(-1)?.revision ?? position
+        if (reader.position < this.#compacted) throw new Compacted(this.#compacted)
+        const commits = this.#read(reader.position)
+        reader.position = commits.at(-1)?.revision ?? reader.position
         const events = commits.flatMap(commit => commit.events.filter(event => event.key.startsWith(prefix)))
         if (events.length > 0) yield events
         else if (commits.length === 0) await this.#change()
       }
     } finally {
-      signal.removeEventListener('abort', wake)
+      this.#readers.delete(reader)
+      signal.removeEventListener('abort', leave)
     }
   }
 
@@ -204,7 +211,10 @@ export class LoggedStore implements Store {
     try {
       const { seconds, commits } = this.#history
       const byCount = Math.max(this.#surplus(), this.#revision - commits)
-      await this.compact(Math.max(byCount, this.#newestBefore(Date.now() - seconds * 1_000)))
+      const old = newestBefore(this.#medium, [this.#compacted, this.#revision], Date.now() - seconds * 1_000)
+      // Commits are old and unread after a pause of the process.
+      const read = Math.min(...Array.from(this.#readers, ({ position }) => position))
+      await this.compact(Math.max(byCount, Math.min(old, read)))
     } catch (error) {
       this.#group.fail(asError(error))
     }
@@ -220,18 +230,6 @@ export class LoggedStore implements Store {
   #check(): void {
     const problem = this.#medium.problem()
     if (problem !== undefined) this.#group.fail(problem)
-  }
-
-  /** The newest commit before a time. Revisions are consecutive, so the log allows binary search. */
-  #newestBefore(time: number): number {
-    let [low, high] = [this.#compacted, this.#revision]
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2)
-      const [commit] = this.#medium.log(middle - 1, { count: 1, bytes: 1 })
-      if (commit !== undefined && commit.time < time) low = middle
-      else high = middle - 1
-    }
-    return low
   }
 }
 
