@@ -11,6 +11,7 @@ import { builtinKinds, reviewKinds } from '../openapi/definitions/kubernetes/ind
 import { orielKinds } from '../openapi/definitions/oriel/index.ts'
 import { reviewResourcesOf } from '../openapi/resource.ts'
 import { type RegistryPlugin, registryAdmission } from './admission/chain.ts'
+import { namespaceProblems, namespacesIn } from './admission/kubernetes/namespace-lifecycle.ts'
 import { type ClusterApisOptions, createClusterApis } from './apis/clusters.ts'
 import { createWatchEnds } from './apis/ends.ts'
 import { followDefinitions, followWorkspaces } from './apis/follow.ts'
@@ -70,18 +71,23 @@ function ownUrlsOf({ externalUrl }: ShardOptions): () => readonly string[] {
   return () => urls
 }
 
+const refusalsOf = (cache: WatchCache, { refusalOfWrites }: Inactive) => ({
+  refusalOfWrites,
+  refusalOfCreation: namespaceProblems(namespacesIn(cache)),
+})
+
 /** Connects storage, definitions and the workspace tree to the cache. */
 export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBackend {
   const { cache, informers, authorizer, plugins, computed } = parts
   const ends = createWatchEnds((cluster, { id }) => clusters.of(cluster)?.definitions.has(id) === true)
   const inactive = followInactive(cache, ends)
-  const { refusalOfWrites } = inactive
+  const refusals = refusalsOf(cache, inactive)
   const conversions = newConversions(options.webhookAddresses ?? createAddressPolicy({ allow: [] }))
   const originOf = (name: string) => options.cacheServer ?? options.peers?.get(name)
   const shared = sharedCache(informers, ref => backend.storage(ref), originOf)
   const wiring: Wiring = {
     cacheOf: ({ group, resource, segment }) => cache.resource(group, resource, segment),
-    storeOf: place => openObjectStore(options.store, cache, { ...place, refusalOfWrites }),
+    storeOf: place => openObjectStore(options.store, cache, { ...place, ...refusals }),
     admission: registryAdmission(plugins),
     ends,
     ...versioning(webhook => conversionWebhook(webhook, conversions)),
@@ -109,5 +115,5 @@ export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBa
   followWorkspaces(cache, tree)
   const sources = { cache, wiring, served, clusters, tree, authorizer, inactive }
   const backend = shardBackend({ ...sources, store: options.store, hasCopies: options.peers !== undefined })
-  return { backend, shared, resourcesOf, isBound: clusters.isBound, refusalOfWrites }
+  return { backend, shared, resourcesOf, isBound: clusters.isBound, ...refusals }
 }

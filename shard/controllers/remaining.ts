@@ -49,6 +49,16 @@ export async function deleteContent(
   return { instances, finalizers }
 }
 
+/** Whether the resources have no objects. */
+export async function isEmpty(
+  client: ControllerClient,
+  cluster: ClusterName,
+  refs: readonly ResourceRef[],
+): Promise<boolean> {
+  for (const ref of refs) if ((await client.list(ref, cluster)).length > 0) return false
+  return true
+}
+
 /** Deletes objects until the turn is over, without those that are terminating already: their finalizers are pending. */
 export async function deleteItems<T extends { readonly item: Item }>(
   targets: readonly T[],

@@ -121,14 +121,17 @@ export interface ObjectStoreOptions {
   readonly shape: Shape
   /** The error of writes to a logical cluster that accepts none now. */
   readonly refusalOfWrites?: (cluster: ClusterName) => StatusError | undefined
+  /** The error of a new object that may not be there any more: its namespace was there when it was admitted. */
+  readonly refusalOfCreation?: (about: About, key: ObjectKey) => StatusError | undefined
 }
 
 /** The objects of one resource: reads use the cache; writes go to the store and return when the cache has them. */
 export function openObjectStore(
   store: Store,
   watchCache: WatchCache,
-  { resource, shape, refusalOfWrites }: ObjectStoreOptions,
+  options: ObjectStoreOptions,
 ): ObjectStore {
+  const { resource, shape } = options
   const cache = watchCache.resource(resource.group, resource.resource, resource.segment)
   const current = async (key: ObjectKey): Promise<CachedItem | undefined> => {
     const item = cache.get(key)
@@ -144,8 +147,7 @@ export function openObjectStore(
       const { stored, value } = await storedValue(object, shape.number, pace)
       await pace.due()
       if (value !== undefined) checkSize(value)
-      const refusal = refusalOfWrites?.(key.cluster)
-      if (refusal !== undefined) throw refusal
+      checkOpen(options, key, expected)
       const revision = await store
         .commit([{ key: storageKey(resource, key), value, expected }])
         .catch(tooLarge)
@@ -163,6 +165,16 @@ export function openObjectStore(
     },
     detached: encodedItem,
   }
+}
+
+function checkOpen(
+  { resource, refusalOfWrites, refusalOfCreation }: ObjectStoreOptions,
+  key: ObjectKey,
+  expected: number,
+): void {
+  const about = { ...resource, name: key.name }
+  const refusal = refusalOfWrites?.(key.cluster) ?? (expected === 0 && refusalOfCreation?.(about, key))
+  if (refusal) throw refusal
 }
 
 /** The object as it is stored, and its bytes. */

@@ -3,8 +3,8 @@ import {
   type AdmissionPlugin,
   refusedName,
 } from '../../../framework/contract/admission.ts'
-import { forbidden, notFound } from '../../../framework/meta/errors.ts'
-import type { KubeObject } from '../../../framework/meta/object.ts'
+import { type About, forbidden, notFound, type StatusError } from '../../../framework/meta/errors.ts'
+import type { KubeObject, ObjectKey } from '../../../framework/meta/object.ts'
 import { loopback } from '../../../framework/request/user.ts'
 import type { WatchCache } from '../../cache/contract.ts'
 
@@ -28,7 +28,7 @@ export const namespaceLifecycle = (namespaceOf: NamespaceLookup): AdmissionPlugi
   name: 'NamespaceLifecycle',
   handles: { operations: ['CREATE', 'DELETE'] },
   mutate(_ctx, request) {
-    if (request.operation === 'CREATE' && request.key.namespace !== '') checkNamespace(namespaceOf, request)
+    if (request.operation === 'CREATE') checkNamespace(namespaceOf, request)
     return request.object
   },
   validate({ actAs }, request) {
@@ -43,20 +43,28 @@ function refuseImmortal({ group, resource, key }: AdmissionAttributes): void {
 }
 
 function checkNamespace(namespaceOf: NamespaceLookup, request: AdmissionAttributes): void {
-  const name = request.key.namespace
-  const namespace = namespaceOf(request.key.cluster, name)
-  if (namespace === undefined) throw notFound({ group: '', resource: 'namespaces', name })
-  if (namespace.metadata.deletionTimestamp === undefined) return
-  const { group, resource } = request
-  throw forbidden(
-    { group, resource, name: refusedName(request) },
-    `unable to create new content in namespace ${name} because it is being terminated`,
-    [
-      {
-        reason: 'NamespaceTerminating',
-        message: `namespace ${name} is being terminated`,
-        field: 'metadata.namespace',
-      },
-    ],
-  )
+  const { group, resource, key } = request
+  const problem = namespaceProblems(namespaceOf)({ group, resource, name: refusedName(request) }, key)
+  if (problem !== undefined) throw problem
 }
+
+/** Why a new object cannot be in its namespace. */
+export const namespaceProblems =
+  (namespaceOf: NamespaceLookup) =>
+  (about: About, { cluster, namespace: name }: ObjectKey): StatusError | undefined => {
+    if (name === '') return undefined
+    const namespace = namespaceOf(cluster, name)
+    if (namespace === undefined) return notFound({ group: '', resource: 'namespaces', name })
+    if (namespace.metadata.deletionTimestamp === undefined) return undefined
+    return forbidden(
+      about,
+      `unable to create new content in namespace ${name} because it is being terminated`,
+      [
+        {
+          reason: 'NamespaceTerminating',
+          message: `namespace ${name} is being terminated`,
+          field: 'metadata.namespace',
+        },
+      ],
+    )
+  }

@@ -20,6 +20,7 @@ import { type Controller, createController, keyFor, keyOf, parseKey } from '../c
 import type { KcpControllerDeps } from '../host.ts'
 import {
   deleteContent,
+  isEmpty,
   type Remaining,
   recheck,
   remainingFinalizers,
@@ -50,13 +51,14 @@ export function namespaceController(deps: NamespaceControllerDeps): Controller {
     if (namespace?.metadata.deletionTimestamp === undefined) return undefined
     if (!namespace.spec?.finalizers?.includes(finalizer)) return undefined
     const refs = contentOf(deps.apis(cluster) ?? deps.apis('*'))
-    const remaining = await deleteContent(within(deps.client, name), cluster, refs)
+    const client = within(deps.client, name)
+    const remaining = await deleteContent(client, cluster, refs)
     if (remaining.isUnfinished) return 0
     const place = clusterScoped(cluster, name)
-    if (remaining.instances.size > 0) {
-      await updateStatus<Namespace>(deps.client, resources.namespaces, place, n => reported(n, remaining))
-      return recheck
-    }
+    await updateStatus<Namespace>(deps.client, resources.namespaces, place, n => reported(n, remaining))
+    if (remaining.instances.size > 0) return recheck
+    // After that write the cache has all objects that were stored before the namespace was terminating.
+    if (!(await isEmpty(client, cluster, refs))) return 0
     const ref = { ...resources.namespaces, subresource: 'finalize' }
     await updateObject<Namespace>(deps.client, ref, place, current => ({
       ...current,
@@ -95,12 +97,19 @@ const within = (client: ControllerClient, namespace: string): ControllerClient =
 function reported(namespace: Namespace, remaining: Remaining): Namespace {
   const finalizers = remainingFinalizers(remaining, 'namespace')
   const states: readonly Omit<CrdCondition, 'lastTransitionTime'>[] = [
-    {
-      type: 'NamespaceContentRemaining',
-      status: 'True',
-      reason: 'SomeResourcesRemain',
-      message: remainingInstances(remaining),
-    },
+    remaining.instances.size === 0
+      ? {
+          type: 'NamespaceContentRemaining',
+          status: 'False',
+          reason: 'ContentRemoved',
+          message: 'All content successfully removed',
+        }
+      : {
+          type: 'NamespaceContentRemaining',
+          status: 'True',
+          reason: 'SomeResourcesRemain',
+          message: remainingInstances(remaining),
+        },
     finalizers === ''
       ? {
           type: 'NamespaceFinalizersRemaining',
