@@ -79,7 +79,7 @@ export class CheckedLens<P extends Params> {
     const asked = { cluster, ...(namespace !== '' && { namespace }) }
     const own = this.#selection(
       asked,
-      this.#failures.call('narrow', 'an object', () => narrow.call(this.#lens, asked)),
+      this.#failures.call('narrow', 'an object', () => narrow.call(this.#lens, { ...asked })),
     )
     // Another namespace than that of the request: nothing is selected.
     const isOther = namespace !== '' && own.namespace !== namespace

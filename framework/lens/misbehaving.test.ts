@@ -151,6 +151,7 @@ const wrong: readonly (readonly [says: string, member: string, implementation: u
   ['relabel must return annotations as a map of strings', 'relabel', () => ({ annotations: texts('x') })],
   ['narrow must return an object, but returned undefined', 'narrow', () => undefined],
   ['narrow must not change the cluster', 'narrow', (query: object) => ({ ...query, cluster: 'two' })],
+  ['narrow must not change the cluster', 'narrow', (q: object) => Object.assign(q, { cluster: 'two' })],
   ['narrow must return labels with requirements', 'narrow', (q: object) => ({ ...q, labels: { a: 'b' } })],
   ['annotate must be made by annotator()', 'annotate', { item: (item: Item) => item }],
   ['present must be a function', 'present', 'x'],

@@ -34,6 +34,13 @@ const requests = [
   },
   { below: `${path}/written`, method: 'DELETE' },
   { below: `${path}/secret`, method: 'DELETE' },
+  {
+    below: `${path}/secret`,
+    method: 'PUT',
+    headers: json,
+    body: JSON.stringify(widget('default', 'secret')),
+  },
+  { below: `${path}?labelSelector=hidden`, method: 'DELETE' },
   { below: '/services/sick/clusters/team/apis/example.com/v1' },
 ]
 
@@ -52,9 +59,10 @@ describe('a plugin that misbehaves', function () {
     Object.assign(scene, { stop: new AbortController(), shard: createTinyShard() })
     const sick = supervisedIn(scene, import.meta.filename, misbehaving(member, misbehavior))
     await start(scene, [plain(scene), sick.view], { requestTimeout: 500 })
-    await create(scene, 'team', 'shown')
     const body = JSON.stringify(widget('default', 'secret', secret))
-    await get(scene, `/clusters/team${widgets}`, as('admin', { method: 'POST', headers: json, body }))
+    const posted = as('admin', { method: 'POST', headers: json, body })
+    assert.equal((await create(scene, 'team', 'shown')).status, 201)
+    assert.equal((await get(scene, `/clusters/team${widgets}`, posted)).status, 201)
     return sick
   }
 
@@ -73,16 +81,22 @@ describe('a plugin that misbehaves', function () {
           // A lens without members shows everything: that is right.
           pre(member !== 'lens.view' || misbehavior !== 'returns an empty object')
           const what = `${member} ${misbehavior}`
-          await sceneWith(member, misbehavior)
-          const before = await stored(scene)
-          for (const { below, ...request } of sent) {
-            const { status, body } = await get(scene, below, as('reader', request))
-            assert.ok(status >= 200 && status < 600, what)
-            assert.ok(!body.includes('sesame') || body.includes('sesame?'), `${what}: ${below} shows ${body}`)
+          try {
+            await sceneWith(member, misbehavior)
+            const before = await stored(scene)
+            for (const { below, ...request } of sent) {
+              const { status, body } = await get(scene, below, as('reader', request))
+              assert.ok(status >= 200 && status < 600, what)
+              assert.ok(
+                !body.includes('sesame') || body.includes('sesame?'),
+                `${what}: ${below} shows ${body}`,
+              )
+            }
+            assert.deepEqual(await stored(scene), before)
+            assert.equal((await get(scene, '/readyz')).status, 200, what)
+          } finally {
+            await endScene()
           }
-          assert.deepEqual(await stored(scene), before, what)
-          assert.equal((await get(scene, '/readyz')).status, 200, what)
-          await endScene()
         },
       ),
       { numRuns: runs },

@@ -12,8 +12,9 @@ import type { UserInfo } from '../request/user.ts'
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !isPromise(value)
 
-const isText = (value: unknown): value is string => typeof value === 'string'
-const isTexts = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every(isText)
+export const isText = (value: unknown): value is string => typeof value === 'string'
+export const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every(isText)
 
 export const isNothing = (value: unknown): value is undefined => value === undefined
 
@@ -31,6 +32,9 @@ export const isApis = (value: unknown): value is ApiSet | undefined =>
 
 export const isItem = (value: unknown): value is Item =>
   isObject(value) && isObject(value.key) && isText(value.key.name) && 'meta' in value && 'bytes' in value
+
+export const isItems = (value: unknown): value is readonly Item[] =>
+  Array.isArray(value) && value.every(isItem)
 
 /** Batches of the framework are not checked. */
 export const isBatch = (value: unknown): value is ItemBatch =>

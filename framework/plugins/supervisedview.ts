@@ -8,7 +8,17 @@ import { sameJson } from '../json/same.ts'
 import { copyJson } from '../lens/privatecopy.ts'
 import type { KubeObject } from '../meta/object.ts'
 import { type CheckedMember, MemberCalls } from './membercall.ts'
-import { isApis, isDecision, isKubeObject, isNothing, isParamsList, isUser } from './results.ts'
+import {
+  isApis,
+  isDecision,
+  isItems,
+  isKubeObject,
+  isNothing,
+  isParamsList,
+  isText,
+  isTexts,
+  isUser,
+} from './results.ts'
 import { SupervisedApis } from './supervisedapis.ts'
 import type { Supervisor } from './supervisor.ts'
 
@@ -110,10 +120,15 @@ function supervisedApis(
   }
 }
 
-/** Attributes whose objects may be changed without an effect. */
+/** Attributes whose key and objects may be changed without an effect. */
 const privately = <T extends AdmissionAttributes>(attributes: T): T => {
-  const { object, old } = attributes
-  return { ...attributes, ...(object && { object: copyJson(object) }), ...(old && { old: copyJson(old) }) }
+  const { key, object, old } = attributes
+  return {
+    ...attributes,
+    key: { ...key },
+    ...(object && { object: copyJson(object) }),
+    ...(old && { old: copyJson(old) }),
+  }
 }
 
 function supervisedAdmission(calls: MemberCalls, plugin: AdmissionPlugin, i: number): AdmissionPlugin {
@@ -155,14 +170,46 @@ function supervisedPublisher(
   return {
     objects: publisher.objects,
     dependsOn: publisher.dependsOn,
+    ...(publisher.isOnlyHere && { isOnlyHere: true }),
     views: object => calls.callNow(reports, views, () => publisher.views(copyJson(object))),
     publish: (object, urls) => {
       const made: KubeObject = calls.callNow(reports, publish, () =>
         publisher.publish(copyJson(object), urls),
       )
-      return sameJson(made, object) ? object : made
+      return withStatus(object, made.status)
     },
+    ...publishedMembers(calls, supervisor, publisher),
   }
+}
+
+/** The members that a publisher need not have. */
+function publishedMembers(
+  calls: MemberCalls,
+  supervisor: Supervisor,
+  publisher: UrlPublisher,
+): Pick<UrlPublisher, 'dependents' | 'published' | 'shardSelector'> {
+  const reports = supervisor.reports()
+  const optional = <T>(name: keyof UrlPublisher, wanted: string, is: CheckedMember<T>['is']) => {
+    const own = publisher[name]
+    if (typeof own !== 'function') return undefined
+    const checked = member(`publisher.${name}`, own, wanted, is)
+    return (object: KubeObject): T =>
+      calls.callNow(reports, checked, () => Reflect.apply(own, publisher, [copyJson(object)]))
+  }
+  const dependents = optional('dependents', 'a list of items', isItems)
+  const published = optional('published', 'a list of URLs', isTexts)
+  const shardSelector = optional('shardSelector', 'a label selector', isText)
+  return {
+    ...(dependents && { dependents }),
+    ...(published && { published }),
+    ...(shardSelector && { shardSelector }),
+  }
+}
+
+/** Only the status: the other members that a plugin returns may be those of another object. */
+function withStatus(object: KubeObject, status: unknown): KubeObject {
+  const { status: before, ...others } = object
+  return sameJson(status, before) ? object : { ...others, ...copyJson({ status }) }
 }
 
 /** Milliseconds after which a view that is not ready is logged, and those that its controllers may take to end. */
