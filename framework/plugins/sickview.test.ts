@@ -47,6 +47,14 @@ describe('a view of a plugin that fails', () => {
     await start(scene, [plain(scene), sick.view])
     await create(scene, 'team', 'a')
   }
+  for (const member of ['authorize', 'guard'] as const)
+    it(`answers 504 to a watch for which ${member} does not end`, async () => {
+      const define = () => ({ [member]: () => new Promise<never>(() => undefined) })
+      const { view } = supervisedIn(scene, thisFile, define)
+      await start(scene, [plain(scene), view], { requestTimeout: 50 })
+      assert.equal((await get(scene, `${path}?watch=true`, as('reader'))).status, 504)
+    })
+
   const message = async (below = path, token = 'reader'): Promise<string> => {
     const { status, json } = await get(scene, below, as(token))
     assert.equal(json?.kind, 'Status', JSON.stringify(json))

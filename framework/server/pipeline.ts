@@ -163,12 +163,15 @@ function begin(pipeline: Pipeline, exchange: Routed, seat?: Seat | Refused): Awa
 
 function answerSeated(pipeline: Pipeline, exchange: Routed): Awaitable<Answer | Forwarding> {
   const { forwarding } = exchange.target.workspace.plugin ?? {}
+  const isLong = isLongRunning(exchange.target.info)
+  if (isLong && forwarding !== undefined) exchange.lifetime.limit(undefined)
   if (forwarding !== undefined) return isolated(pipeline, exchange, forwarding)
-  if (isLongRunning(exchange.target.info)) pipeline.reviews.follow(exchange)
+  if (isLong) pipeline.reviews.follow(exchange)
   const admission = step(pipeline, 'authorize', () => admitted(pipeline, exchange))
-  return after(admission, authorized =>
-    step(pipeline, exchange.target.info.verb, () => dispatch(pipeline, authorized)),
-  )
+  return after(admission, authorized => {
+    if (isLong) authorized.lifetime.limit(undefined)
+    return step(pipeline, exchange.target.info.verb, () => dispatch(pipeline, authorized))
+  })
 }
 
 /** Whether an open watch would be admitted again, as before. Throws what a new one would get. */
@@ -214,18 +217,15 @@ export const tooMany = ({ retryAfter }: Refused): Answer => ({
   headers: { 'Retry-After': String(retryAfter), 'X-Content-Type-Options': 'nosniff' },
 })
 
-/** Sets the deadline. Watches have none; other requests may ask for less than the server's (rules.md 1.39 to 1.42). */
+/** Sets the deadline, which requests may shorten; watches have none when they begin (rules.md 1.39 to 1.42). */
 function limitTime(
   { requestTimeout, stopping }: Pipeline,
   { incoming, lifetime }: Exchange,
   info: RequestInfo,
 ): void {
-  if (isLongRunning(info)) {
-    lifetime.limit(undefined)
-    lifetime.follow(stopping, 'shutdown')
-    return
-  }
-  if (incoming.search === '') return
+  const isLong = isLongRunning(info)
+  if (isLong) lifetime.follow(stopping, 'shutdown')
+  if (isLong || incoming.search === '') return
   const asked = timeoutIn(incoming.query)
   if (asked > 0) lifetime.limit(Math.min(asked, requestTimeout))
 }
