@@ -5,6 +5,7 @@ import { doctorCommand } from './doctor/command.ts'
 import { explainCommand } from './explain/command.ts'
 import { version } from './files/build.ts'
 import { StartError } from './files/starterror.ts'
+import { printError } from './files/terminaltext.ts'
 import { addCacheServerFlags, type CacheServerFlags } from './flags/cacheserver.ts'
 import { addConnectionFlags, type ConnectionFlags } from './flags/connection.ts'
 import { addFrontProxyFlags, type FrontProxyFlags } from './flags/frontproxy.ts'
@@ -100,7 +101,7 @@ program.hook('preAction', (_program, command) => {
 
 program.parseAsync().catch(error => {
   if (!(error instanceof StartError)) throw error
-  process.stderr.write(`oriel: ${error.message}\n`)
+  printError(`oriel: ${error.message}`)
   // Sockets and watches that are already open would keep the process running.
   process.exit(1)
 })

@@ -1,6 +1,7 @@
 import { type JsonClient, jsonClient } from '../framework/net/jsonclient.ts'
 import { isClusterPath } from '../framework/request/path.ts'
 import { StartError } from './files/starterror.ts'
+import { lineText, print } from './files/terminaltext.ts'
 import { type ConnectionFlags, connectionOf } from './flags/connection.ts'
 
 /** `oriel tree`: prints the workspaces below a workspace. Throws `StartError` when they cannot be listed. */
@@ -15,7 +16,7 @@ export async function tree(options: ConnectionFlags): Promise<void> {
   const client = jsonClient({ ...connection, server: origin })
   const below = await childrenOf(client, path)
   if (typeof below === 'string') throw new StartError(`Listing the workspaces of ${path} failed: ${below}.`)
-  process.stdout.write([path, ...(await linesOf(client, path, below)), ''].join('\n'))
+  print([path, ...(await linesOf(client, path, below)), ''].join('\n'))
 }
 
 interface Workspace {
@@ -48,7 +49,7 @@ async function linesOf(
   const branches = await Promise.all(
     children.map(async child => {
       const below = await belowOf(client, `${path}:${child.metadata.name}`, child)
-      return [labelOf(child), ...below]
+      return [lineText(labelOf(child)), ...below]
     }),
   )
   return branches.flatMap(([label = '', ...below], i) => {

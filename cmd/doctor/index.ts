@@ -1,6 +1,7 @@
 import type { ServerAccess } from '../../framework/net/serveraccess.ts'
 import { readFlagFile } from '../files/files.ts'
 import { StartError } from '../files/starterror.ts'
+import { lineText, print } from '../files/terminaltext.ts'
 import { type ConnectionFlags, connectionOf } from '../flags/connection.ts'
 import { withProgress } from '../process/progress.ts'
 import { type Finding, failed } from './finding.ts'
@@ -23,17 +24,17 @@ export async function doctor(options: DoctorOptions): Promise<number> {
   const findings: Finding[] = []
   for await (const found of examine(options)) {
     findings.push(...found)
-    if (options.output === 'text') process.stdout.write(found.map(lineOf).join(''))
+    if (options.output === 'text') print(found.map(lineOf).join(''))
   }
-  if (options.output === 'json') process.stdout.write(`${JSON.stringify(findings, undefined, 2)}\n`)
+  if (options.output === 'json') print(`${JSON.stringify(findings, undefined, 2)}\n`)
   return findings.some(({ status }) => status === 'failed') ? 1 : 0
 }
 
 const marks = { ok: ' ok ', warning: 'warn', failed: 'FAIL', skipped: ' -  ' } as const
 
 function lineOf({ status, check, message, change }: Finding): string {
-  const line = `[${marks[status]}] ${check}: ${message}\n`
-  return change === undefined || status === 'ok' ? line : `${line}       -> ${change}\n`
+  const line = `[${marks[status]}] ${lineText(`${check}: ${message}`)}\n`
+  return change === undefined || status === 'ok' ? line : `${line}       -> ${lineText(change)}\n`
 }
 
 /** Runs the checks in order; checks that depend on a failed one are skipped. */
@@ -63,7 +64,7 @@ async function* examine(options: DoctorOptions): AsyncGenerator<readonly Finding
       ),
     ]
   for (const views of advertised) {
-    const found = await withProgress(views.url, () => viewsFindings(access, views))
+    const found = await withProgress(lineText(views.url), () => viewsFindings(access, views))
     yield found
     if (found.length > 1)
       yield await withProgress('Identity headers', () => headerFindings(access, views.url, proxyCertificate))

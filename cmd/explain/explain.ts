@@ -1,4 +1,5 @@
 import { jsonClient } from '../../framework/net/jsonclient.ts'
+import { print, printError } from '../files/terminaltext.ts'
 import { connectionOf } from '../flags/connection.ts'
 import { askExplanation } from './asking.ts'
 import { explainText, explainYaml } from './explaintext.ts'
@@ -14,9 +15,9 @@ export async function explain(asked: Asked, options: ExplainOptions): Promise<nu
   const clientAt = (at: string) => jsonClient({ ...connection, server: at })
   const { server } = connection
   const { question, explained, warnings } = await askExplanation(clientAt, server, asked, options)
-  for (const warning of warnings) process.stderr.write(`Warning: ${warning}\n`)
+  for (const warning of warnings) printError(`Warning: ${warning}`)
   const mount = await mountIn(jsonClient(connection), question)
-  process.stdout.write(printed({ ...explained, ...(mount && { mount }) }, question, options))
+  print(printed({ ...explained, ...(mount && { mount }) }, question, options))
   return explained.allowed || options.output !== 'text' ? 0 : 1
 }
 

@@ -1,5 +1,6 @@
 import type { ExplainedMissing, ExplainedStep } from '../../authz/index.ts'
 import { formatYaml } from '../../framework/wire/yaml.ts'
+import { lineText } from '../files/terminaltext.ts'
 import { mountText } from './mountidentity.ts'
 import type { Explained, ResourceQuestion } from './resourcequestion.ts'
 
@@ -13,7 +14,8 @@ export function explainText(
   const behind = mount === undefined ? '' : mountText(mount)
   const who = as === undefined ? 'You' : `"${as}"`
   const verdict = `${allowed ? 'Yes' : 'No'}: ${who} ${allowed ? 'may' : 'may not'} ${words}.\n`
-  if (explanation === undefined) return `${verdict}The server returns no explanation: ${reason}\n${behind}`
+  if (explanation === undefined)
+    return `${verdict}The server returns no explanation: ${lineText(reason)}\n${behind}`
   const { steps, missing, limited } = explanation
   return [
     verdict,
@@ -29,7 +31,7 @@ const limitedText =
 
 function stepsText(steps: readonly ExplainedStep[]): string {
   if (steps.length === 0) return ''
-  const names = steps.map(nameOf)
+  const names = steps.map(step => lineText(nameOf(step)))
   const width = Math.max(...names.map(name => name.length))
   const lines = steps.map(
     (step, i) => `  ${names[i]?.padEnd(width)}  ${decisionText(step)}${whereOf(step)}\n`,
@@ -44,7 +46,7 @@ const nameOf = (step: ExplainedStep): string =>
   isOfView(step) || step.workspace === undefined ? step.authorizer : `  ${step.authorizer}`
 
 const whereOf = (step: ExplainedStep): string =>
-  isOfView(step) && step.workspace !== undefined ? `, in ${step.workspace}` : ''
+  isOfView(step) && step.workspace !== undefined ? `, in ${lineText(step.workspace)}` : ''
 
 const words = {
   Allowed: 'allowed',
@@ -56,17 +58,17 @@ const words = {
 /** A step that delegated to the next step is printed as passed. */
 function decisionText({ decision, reason }: ExplainedStep): string {
   const passed = /^delegating due to (.*)$/s.exec(reason)
-  if (passed !== null) return `passed: ${passed[1]}`
+  if (passed !== null) return `passed: ${lineText(passed[1] ?? '')}`
   const said = words[decision]
   // Kubernetes appends a colon even without a reason.
-  const why = reason.replace(/: $/, '')
+  const why = lineText(reason.replace(/: $/, ''))
   return why === '' ? said : `${said}: ${why}`
 }
 
 function missingText({ authorizer, workspace, otherWorkspace, why, grant }: ExplainedMissing): string {
-  const where = otherWorkspace && workspace !== '' ? `, in the workspace ${workspace}` : ''
+  const where = otherWorkspace && workspace !== '' ? `, in the workspace ${lineText(workspace)}` : ''
   const needed = grant.length === 0 ? '' : `  These objects grant it:\n${indented(documents(grant), '    ')}`
-  return `\nMissing (${authorizer}${where}):\n  ${why}\n${needed}`
+  return `\nMissing (${lineText(authorizer)}${where}):\n  ${lineText(why)}\n${needed}`
 }
 
 /** The objects to apply in the workspace of the request. Objects for other workspaces are comments. */
@@ -79,7 +81,7 @@ export function explainYaml({ allowed, explanation }: Explained): string {
     .filter(({ grant, otherWorkspace }) => grant.length === 0 || otherWorkspace === true)
     .map(({ workspace, why, grant }) => {
       const there = grant.length === 0 ? '' : `Apply in ${workspace}:\n${documents(grant)}`
-      return indented(`${why}\n${there}`, '# ')
+      return indented(`${lineText(why)}\n${there}`, '# ')
     })
   if (missing.length === 0) return '# You have no permission to see what is missing.\n'
   return [...notes, own.length === 0 ? '' : documents(own)].join('')

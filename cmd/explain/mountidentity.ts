@@ -4,6 +4,7 @@ import type { JsonClient } from '../../framework/net/jsonclient.ts'
 import { tenancyGroup } from '../../kcp/index.ts'
 import { type ClusterIdentity, clusterIdentityOf } from '../../virtual/mounts/clusteridentity.ts'
 import { type KubeCluster, mountGroup } from '../../virtual/mounts/types.ts'
+import { lineText } from '../files/terminaltext.ts'
 
 /** Where the requests for a mounted workspace go, and whose credentials they have. */
 export interface ExplainedMount {
@@ -63,7 +64,7 @@ async function clusterIdentity(client: JsonClient, ref: MountRef = {}): Promise<
 
 /** The mount as text. */
 export function mountText({ name, url, identity, cluster }: ExplainedMount): string {
-  const where = url === '' ? 'which has no URL yet' : url
+  const where = url === '' ? 'which has no URL yet' : lineText(url)
   const how =
     identity === 'Forward'
       ? 'with the bearer token of the user, if the operator lists the host with --mount-forward-identity'

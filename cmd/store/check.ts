@@ -1,6 +1,7 @@
 import { checkStore, type StoreReport } from '../../shard/store/lmdb/offline.ts'
 import { StoreError } from '../../shard/store/store.ts'
 import { StartError } from '../files/starterror.ts'
+import { lineText, print } from '../files/terminaltext.ts'
 import { withProgress } from '../process/progress.ts'
 import { type StoreFlags, sizeText, storeIn } from './place.ts'
 
@@ -14,7 +15,7 @@ export async function check(flags: CheckFlags): Promise<number> {
   ).catch(error => {
     throw error instanceof StoreError ? new StartError(`${error.message}.`) : error
   })
-  process.stdout.write(textOf(directory, report))
+  print(textOf(directory, report))
   return report.damaged.length === 0 ? 0 : 1
 }
 
@@ -28,6 +29,6 @@ const textOf = (
     `Values:           ${values}, ${sizeText(bytes)}`,
     `Commits:          ${commits}`,
     `Damaged:          ${damaged.length === 0 ? 'none' : damaged.length}`,
-    ...damaged.map(key => `  ${key}`),
+    ...damaged.map(key => `  ${lineText(key)}`),
     '',
   ].join('\n')

@@ -4,6 +4,7 @@ import { problemOf } from '../../framework/net/failure.ts'
 import { authorizationOf, type ServerAccess, tlsOf } from '../../framework/net/serveraccess.ts'
 import { columnsText } from '../files/columns.ts'
 import { StartError } from '../files/starterror.ts'
+import { print, printError } from '../files/terminaltext.ts'
 import { type ConnectionFlags, connectionOf } from '../flags/connection.ts'
 import { pathOf } from './resourcepath.ts'
 import { warningsIn } from './warnings.ts'
@@ -74,7 +75,7 @@ async function printPages(
     pages.push(page)
     search.set('continue', page.metadata?.continue ?? '')
   } while (limit === undefined && search.get('continue') !== '')
-  process.stdout.write(output === 'json' ? jsonText(pages) : tableText(pages))
+  print(output === 'json' ? jsonText(pages) : tableText(pages))
 }
 
 const accepts = {
@@ -144,7 +145,7 @@ class QueriedServer {
 
   /** Each warning once, like kubectl. */
   #print(warnings: readonly string[]): void {
-    for (const text of warnings) if (!this.#printed.has(text)) process.stderr.write(`Warning: ${text}\n`)
+    for (const text of warnings) if (!this.#printed.has(text)) printError(`Warning: ${text}`)
     for (const text of warnings) this.#printed.add(text)
   }
 }

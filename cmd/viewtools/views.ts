@@ -3,6 +3,7 @@ import { problemOf } from '../../framework/net/failure.ts'
 import { authorizationOf, type ServerAccess, tlsOf } from '../../framework/net/serveraccess.ts'
 import { columnsText } from '../files/columns.ts'
 import { StartError } from '../files/starterror.ts'
+import { print } from '../files/terminaltext.ts'
 import { type ConnectionFlags, connectionOf } from '../flags/connection.ts'
 import { samplesOf } from './samples.ts'
 import { reportsOf, type ViewReport } from './viewreport.ts'
@@ -15,9 +16,7 @@ export interface ViewsOptions extends ConnectionFlags {
 export async function printViews(options: ViewsOptions): Promise<void> {
   const access = await connectionOf(options)
   const reports = reportsOf(samplesOf(await metricsOf(access), 'oriel_view_'))
-  process.stdout.write(
-    options.output === 'json' ? `${JSON.stringify(reports, undefined, 2)}\n` : tableOf(reports),
-  )
+  print(options.output === 'json' ? `${JSON.stringify(reports, undefined, 2)}\n` : tableOf(reports))
 }
 
 const limits = { timeout: 30_000, bytes: 64 * 1024 * 1024 }

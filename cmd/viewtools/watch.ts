@@ -4,6 +4,7 @@ import { createClient, fetchText, type HttpClient, jsonIn } from '../../framewor
 import { problemOf } from '../../framework/net/failure.ts'
 import { authorizationOf, tlsOf } from '../../framework/net/serveraccess.ts'
 import { StartError } from '../files/starterror.ts'
+import { lineText, print, printError } from '../files/terminaltext.ts'
 import { type ConnectionFlags, connectionOf } from '../flags/connection.ts'
 import { Changes } from './changes.ts'
 
@@ -16,27 +17,26 @@ export async function printChanges(url: string, options: ConnectionFlags): Promi
   const changes = new Changes()
   const backoff = new Backoff(pauses)
   const forever = new AbortController().signal
-  print(changes.list(await watched.list()))
+  printLines(changes.list(await watched.list()))
   for (;;) {
     const problem = await watched.follow((type, object) => {
       backoff.reset()
-      print(changes.event(type, object))
+      printLines(changes.event(type, object))
     })
-    if (problem !== undefined) process.stderr.write(`# ${problem}\n`)
+    if (problem !== undefined) printError(`# ${problem}`)
     await backoff.pause(forever)
-    if (watched.isExpired) print(await watched.list().then(items => changes.list(items), reported))
+    if (watched.isExpired) printLines(await watched.list().then(items => changes.list(items), reported))
   }
 }
 
 const pauses = { first: 100, longest: 10_000 }
 
-const print = (lines: readonly string[]): void => {
-  if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`)
-}
+const printLines = (lines: readonly string[]): void =>
+  print(lines.map(line => `${lineText(line)}\n`).join(''))
 
 /** A list that fails later is tried again. */
 function reported(error: Error): readonly string[] {
-  process.stderr.write(`# ${error.message}\n`)
+  printError(`# ${error.message}`)
   return []
 }
 
