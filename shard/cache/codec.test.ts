@@ -2,7 +2,15 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { labelsOf, metadataOf, resourceVersionOf } from '../../framework/wire/encode.ts'
-import { atRevision, decodeStored, encodeStored, KeyParser, parseStorageKey, storageKey } from './codec.ts'
+import {
+  atRevision,
+  decodeStored,
+  encodeStored,
+  KeyParser,
+  parseStorageKey,
+  SharedTexts,
+  storageKey,
+} from './codec.ts'
 import { Builder } from './item.ts'
 import { configMaps, keyOf, objectOf } from './testing/fixture.ts'
 
@@ -148,5 +156,12 @@ describe('storage keys', () => {
     )
     const [one, two] = ['x', 'y'].map(name => parser.parse(`/registry/a/core/r/-/n/${name}`))
     assert.equal(one?.resource, two?.resource)
+  })
+
+  it('have the same texts as those before, of some thousand at most', () => {
+    const texts = new SharedTexts()
+    const shared = (cluster: string) => texts.inKey({ cluster, namespace: 'default', name: 'a' })
+    for (let i = 0; i < 10_000; i++) assert.deepEqual(shared(`c${i}`).cluster, `c${i}`)
+    assert.deepEqual(shared('c1'), { cluster: 'c1', namespace: 'default', name: 'a' })
   })
 })

@@ -189,13 +189,33 @@ interface Found<R> {
   readonly key: ObjectKey
 }
 
+/** Texts that are remembered: objects of one logical cluster are mostly written together. */
+const mostTexts = 4096
+
+/** The first of equal texts of keys. A part of a storage key would keep the whole storage key in memory, for each object. */
+export class SharedTexts {
+  readonly #known = new Map<string, string>()
+
+  inKey({ cluster, namespace, name }: ObjectKey): ObjectKey {
+    return { cluster: this.#of(cluster), namespace: this.#of(namespace), name }
+  }
+
+  #of(text: string): string {
+    const known = this.#known.get(text)
+    if (known !== undefined) return known
+    if (this.#known.size >= mostTexts) this.#known.clear()
+    this.#known.set(text, text)
+    return text
+  }
+}
+
 /**
  * Parses keys in their order, and finds their resources: those of one namespace have the same beginning, which is looked at
  * once, and the same strings.
  */
 export class KeyParser<R> {
   readonly #resourceOf: (parsed: ParsedKey) => R
-  readonly #texts = new Map<string, string>()
+  readonly #texts = new SharedTexts()
   #beginning = ''
   #last: Found<R> | undefined
 
@@ -216,19 +236,8 @@ export class KeyParser<R> {
   #begin(stored: string, end: number): Found<R> | undefined {
     const parsed = parseStorageKey(stored)
     if (parsed === undefined) return undefined
-    const { cluster, namespace, name } = parsed.key
     this.#beginning = stored.slice(0, end)
-    this.#last = {
-      resource: this.#resourceOf(parsed),
-      key: { cluster: this.#shared(cluster), namespace: this.#shared(namespace), name },
-    }
+    this.#last = { resource: this.#resourceOf(parsed), key: this.#texts.inKey(parsed.key) }
     return this.#last
-  }
-
-  /** The first of equal strings. */
-  #shared(text: string): string {
-    const known = this.#texts.get(text)
-    if (known === undefined) this.#texts.set(text, text)
-    return known ?? text
   }
 }

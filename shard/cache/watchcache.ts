@@ -12,6 +12,7 @@ import {
   parseStorageKey,
   registryEnd,
   registryPrefix,
+  SharedTexts,
   type StoredResource,
 } from './codec.ts'
 import type { WatchCache, WatchCacheOptions } from './contract.ts'
@@ -55,6 +56,7 @@ class LiveCache implements WatchCache, CacheContext {
   readonly #closing = new AbortController()
   readonly progress: RevisionProgress
   readonly #touched = new Set<Ring>()
+  readonly #texts = new SharedTexts()
   /** The work that belongs to the change that is applied. */
   readonly #following: Steps<void>[] = []
   readonly #aging: NodeJS.Timeout
@@ -201,7 +203,7 @@ class LiveCache implements WatchCache, CacheContext {
     let since = performance.now()
     for (const [i, { key, value, revision }] of events.entries()) {
       const parsed = parseStorageKey(key)
-      if (parsed !== undefined) this.#resourceOf(parsed).apply(parsed.key, value, revision)
+      if (parsed !== undefined) this.#resourceOf(parsed).apply(this.#texts.inKey(parsed.key), value, revision)
       const following = events[i + 1]?.revision
       if (following === revision) continue
       for (let next = this.#following.shift(); next; next = this.#following.shift()) yield* next
