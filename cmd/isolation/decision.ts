@@ -1,7 +1,8 @@
 import type { Decision } from '../../framework/contract/authorizer.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
 import { internalError } from '../../framework/meta/errors.ts'
-import { fetchText } from '../../framework/net/client.ts'
+import { fetchText, jsonIn } from '../../framework/net/client.ts'
+import { isDecision } from '../../framework/plugins/results.ts'
 import type { Params } from '../../framework/request/path.ts'
 import type { RequestInfo } from '../../framework/request/requestinfo.ts'
 import { loopback, type UserInfo } from '../../framework/request/user.ts'
@@ -35,7 +36,7 @@ export async function askDecision(process: ViewProcess, ctx: RequestContext): Pr
     },
     limits,
   )
-  if (status !== 200)
-    throw internalError(`the view ${JSON.stringify(workspace)} did not decide: ${text.slice(0, 200)}`)
-  return JSON.parse(text) as Decision
+  const decision = status === 200 ? jsonIn(text) : undefined
+  if (isDecision(decision)) return decision
+  throw internalError(`the view ${JSON.stringify(workspace)} did not decide: ${text.slice(0, 200)}`)
 }

@@ -3,6 +3,8 @@ import { fetchText } from '../../framework/net/client.ts'
 import { loopback } from '../../framework/request/user.ts'
 import type { ViewProcess } from './viewprocess.ts'
 
+const mebibyte = 1024 * 1024
+
 /** Milliseconds between two questions. */
 const interval = 1_000
 /** Questions without an answer, after which the process counts as blocked. */
@@ -21,7 +23,7 @@ export class ProcessHealth {
   #isAsking = false
   #isAnswering = false
 
-  /** `most`: bytes. `changed` gets which views are ready, by name. */
+  /** `most`: mebibytes. `changed` gets which views are ready, by name. */
   constructor(process: ViewProcess, most: number, changed: (views: ReadonlyMap<string, boolean>) => void) {
     this.#process = process
     this.#most = most
@@ -57,8 +59,9 @@ export class ProcessHealth {
 
   async #weigh(): Promise<void> {
     this.memory = await memoryOf(this.#process.pid)
-    if (this.memory > this.#most)
-      this.#process.kill(`it had ${this.memory >> 20} MiB in memory, more than ${this.#most >> 20} MiB`)
+    const mebibytes = Math.floor(this.memory / mebibyte)
+    if (mebibytes >= this.#most)
+      this.#process.kill(`it had ${mebibytes} MiB in memory, more than ${this.#most} MiB`)
   }
 }
 

@@ -125,7 +125,7 @@ export class IsolatedViews {
     const publish = (): void => process.publish({ own: viewUrls.own, current: viewUrls.current() })
     publish()
     const stop = viewUrls.onChange(publish)
-    this.#health = new ProcessHealth(process, plugin.memory << 20, ready => {
+    this.#health = new ProcessHealth(process, plugin.memory, ready => {
       this.#ready = ready
     })
     for (const { name } of this.#launching.views) processMeters.started(name)

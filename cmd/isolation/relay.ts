@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { IsolatedRequest } from '../../framework/contract/pluginsupervisor.ts'
 import type { Forwarding } from '../../framework/contract/upstream.ts'
 import { StatusError } from '../../framework/meta/errors.ts'
@@ -22,7 +23,7 @@ export const relayed = (
       origin,
       target: incoming.path + incoming.search,
       headers: headersOf(process, request),
-      answered: passed,
+      answered: (headers: IncomingHttpHeaders) => passed(headers, incoming),
     }
     const observer = { received: request.sent, ended: () => undefined, failed: () => undefined }
     try {
@@ -44,5 +45,6 @@ const headersOf = (process: ViewProcess, { incoming, user }: IsolatedRequest): H
   'x-kcp-virtual-resource-hops': String(incoming.hops),
 })
 
-const passed = (headers: Parameters<typeof passedOn>[0]) =>
-  passedOn(headers, () => false) as Record<string, string>
+/** The audit ID of the response is that of the audit log, whatever the process sends. */
+const passed = (headers: IncomingHttpHeaders, { auditId }: IsolatedRequest['incoming']) =>
+  ({ ...passedOn(headers, name => name === 'audit-id'), 'audit-id': auditId }) as Record<string, string>

@@ -106,6 +106,10 @@ export class ViewProcess {
     const late = setTimeout(() => this.kill('it did not announce its views'), startTimeout)
     try {
       return announced(await lineOf(this.#child.stdio[3] as Readable))
+    } catch (error) {
+      // Nobody uses it: the next start is another process.
+      this.kill('its announcement is wrong')
+      throw error
     } finally {
       clearTimeout(late)
     }

@@ -40,6 +40,7 @@ export default ({ allow, andLabels, apiSetOf, defineVirtualWorkspace, deny, labe
         await harms[request.url.slice(1)]?.()
         const { user, requestor } = ctx
         const { headers } = request
+        response.setHeader('audit-id', 'forged')
         response.end(JSON.stringify({ pid: process.pid, user, requestor, headers }))
       },
     }
@@ -164,6 +165,11 @@ const flows = (start: Start, blocks: boolean) =>
       assert.deepEqual([eve.name, requestor?.name], ['eve', 'böss'])
       const refused = await ada(below('team', '/told'), { headers: acting })
       assert.equal(refused.status, 403, refused.text)
+    })
+
+    it('gets the audit ID of the server, whatever the process answers', async () => {
+      const { headers } = await ada(below('team', '/told'), { headers: { 'Audit-ID': 'asked' } })
+      assert.equal(headers['audit-id'], 'asked')
     })
 
     it('writes, and watches what is written', async () => {
