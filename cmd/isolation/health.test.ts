@@ -7,16 +7,23 @@ import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { ProcessHealth } from './health.ts'
 import type { ViewProcess } from './viewprocess.ts'
 
+type Changed = ConstructorParameters<typeof ProcessHealth>[2]
+
 describe('the health of the process of isolated views', () => {
   let server: Server
   let socketPath: string
   let end: () => void
   let killed: string[]
+  let answers: boolean
 
   beforeEach(async () => {
     killed = []
     socketPath = join(await temporaryDirectory('health'), 'socket')
-    server = createServer((_, response) => void response.end('[+]team ok\n'))
+    answers = true
+    server = createServer((request, response) => {
+      if (answers) response.end('[+]team ok\n')
+      else request.destroy()
+    })
     await new Promise<void>(resolve => server.listen(socketPath, resolve))
   })
   afterEach(() => {
@@ -26,7 +33,7 @@ describe('the health of the process of isolated views', () => {
   })
 
   /** This process, with a limit in mebibytes. */
-  function healthWith(limit: number): ProcessHealth {
+  function healthWith(limit: number, changed: Changed = () => undefined): ProcessHealth {
     const process_: Partial<ViewProcess> = {
       pid: process.pid,
       client: createClient({ socketPath }),
@@ -36,7 +43,7 @@ describe('the health of the process of isolated views', () => {
       headersOf: () => ({}),
       kill: reason => void killed.push(reason),
     }
-    return new ProcessHealth(process_ as ViewProcess, limit, () => undefined)
+    return new ProcessHealth(process_ as ViewProcess, limit, changed)
   }
 
   for (const limit of [2048, 4096, 999_999])
@@ -48,6 +55,21 @@ describe('the health of the process of isolated views', () => {
       )
       assert.deepEqual(killed, [])
     })
+
+  it('ends a process that closes its connections without an answer', async () => {
+    const seen: boolean[] = []
+    healthWith(2048, views => void seen.push(views.get('team') === true))
+    await eventually(
+      async () => seen.includes(true),
+      isReady => isReady,
+    )
+    answers = false
+    await eventually(
+      async () => killed,
+      reasons => reasons.length > 0,
+    )
+    assert.equal(killed[0], 'it did not answer for 10 s')
+  }).timeout(60_000)
 
   it('ends a process with more than its limit', async () => {
     healthWith(1)

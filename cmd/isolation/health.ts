@@ -36,9 +36,14 @@ export class ProcessHealth {
 
   #tick(): void {
     void this.#weigh()
-    if (!this.#isAsking) void this.#ask()
-    else if (++this.#unanswered >= mostUnanswered && this.#isAnswering)
-      this.#process.kill(`it was blocked for ${(interval * mostUnanswered) / 1000} s`)
+    if (this.#isAsking) this.#missed('it was blocked')
+    else void this.#ask()
+  }
+
+  /** The process may not listen yet before its first answer. */
+  #missed(why: string): void {
+    if (++this.#unanswered >= mostUnanswered && this.#isAnswering)
+      this.#process.kill(`${why} for ${(interval * mostUnanswered) / 1000} s`)
   }
 
   async #ask(): Promise<void> {
@@ -51,7 +56,7 @@ export class ProcessHealth {
       this.#unanswered = 0
       this.#changed(readyIn(text))
     } catch {
-      // It does not listen yet, or has ended.
+      this.#missed('it did not answer')
     } finally {
       this.#isAsking = false
     }
