@@ -38,6 +38,12 @@ describe('the places of the console', () => {
         'javascript:alert(1)',
       ],
       ...['/services/a/clusters/*?x=1', '/services/a#b/clusters/*', 'root\n'],
+      ...['/services/%2e%2e/clusters/root', '/services/a/.%2E/%2e./clusters/root'],
+      ...[
+        '/services/\\..\\../clusters/root',
+        '/services/a\\..\\..\\x/clusters/root',
+        '/services/./clusters/root',
+      ],
     ]
     for (const scope of others) assert.ok(!isScope(scope), scope)
   })

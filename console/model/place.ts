@@ -41,7 +41,13 @@ const viewPath = /^\/services\/[^?#\s]+\/clusters\/(\*|[a-z0-9]([a-z0-9-]*[a-z0-
 
 /** A scope goes into the paths of requests, so that only paths of workspaces and views are one. */
 export const isScope = (text: string): boolean =>
-  workspacePath.test(text) || (viewPath.test(text) && !text.split('/').includes('..'))
+  workspacePath.test(text) || (viewPath.test(text) && isAsSent(text))
+
+/** Any base, which gets no request: the rules are those of the browser for `https`. */
+const base = 'https://0.0.0.0'
+
+/** Browsers replace relative segments, also `%2e%2e`, and backslashes. */
+const isAsSent = (path: string): boolean => new URL(path, base).pathname === path
 
 export const isView = (scope: string): boolean => scope.startsWith('/')
 
