@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
 import { widget } from '../../test/support/tinyshard.ts'
-import type { VirtualWorkspace } from '../contract/workspace.ts'
+import { apiSetOf } from '../contract/apis.ts'
+import type { ResourceStorage } from '../contract/storage.ts'
+import type { Host, VirtualWorkspace } from '../contract/workspace.ts'
+import { viewOf } from '../lens/view.ts'
+import { badRequest } from '../meta/errors.ts'
 import type { KubeObject, ObjectKey } from '../meta/object.ts'
 import { as, create, get, plain, serving, start, widgets } from '../testing/serving.ts'
-import { type Definition, supervisedIn } from './testing/supervised.ts'
+import { type Definition, supervisedIn, widgetsOf } from './testing/supervised.ts'
 
 const ref = { group: 'example.com', version: 'v1', resource: 'widgets' }
 const path = `/services/sick/clusters/team${widgets}`
@@ -16,10 +20,11 @@ const publisher = (publish: (object: KubeObject) => KubeObject): Required<Defini
   publish,
 })
 
-describe('the publisher and the admission of a plugin', () => {
+describe('arguments that a plugin changes', () => {
   const scene = serving()
-  const serve = async (definition: Definition): Promise<VirtualWorkspace> => {
-    const { view } = supervisedIn(scene, import.meta.filename, () => definition)
+  const serve = async (definition: Definition | ((host: Host) => Definition)): Promise<VirtualWorkspace> => {
+    const define = typeof definition === 'function' ? definition : () => definition
+    const { view } = supervisedIn(scene, import.meta.filename, define)
     await start(scene, [plain(scene), view])
     await create(scene, 'team', 'a')
     return view
@@ -83,6 +88,26 @@ describe('the publisher and the admission of a plugin', () => {
       assert.equal((await get(scene, path, posted('b'))).status, 201)
       assert.deepEqual(await names(), ['team/a', 'team/b'])
     })
+
+  it('lists an object whose key its storage has changed', async () => {
+    await serve(host => {
+      const resource = widgetsOf(host)
+      const { storage } = resource
+      const changing: ResourceStorage = {
+        ...storage,
+        list: (ctx, query) => viewOf(storage, () => ({})).list(ctx, query),
+        delete: async (_, key) => {
+          renamed(key)
+          throw badRequest('not now')
+        },
+      }
+      const apis = apiSetOf([{ ...resource, storage: changing }])
+      return { apis: () => apis }
+    })
+    const { status } = await get(scene, path, as('reader', { method: 'DELETE' }))
+    assert.equal(status, 400)
+    assert.deepEqual((await get(scene, `/clusters/team${widgets}`)).json.items.length, 1)
+  })
 
   it('deletes the object of the request', async () => {
     await serve({ admission: [{ admitDeletion: async (_, { key }) => renamed(key) }] })

@@ -30,7 +30,9 @@ export function supervisedStorage(calls: MemberCalls, given: ResourceStorage, of
     watch: (ctx, query) => stream(ctx, members.watch, () => storage.watch(ctx, query)),
     create: async (ctx, ...args) => served(ctx, members.create, () => storage.create(ctx, ...args)),
     update: async (ctx, ...args) => served(ctx, members.update, () => storage.update(ctx, ...args)),
-    delete: async (ctx, ...args) => served(ctx, members.delete, () => storage.delete(ctx, ...args)),
+    // The key may be that of a listed item, which is stored.
+    delete: async (ctx, key, ...args) =>
+      served(ctx, members.delete, () => storage.delete(ctx, { ...key }, ...args)),
   }
 }
 
