@@ -14,7 +14,7 @@ import { type RegistryPlugin, registryAdmission } from './admission/chain.ts'
 import { namespaceProblems, namespacesIn } from './admission/kubernetes/namespace-lifecycle.ts'
 import { type ClusterApisOptions, createClusterApis } from './apis/clusters.ts'
 import { createWatchEnds } from './apis/ends.ts'
-import { followDefinitions, followWorkspaces } from './apis/follow.ts'
+import { followDefinitions, followWorkspaces, openDefinitions } from './apis/follow.ts'
 import { followInactive, type Inactive } from './apis/inactive.ts'
 import { type Computed, resourceMaker, type Wiring } from './apis/resources.ts'
 import { builtinServed, type ResourcesOf, systemServed } from './apis/served.ts'
@@ -76,9 +76,14 @@ const refusalsOf = (cache: WatchCache, { refusalOfWrites }: Inactive) => ({
   refusalOfCreation: namespaceProblems(namespacesIn(cache)),
 })
 
+const checksOf = ({ cache, plugins }: BackendParts) => ({
+  isOpen: openDefinitions(cache),
+  admission: registryAdmission(plugins),
+})
+
 /** Connects storage, definitions and the workspace tree to the cache. */
 export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBackend {
-  const { cache, informers, authorizer, plugins, computed } = parts
+  const { cache, informers, authorizer, computed } = parts
   const ends = createWatchEnds((cluster, { id }) => clusters.of(cluster)?.definitions.has(id) === true)
   const inactive = followInactive(cache, ends)
   const refusals = refusalsOf(cache, inactive)
@@ -88,7 +93,7 @@ export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBa
   const wiring: Wiring = {
     cacheOf: ({ group, resource, segment }) => cache.resource(group, resource, segment),
     storeOf: place => openObjectStore(options.store, cache, { ...place, ...refusals }),
-    admission: registryAdmission(plugins),
+    ...checksOf(parts),
     ends,
     ...versioning(webhook => conversionWebhook(webhook, conversions)),
     computed,

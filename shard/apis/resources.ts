@@ -7,6 +7,7 @@ import { itemOf } from '../../framework/contract/item.ts'
 import type { ResourceStorage } from '../../framework/contract/storage.ts'
 import {
   apiVersionOf,
+  type ClusterName,
   type GroupVersionResource,
   type KubeObject,
   type ObjectKey,
@@ -45,6 +46,8 @@ export type Computed = (ctx: RequestContext, key: ObjectKey) => Promise<KubeObje
 export interface Wiring extends Versions {
   cacheOf(resource: StoredResource): ResourceCache
   storeOf(place: ObjectStoreOptions): ObjectStore
+  /** Whether a logical cluster has the CustomResourceDefinition, and it may have new objects. */
+  isOpen(cluster: ClusterName, definition: string): boolean
   readonly admission: RegistryAdmission
   readonly ends: WatchEnds
   /** By `<plural>.<group>`. */
@@ -233,7 +236,12 @@ function decodableOf({ definition, rest }: ServedDefinition, version: string): D
 
 /** The store of a resource, seen in one version. */
 function storeIn(wiring: Wiring, served: ServedDefinition, version: string): ObjectStore {
-  const store = wiring.storeOf({ resource: storedResource(served), shape: shapeOf(served.definition) })
+  const isOpen = (cluster: ClusterName): boolean => wiring.isOpen(cluster, servedName(served))
+  const store = wiring.storeOf({
+    resource: storedResource(served),
+    shape: shapeOf(served.definition),
+    ...(served.isCustom && { isOpen }),
+  })
   if (isStoredAs(served, version)) return store
   const { present, stored } = wiring.conversionOf(served)
   const { group } = served.definition

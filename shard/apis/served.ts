@@ -18,6 +18,8 @@ export interface ServedDefinition {
   readonly segment: string
   /** For bound resources. */
   readonly identity?: string
+  /** A CustomResourceDefinition of the logical cluster defines it. */
+  readonly isCustom?: true
   readonly rest: KindStrategy
   /** Versions in which objects may have been stored. */
   readonly storedVersions: readonly string[]
@@ -69,16 +71,21 @@ const namesPaths = ({ metadata, spec }: KubeObject): boolean =>
   metadata.annotations?.['internal.kcp.io/validate-name'] === 'path-segment' ||
   (spec as { readonly nameValidation?: string }).nameValidation === 'PathSegmentName'
 
+/** Whether the objects of a definition are deleted, before it is. */
+export const isCleaned = ({ metadata: { deletionTimestamp, finalizers = [] } }: KubeObject): boolean =>
+  deletionTimestamp !== undefined && finalizers.includes(cleanupFinalizer)
+
 /** The resource of a CustomResourceDefinition in its cluster. */
 export function crdServed(object: KubeObject): ServedDefinition {
   const crd = asCrd(object)
-  const { uid, generation, deletionTimestamp, finalizers } = crd.metadata
-  const terminating = deletionTimestamp !== undefined && (finalizers ?? []).includes(cleanupFinalizer)
+  const { uid, generation } = crd.metadata
+  const terminating = isCleaned(crd)
   const storedVersions = crd.status?.storedVersions ?? []
   return {
     id: `crd ${uid} ${generation} ${storedVersions.join(',')} ${terminating}`,
     definition: definitionOf(object),
     segment: customSegment,
+    isCustom: true,
     rest: namesPaths(object) ? pathNamedStrategy : customStrategy,
     storedVersions,
     isVirtual: false,

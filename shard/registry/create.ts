@@ -11,7 +11,14 @@ import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { accountOf } from '../../framework/request/user.ts'
 import { StoreConflict } from '../store/store.ts'
 import { dedupOwners, finalizerWarnings, newMetadataErrors } from './metadata.ts'
-import { aboutOf, attributesOf, type Registry, type Rules, writeWithin } from './registry.ts'
+import {
+  aboutOf,
+  attributesOf,
+  type Registry,
+  type Rules,
+  whileTerminating,
+  writeWithin,
+} from './registry.ts'
 import { keepSystemFields, prepareForCreate, scopeOf, stepsOf, withSystemFields } from './strategy.ts'
 
 /** Attempts with a generated name before the client gets 409 (rules.md 3.4). */
@@ -77,10 +84,7 @@ function checkCreatable(
     throw badRequest('resourceVersion should not be set on objects to be created')
   if (!registry.rules.terminating) return
   const name = object.metadata.name || object.metadata.generateName || 'Unknown'
-  throw forbidden(
-    aboutOf(registry, { ...key, name }),
-    'create not allowed while custom resource definition is terminating',
-  )
+  throw forbidden(aboutOf(registry, { ...key, name }), whileTerminating)
 }
 
 function collapseOwners(ctx: RequestContext, ...of: Parameters<typeof dedupOwners>): KubeObject {

@@ -6,7 +6,7 @@ import {
 } from '../../framework/contract/admission.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import type { DeleteOptions, WriteOptions } from '../../framework/contract/storage.ts'
-import { type About, modified, notFound, StatusError } from '../../framework/meta/errors.ts'
+import { type About, forbidden, modified, notFound, StatusError } from '../../framework/meta/errors.ts'
 import type { ClusterName, KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { atVersion, type Encoded, encodeObject, hasMany } from '../../framework/wire/encode.ts'
 import { canonicalObjectSteps, encodeCanonicalSteps } from '../../framework/wire/encodesteps.ts'
@@ -121,6 +121,8 @@ export interface ObjectStoreOptions {
   readonly shape: Shape
   /** The error of writes to a logical cluster that accepts none now. */
   readonly refusalOfWrites?: (cluster: ClusterName) => StatusError | undefined
+  /** For custom resources: whether there is a definition that may have new objects. */
+  readonly isOpen?: (cluster: ClusterName) => boolean
   /** The error of a new object that may not be there any more: its namespace was there when it was admitted. */
   readonly refusalOfCreation?: (about: About, key: ObjectKey) => StatusError | undefined
 }
@@ -168,14 +170,17 @@ export function openObjectStore(
 }
 
 function checkOpen(
-  { resource, refusalOfWrites, refusalOfCreation }: ObjectStoreOptions,
+  { resource, refusalOfWrites, refusalOfCreation, isOpen }: ObjectStoreOptions,
   key: ObjectKey,
   expected: number,
 ): void {
   const about = { ...resource, name: key.name }
   const refusal = refusalOfWrites?.(key.cluster) ?? (expected === 0 && refusalOfCreation?.(about, key))
   if (refusal) throw refusal
+  if (expected === 0 && isOpen?.(key.cluster) === false) throw forbidden(about, whileTerminating)
 }
+
+export const whileTerminating = 'create not allowed while custom resource definition is terminating'
 
 /** The object as it is stored, and its bytes. */
 interface StoredForm {

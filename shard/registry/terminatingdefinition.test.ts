@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import type { KubeObject } from '../../framework/meta/object.ts'
+import { resources } from '../../kcp/resources.ts'
+import type { RegistryPlugin } from '../admission/chain.ts'
+import { type TestShard, testShard, until } from '../testing/shard.ts'
+
+const cluster = 'c1'
+const group = 'example.com'
+const ref = { group, version: 'v1', resource: 'things' }
+const key = { cluster, namespace: '', name: `things.${group}` }
+const definition: KubeObject = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: key.name },
+  spec: {
+    ...{ group, scope: 'Cluster', names: { plural: 'things', kind: 'Thing' } },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+  },
+}
+const thing: KubeObject = { apiVersion: `${group}/v1`, kind: 'Thing', metadata: { name: 'a' } }
+
+describe('a custom resource whose definition is deleted while it is admitted', () => {
+  let shard: TestShard
+  const stop = new AbortController()
+  let isHeld = false
+  let goOn = (): void => undefined
+  /** As slow as a webhook. */
+  const slow: RegistryPlugin = {
+    name: 'slow',
+    handles: { operations: ['CREATE'] },
+    async validate(_, { resource }) {
+      if (resource !== 'things') return
+      isHeld = true
+      await new Promise<void>(resolve => {
+        goOn = resolve
+      })
+    },
+  }
+  const storage = () => shard.backend.apis(cluster)?.find(group, 'v1', 'things')?.storage
+  before(async () => {
+    shard = await testShard({ admission: () => [slow] })
+    await shard.addCluster(cluster)
+    void shard.run(stop.signal)
+    await shard.client.create(resources.crds, key, definition)
+    await until(storage)
+  })
+  after(async () => {
+    stop.abort()
+    await shard.stop()
+  })
+
+  it('is not created: it would be an object of a later definition of the same name', async () => {
+    const options = { dryRun: false, fieldManager: 'test' }
+    const place = { ...key, name: 'a' }
+    const creating = storage()?.create(shard.context(ref, cluster), place, thing, options)
+    const refused = assert.rejects(creating ?? Promise.resolve(), {
+      code: 403,
+      message:
+        'things.example.com "a" is forbidden: create not allowed while custom resource definition is terminating',
+    })
+    await until(() => isHeld || undefined)
+    await shard.client.delete(resources.crds, key)
+    const definitions = shard.informers.for(resources.crds)
+    await until(() => definitions.get(cluster, '', key.name) === undefined || undefined)
+    goOn()
+    await refused
+    await shard.client.create(resources.crds, key, definition)
+    await until(storage)
+    assert.deepEqual(await shard.client.list(ref, cluster), [])
+  })
+})
