@@ -1,7 +1,7 @@
 import type { Backend } from '../framework/contract/backend.ts'
 import type { Informers } from '../framework/contract/informer.ts'
 import type { SharedCache } from '../framework/contract/sharedcache.ts'
-import { createWorkspaceTree } from '../framework/contract/workspacetree.ts'
+import { createWorkspaceTree, type WorkspaceTree } from '../framework/contract/workspacetree.ts'
 import { groupResource } from '../framework/meta/object.ts'
 import { createAddressPolicy } from '../framework/net/addresspolicy.ts'
 import { isServedEverywhere } from '../kcp/resources.ts'
@@ -12,10 +12,10 @@ import { orielKinds } from '../openapi/definitions/oriel/index.ts'
 import { reviewResourcesOf } from '../openapi/resource.ts'
 import { type RegistryPlugin, registryAdmission } from './admission/chain.ts'
 import { namespaceProblems, namespacesIn } from './admission/kubernetes/namespace-lifecycle.ts'
-import { type ClusterApisOptions, createClusterApis } from './apis/clusters.ts'
+import { type ClusterApis, type ClusterApisOptions, createClusterApis } from './apis/clusters.ts'
 import { createWatchEnds } from './apis/ends.ts'
-import { followDefinitions, followWorkspaces, openDefinitions } from './apis/follow.ts'
-import { followInactive, type Inactive } from './apis/inactive.ts'
+import { followDefinitions, followWorkspaces } from './apis/follow.ts'
+import { followInactive, type Inactive, OpenResources } from './apis/inactive.ts'
 import { type Computed, resourceMaker, type Wiring } from './apis/resources.ts'
 import { builtinServed, type ResourcesOf, systemServed } from './apis/served.ts'
 import { versioning } from './apis/versions.ts'
@@ -76,14 +76,22 @@ const refusalsOf = (cache: WatchCache, { refusalOfWrites }: Inactive) => ({
   refusalOfCreation: namespaceProblems(namespacesIn(cache)),
 })
 
-const checksOf = ({ cache, plugins }: BackendParts) => ({
-  isOpen: openDefinitions(cache),
+/** From now on, the resources of logical clusters are those of the cache. */
+function follow(cache: WatchCache, clusters: ClusterApis, tree: WorkspaceTree, open: OpenResources): void {
+  followDefinitions(cache, clusters)
+  followWorkspaces(cache, tree)
+  open.clusters = clusters
+}
+
+const checksOf = ({ isOpen }: OpenResources, plugins: readonly RegistryPlugin[]) => ({
+  isOpen,
   admission: registryAdmission(plugins),
 })
 
 /** Connects storage, definitions and the workspace tree to the cache. */
 export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBackend {
-  const { cache, informers, authorizer, computed } = parts
+  const { cache, informers, authorizer, plugins, computed } = parts
+  const open = new OpenResources()
   const ends = createWatchEnds((cluster, { id }) => clusters.of(cluster)?.definitions.has(id) === true)
   const inactive = followInactive(cache, ends)
   const refusals = refusalsOf(cache, inactive)
@@ -93,7 +101,7 @@ export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBa
   const wiring: Wiring = {
     cacheOf: ({ group, resource, segment }) => cache.resource(group, resource, segment),
     storeOf: place => openObjectStore(options.store, cache, { ...place, ...refusals }),
-    ...checksOf(parts),
+    ...checksOf(open, plugins),
     ends,
     ...versioning(webhook => conversionWebhook(webhook, conversions)),
     computed,
@@ -116,8 +124,7 @@ export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBa
   }
   const clusters = createClusterApis(served)
   const tree = createWorkspaceTree(ownUrlsOf(options))
-  followDefinitions(cache, clusters)
-  followWorkspaces(cache, tree)
+  follow(cache, clusters, tree, open)
   const sources = { cache, wiring, served, clusters, tree, authorizer, inactive }
   const backend = shardBackend({ ...sources, store: options.store, hasCopies: options.peers !== undefined })
   return { backend, shared, resourcesOf, isBound: clusters.isBound, ...refusals }

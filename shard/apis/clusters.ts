@@ -33,6 +33,8 @@ export interface ClusterApis {
   /** The definitions under which clusters serve the bound resource of an identity: the same array until one changes. */
   identified(groupResource: string, identity: string): readonly ServedDefinition[]
   boundIn(cluster: ClusterName, groupResource: string, identity: string): ServedDefinition | undefined
+  /** Whether the cluster still defines or binds the resource, and it may have new objects. */
+  isOpen(cluster: ClusterName, served: ServedDefinition): boolean
   /** A definition of a resource in any cluster, of any identity. */
   anyOf(groupResource: string): ServedDefinition | undefined
   /** Whether a binding has this APIResourceSchema in its status. */
@@ -107,6 +109,11 @@ export function createClusterApis(options: ClusterApisOptions): ClusterApis {
     of: cluster => apisOf(index, cluster),
     identified: (name, identity) => identified(index, name, identity),
     boundIn: (cluster, name, identity) => boundIn(index, cluster, name, identity),
+    isOpen: (cluster, served) =>
+      (served.isCustom
+        ? index.states.get(cluster)?.definitions.get(servedName(served))
+        : boundIn(index, cluster, servedName(served), served.identity ?? '')
+      )?.terminating === false,
     anyOf: name => anyOf(index, name),
     isBound: uid => index.binders.has(uid),
   }

@@ -8,7 +8,6 @@ import type { WatchCache } from '../cache/contract.ts'
 import type { WatchCacheEvent } from '../cache/item.ts'
 import { builtinSegment, customSegment } from '../cache/segments.ts'
 import type { ClusterApis } from './clusters.ts'
-import { isCleaned } from './served.ts'
 
 const replay = { replay: true } as const
 
@@ -61,13 +60,4 @@ export function followWorkspaces(cache: WatchCache, tree: WorkspaceTree): void {
     const identity = (present(event)?.object as APIExport | undefined)?.status?.identityHash
     if (identity) followIdentity(identity)
   }, replay)
-}
-
-/** Whether a logical cluster has a definition, and it may have new objects. */
-export function openDefinitions(cache: WatchCache): (cluster: ClusterName, name: string) => boolean {
-  const definitions = cache.resource('apiextensions.k8s.io', 'customresourcedefinitions', builtinSegment)
-  return (cluster, name) => {
-    const item = definitions.get({ cluster, namespace: '', name })
-    return item !== undefined && !(item.isTerminating && isCleaned(item.object))
-  }
 }

@@ -10,8 +10,10 @@ import { externalLogicalClusterAdmin } from '../../kcp/users.ts'
 import type { WatchCache } from '../cache/contract.ts'
 import type { WatchCacheEvent } from '../cache/item.ts'
 import { customSegment } from '../cache/segments.ts'
+import type { ClusterApis } from './clusters.ts'
 import type { WatchEnds } from './ends.ts'
 import { type Arrival, arrivalIn, beingMigrated, partialStateOf } from './moved.ts'
+import type { ServedDefinition } from './served.ts'
 
 /**
  * Logical clusters with the annotation `core.kcp.io/inactive`, and those that move to another shard
@@ -157,3 +159,16 @@ function resumed(info: RequestInfo, query: URLSearchParams): number | undefined 
 /** A revision before the arrival, or one that this shard has not reached and the other one had. */
 const isOfShardBefore = ({ here, there }: Arrival, version: number | undefined, newest: number): boolean =>
   version !== undefined && (version <= here || (version > newest && version <= there))
+
+/** The resources of which logical clusters may have new objects. */
+export class OpenResources {
+  clusters: Pick<ClusterApis, 'isOpen' | 'of'> | undefined
+
+  /** Whether a logical cluster still defines or binds the resource. */
+  readonly isOpen = (served: ServedDefinition, cluster: ClusterName): boolean => {
+    const { clusters } = this
+    if (clusters === undefined) return true
+    const isCurrent = clusters.of(cluster)?.definitions.has(served.id) === true
+    return (isCurrent && !served.terminating) || clusters.isOpen(cluster, served)
+  }
+}

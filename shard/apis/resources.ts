@@ -46,8 +46,8 @@ export type Computed = (ctx: RequestContext, key: ObjectKey) => Promise<KubeObje
 export interface Wiring extends Versions {
   cacheOf(resource: StoredResource): ResourceCache
   storeOf(place: ObjectStoreOptions): ObjectStore
-  /** Whether a logical cluster has the CustomResourceDefinition, and it may have new objects. */
-  isOpen(cluster: ClusterName, definition: string): boolean
+  /** Whether a logical cluster still defines or binds the resource, and it may have new objects. */
+  readonly isOpen: (served: ServedDefinition, cluster: ClusterName) => boolean
   readonly admission: RegistryAdmission
   readonly ends: WatchEnds
   /** By `<plural>.<group>`. */
@@ -236,11 +236,11 @@ function decodableOf({ definition, rest }: ServedDefinition, version: string): D
 
 /** The store of a resource, seen in one version. */
 function storeIn(wiring: Wiring, served: ServedDefinition, version: string): ObjectStore {
-  const isOpen = (cluster: ClusterName): boolean => wiring.isOpen(cluster, servedName(served))
+  const isOpen = wiring.isOpen.bind(undefined, served)
   const store = wiring.storeOf({
     resource: storedResource(served),
     shape: shapeOf(served.definition),
-    ...(served.isCustom && { isOpen }),
+    ...((served.isCustom || served.identity !== undefined) && { isOpen }),
   })
   if (isStoredAs(served, version)) return store
   const { present, stored } = wiring.conversionOf(served)

@@ -72,7 +72,7 @@ const namesPaths = ({ metadata, spec }: KubeObject): boolean =>
   (spec as { readonly nameValidation?: string }).nameValidation === 'PathSegmentName'
 
 /** Whether the objects of a definition are deleted, before it is. */
-export const isCleaned = ({ metadata: { deletionTimestamp, finalizers = [] } }: KubeObject): boolean =>
+const isCleaned = ({ metadata: { deletionTimestamp, finalizers = [] } }: KubeObject): boolean =>
   deletionTimestamp !== undefined && finalizers.includes(cleanupFinalizer)
 
 /** The resource of a CustomResourceDefinition in its cluster. */

@@ -121,7 +121,7 @@ export interface ObjectStoreOptions {
   readonly shape: Shape
   /** The error of writes to a logical cluster that accepts none now. */
   readonly refusalOfWrites?: (cluster: ClusterName) => StatusError | undefined
-  /** For custom resources: whether there is a definition that may have new objects. */
+  /** For custom and bound resources: whether the definition or the binding is there and may have new objects. */
   readonly isOpen?: (cluster: ClusterName) => boolean
   /** The error of a new object that may not be there any more: its namespace was there when it was admitted. */
   readonly refusalOfCreation?: (about: About, key: ObjectKey) => StatusError | undefined

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { resources } from '../../kcp/resources.ts'
 import type { RegistryPlugin } from '../admission/chain.ts'
+import { bindIn, resourceSchema, version, widgets } from '../testing/bindings.ts'
 import { type TestShard, testShard, until } from '../testing/shard.ts'
 
 const cluster = 'c1'
@@ -29,7 +30,7 @@ describe('a custom resource whose definition is deleted while it is admitted', (
     name: 'slow',
     handles: { operations: ['CREATE'] },
     async validate(_, { resource }) {
-      if (resource !== 'things') return
+      if (resource !== 'things' && resource !== 'widgets') return
       isHeld = true
       await new Promise<void>(resolve => {
         goOn = resolve
@@ -67,5 +68,27 @@ describe('a custom resource whose definition is deleted while it is admitted', (
     await shard.client.create(resources.crds, key, definition)
     await until(storage)
     assert.deepEqual(await shard.client.list(ref, cluster), [])
+  })
+
+  it('is not created when its binding is deleted meanwhile', async () => {
+    const schema = resourceSchema('v1.widgets.example.com', [version('v1', true)])
+    const created = await shard.client.create(
+      resources.apiResourceSchemas,
+      { cluster: 'provider', namespace: '', name: 'v1.widgets.example.com' },
+      schema,
+    )
+    await bindIn(shard, cluster, created)
+    const bound = () => shard.backend.apis(cluster)?.find(group, 'v1', 'widgets')?.storage
+    await until(bound)
+    isHeld = false
+    const options = { dryRun: false, fieldManager: 'test' }
+    const widget = { apiVersion: `${group}/v1`, kind: 'Widget', metadata: { name: 'a' } }
+    const creating = bound()?.create(shard.context(widgets, cluster), { ...key, name: 'a' }, widget, options)
+    const refused = assert.rejects(creating ?? Promise.resolve(), { code: 403 })
+    await until(() => isHeld || undefined)
+    const bindings = shard.informers.for(resources.apiBindings)
+    for (const { key } of bindings.list(cluster)) await shard.client.delete(resources.apiBindings, key)
+    goOn()
+    await refused
   })
 })

@@ -3,7 +3,7 @@ import type { ResourceRef } from '../../../framework/contract/backend.ts'
 import type { ClusterName } from '../../../framework/meta/object.ts'
 import { bindingFinalizer } from '../../../kcp/annotations.ts'
 import type { APIBinding, BoundAPIResource } from '../../../kcp/apis.ts'
-import { type ConditionState, isFalse, setConditions } from '../../../kcp/conditions.ts'
+import { type ConditionState, isFalse, isTrue, setConditions } from '../../../kcp/conditions.ts'
 import type { PathReference } from '../../../kcp/references.ts'
 import { resources } from '../../../kcp/resources.ts'
 import { isVirtual } from '../../apis/served.ts'
@@ -15,6 +15,7 @@ import { type Controller, createController, keyOf, parseKey } from '../controlle
 import type { KcpControllerDeps } from '../host.ts'
 import {
   deleteContent,
+  isEmpty,
   type Remaining,
   recheck,
   remainingFinalizers,
@@ -37,14 +38,15 @@ export function apiBindingDeletionController(deps: KcpControllerDeps): Controlle
     const own = (binding.status?.boundResources ?? []).filter(
       bound => !isVirtual(bound) && !isAdopted(deps, cluster, bound, others),
     )
-    const remaining = await deleteContent(deps.client, cluster, servedRefs(deps, cluster, own))
+    const refs = servedRefs(deps, cluster, own)
+    const remaining = await deleteContent(deps.client, cluster, refs)
     if (remaining.isUnfinished) return 0
-    if (remaining.instances.size === 0) {
-      await removeFinalizer(deps, cluster, name)
-      return undefined
-    }
     await report(deps, cluster, name, remainingCondition(remaining))
-    return recheck
+    if (remaining.instances.size > 0) return recheck
+    // After that write the cache has all objects that were stored before the binding was terminating.
+    if (!(await isEmpty(deps.client, cluster, refs))) return 0
+    await removeFinalizer(deps, cluster, name)
+    return undefined
   }
   const deleting = bindings.index(item => (isBeingDeleted(item) ? [item.key.cluster] : []))
   const boundBy = ({ resource, item: { cluster } }: Stored): readonly string[] =>
@@ -99,6 +101,7 @@ const servedRefs = (
 
 function remainingCondition(remaining: Remaining): ConditionState {
   const type = 'BindingResourceDeleteSuccess'
+  if (remaining.instances.size === 0) return isTrue(type)
   const finalizers = remainingFinalizers(remaining, 'workspace')
   return finalizers === ''
     ? isFalse(type, 'Error', 'SomeResourcesRemain', remainingInstances(remaining))
