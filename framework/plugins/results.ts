@@ -2,18 +2,15 @@ import type { ApiResource, ApiSet } from '../contract/apis.ts'
 import type { Decision } from '../contract/authorizer.ts'
 import type { Item, ItemEvent } from '../contract/item.ts'
 import type { Deletion, ItemBatch, ListMeta } from '../contract/storage.ts'
-import { isPromise } from '../lens/privatecopy.ts'
+import { isObject } from '../lens/privatecopy.ts'
 import type { KubeObject } from '../meta/object.ts'
 import type { Params } from '../request/path.ts'
 import type { UserInfo } from '../request/user.ts'
 
 // Checks of the results of members of a view.
 
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !isPromise(value)
-
 export const isText = (value: unknown): value is string => typeof value === 'string'
-export const isTexts = (value: unknown): value is readonly string[] =>
+export const isTextList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every(isText)
 
 export const isNothing = (value: unknown): value is undefined => value === undefined
@@ -24,7 +21,7 @@ export const isDecision = (value: unknown): value is Decision =>
   isObject(value) && effects.includes(value.effect) && isText(value.reason)
 
 export const isUser = (value: unknown): value is UserInfo =>
-  isObject(value) && isText(value.name) && value.name !== '' && isTexts(value.groups)
+  isObject(value) && isText(value.name) && value.name !== '' && isTextList(value.groups)
 
 export const isApis = (value: unknown): value is ApiSet | undefined =>
   value === undefined ||
@@ -89,12 +86,12 @@ const resourceKinds: Readonly<Partial<Record<keyof ApiResource, readonly [is: Ki
     'an object with the strings plural, singular, kind and listKind',
   ],
   namespaced: [isBoolean, 'a boolean'],
-  verbs: [isTexts, 'a list of verbs'],
+  verbs: [isTextList, 'a list of verbs'],
   storage: [isStorage, 'a storage with the functions get, list, watch, create, update and delete'],
   schema: [isSchema, 'a schema with the functions decode and validate'],
   columns: [isList(has({ name: isText, cell: isFunction })), 'a list of columns with name and cell'],
   subresources: [
-    isList(has({ name: isText, kind: isText, verbs: isTexts, storage: isStorage, schema: isSchema })),
+    isList(has({ name: isText, kind: isText, verbs: isTextList, storage: isStorage, schema: isSchema })),
     'a list of subresources with name, kind, verbs, storage and schema',
   ],
   custom: [isBoolean, 'a boolean'],

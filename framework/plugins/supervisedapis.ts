@@ -2,9 +2,10 @@ import { after } from '../async/awaitable.ts'
 import type { ApiResource, ApiSet, Subresource } from '../contract/apis.ts'
 import type { Forwarding } from '../contract/upstream.ts'
 import type { Culprit } from '../contract/viewfailure.ts'
+import { isObject } from '../lens/privatecopy.ts'
 import type { Answer } from '../request/response.ts'
 import type { CheckedMember, MemberCalls } from './membercall.ts'
-import { isObject, problemOfResource } from './results.ts'
+import { problemOfResource } from './results.ts'
 import { supervisedStorage } from './supervisedstorage.ts'
 
 /** Supervises the resources of a view. The same set gives the same result, by which documents are kept. */

@@ -16,7 +16,7 @@ import {
   isNothing,
   isParamsList,
   isText,
-  isTexts,
+  isTextList,
   isUser,
 } from './results.ts'
 import { SupervisedApis } from './supervisedapis.ts'
@@ -197,7 +197,7 @@ function publishedMembers(
       calls.callNow(reports, checked, () => Reflect.apply(own, publisher, [copyJson(object)]))
   }
   const dependents = optional('dependents', 'a list of items', isItems)
-  const published = optional('published', 'a list of URLs', isTexts)
+  const published = optional('published', 'a list of URLs', isTextList)
   const shardSelector = optional('shardSelector', 'a label selector', isText)
   return {
     ...(dependents && { dependents }),

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { resources } from '../../kcp/resources.ts'
-import type { RegistryPlugin } from '../admission/chain.ts'
 import { bindIn, resourceSchema, version, widgets } from '../testing/bindings.ts'
 import { type TestShard, testShard, until } from '../testing/shard.ts'
+import { SlowAdmission } from '../testing/slowadmission.ts'
 
 const cluster = 'c1'
 const group = 'example.com'
@@ -23,23 +23,10 @@ const thing: KubeObject = { apiVersion: `${group}/v1`, kind: 'Thing', metadata: 
 describe('a custom resource whose definition is deleted while it is admitted', () => {
   let shard: TestShard
   const stop = new AbortController()
-  let isHeld = false
-  let goOn = (): void => undefined
-  /** As slow as a webhook. */
-  const slow: RegistryPlugin = {
-    name: 'slow',
-    handles: { operations: ['CREATE'] },
-    async validate(_, { resource }) {
-      if (resource !== 'things' && resource !== 'widgets') return
-      isHeld = true
-      await new Promise<void>(resolve => {
-        goOn = resolve
-      })
-    },
-  }
+  const slow = new SlowAdmission('things', 'widgets')
   const storage = () => shard.backend.apis(cluster)?.find(group, 'v1', 'things')?.storage
   before(async () => {
-    shard = await testShard({ admission: () => [slow] })
+    shard = await testShard({ admission: () => [slow.plugin] })
     await shard.addCluster(cluster)
     void shard.run(stop.signal)
     await shard.client.create(resources.crds, key, definition)
@@ -59,11 +46,11 @@ describe('a custom resource whose definition is deleted while it is admitted', (
       message:
         'things.example.com "a" is forbidden: create not allowed while custom resource definition is terminating',
     })
-    await until(() => isHeld || undefined)
+    await slow.holds()
     await shard.client.delete(resources.crds, key)
     const definitions = shard.informers.for(resources.crds)
     await until(() => definitions.get(cluster, '', key.name) === undefined || undefined)
-    goOn()
+    slow.goOn()
     await refused
     await shard.client.create(resources.crds, key, definition)
     await until(storage)
@@ -80,15 +67,14 @@ describe('a custom resource whose definition is deleted while it is admitted', (
     await bindIn(shard, cluster, created)
     const bound = () => shard.backend.apis(cluster)?.find(group, 'v1', 'widgets')?.storage
     await until(bound)
-    isHeld = false
     const options = { dryRun: false, fieldManager: 'test' }
     const widget = { apiVersion: `${group}/v1`, kind: 'Widget', metadata: { name: 'a' } }
     const creating = bound()?.create(shard.context(widgets, cluster), { ...key, name: 'a' }, widget, options)
     const refused = assert.rejects(creating ?? Promise.resolve(), { code: 403 })
-    await until(() => isHeld || undefined)
+    await slow.holds()
     const bindings = shard.informers.for(resources.apiBindings)
     for (const { key } of bindings.list(cluster)) await shard.client.delete(resources.apiBindings, key)
-    goOn()
+    slow.goOn()
     await refused
   })
 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { resources } from '../../kcp/resources.ts'
-import type { RegistryPlugin } from '../admission/chain.ts'
 import { type TestShard, testShard, until } from '../testing/shard.ts'
+import { SlowAdmission } from '../testing/slowadmission.ts'
 
 const cluster = 'c1'
 const namespaceKey = { cluster, namespace: '', name: 'n' }
@@ -16,22 +16,9 @@ const configMap: KubeObject = {
 describe('an object whose namespace is deleted while it is admitted', () => {
   let shard: TestShard
   const stop = new AbortController()
-  let isHeld = false
-  let goOn = (): void => undefined
-  /** As slow as a webhook. */
-  const slow: RegistryPlugin = {
-    name: 'slow',
-    handles: { operations: ['CREATE'] },
-    async validate(_, { resource }) {
-      if (resource !== 'configmaps') return
-      isHeld = true
-      await new Promise<void>(resolve => {
-        goOn = resolve
-      })
-    },
-  }
+  const slow = new SlowAdmission('configmaps')
   before(async () => {
-    shard = await testShard({ admission: () => [slow] })
+    shard = await testShard({ admission: () => [slow.plugin] })
     await shard.addCluster(cluster)
     void shard.run(stop.signal)
     await shard.client.create(resources.namespaces, namespaceKey, namespace)
@@ -48,11 +35,11 @@ describe('an object whose namespace is deleted while it is admitted', () => {
       configMap,
     )
     const refused = assert.rejects(creating, { code: 404, message: 'namespaces "n" not found' })
-    await until(() => isHeld || undefined)
+    await slow.holds()
     await shard.client.delete(resources.namespaces, namespaceKey)
     const namespaces = shard.informers.for(resources.namespaces)
     await until(() => namespaces.get(cluster, '', 'n') === undefined || undefined)
-    goOn()
+    slow.goOn()
     await refused
     assert.deepEqual(await shard.client.list(resources.configMaps, cluster), [])
   })
