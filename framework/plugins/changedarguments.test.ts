@@ -38,15 +38,17 @@ describe('arguments that a plugin changes', () => {
   const posted = (name: string) =>
     as('reader', { method: 'POST', body: JSON.stringify(widget('default', name)) })
 
-  it('publishes the status of an object only', async () => {
+  it('publishes the status and the annotations of an object only', async () => {
     const { publisher: published } = await serve({
       publisher: publisher(object => {
         renamed(object.metadata)
+        Object.assign(object.metadata, { annotations: { url: 'https://a' }, labels: { a: 'b' } })
         return Object.assign(object, { spec: { color: 'red' }, status: { url: 'https://a' } })
       }),
     })
     const object = widget('default', 'a')
-    assert.deepEqual(published?.publish(object, []), { ...object, status: { url: 'https://a' } })
+    const metadata = { ...object.metadata, annotations: { url: 'https://a' } }
+    assert.deepEqual(published?.publish(object, []), { ...object, metadata, status: { url: 'https://a' } })
     assert.equal(object.metadata.name, 'a')
   })
 

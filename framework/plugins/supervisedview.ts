@@ -176,7 +176,7 @@ function supervisedPublisher(
       const made: KubeObject = calls.callNow(reports, publish, () =>
         publisher.publish(copyJson(object), urls),
       )
-      return withStatus(object, made.status)
+      return withPublished(object, made)
     },
     ...publishedMembers(calls, supervisor, publisher),
   }
@@ -206,10 +206,16 @@ function publishedMembers(
   }
 }
 
-/** Only the status: the other members that a plugin returns may be those of another object. */
-function withStatus(object: KubeObject, status: unknown): KubeObject {
+/** Only the status and the annotations: the other members that a plugin returns may be those of another object. */
+function withPublished(object: KubeObject, { status, metadata }: KubeObject): KubeObject {
   const { status: before, ...others } = object
-  return sameJson(status, before) ? object : { ...others, ...copyJson({ status }) }
+  const { annotations } = metadata
+  if (sameJson(status, before) && sameJson(annotations, object.metadata.annotations)) return object
+  return {
+    ...others,
+    metadata: { ...object.metadata, ...(annotations && { annotations: copyJson(annotations) }) },
+    ...copyJson({ status }),
+  }
 }
 
 /** Milliseconds after which a view that is not ready is logged, and those that its controllers may take to end. */

@@ -189,24 +189,34 @@ interface Found<R> {
   readonly key: ObjectKey
 }
 
-/** Texts that are remembered: objects of one logical cluster are mostly written together. */
-const mostTexts = 4096
+/** A power of two. */
+const places = 1024
 
-/** The first of equal texts of keys. A part of a storage key would keep the whole storage key in memory, for each object. */
+/**
+ * The first of equal texts of keys: a part of a storage key would keep the whole storage key in memory, for each object. Objects of one
+ * logical cluster are mostly written together, so that a text needs its place until another one takes it.
+ */
 export class SharedTexts {
-  readonly #known = new Map<string, string>()
+  readonly #known: string[] = new Array(places).fill('')
 
   inKey({ cluster, namespace, name }: ObjectKey): ObjectKey {
     return { cluster: this.#of(cluster), namespace: this.#of(namespace), name }
   }
 
   #of(text: string): string {
-    const known = this.#known.get(text)
-    if (known !== undefined) return known
-    if (this.#known.size >= mostTexts) this.#known.clear()
-    this.#known.set(text, text)
+    const place = placeOf(text)
+    const known = this.#known[place]
+    if (known === text) return known
+    this.#known[place] = text
     return text
   }
+}
+
+/** The last characters of generated names are random. */
+function placeOf(text: string): number {
+  let hash = text.length
+  for (let i = Math.max(0, text.length - 4); i < text.length; i++) hash = hash * 31 + text.charCodeAt(i)
+  return hash & (places - 1)
 }
 
 /**
