@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
 import { createClient } from '../../framework/net/client.ts'
@@ -15,7 +17,13 @@ describe('the health of the process of isolated views', () => {
   let end: () => void
   let killed: string[]
   let answers: boolean
+  let watched: ChildProcess
 
+  before(async () => {
+    watched = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 60_000)'])
+    await once(watched, 'spawn')
+  })
+  after(() => void watched.kill())
   beforeEach(async () => {
     killed = []
     socketPath = join(await temporaryDirectory('health'), 'socket')
@@ -32,10 +40,10 @@ describe('the health of the process of isolated views', () => {
     server.closeAllConnections()
   })
 
-  /** This process, with a limit in mebibytes. */
+  /** That of an idle process, with a limit in mebibytes. */
   function healthWith(limit: number, changed: Changed = () => undefined): ProcessHealth {
     const process_: Partial<ViewProcess> = {
-      pid: process.pid,
+      pid: watched.pid ?? 0,
       client: createClient({ socketPath }),
       ended: new Promise(resolve => {
         end = () => resolve('')

@@ -21,7 +21,7 @@ else
       gates = await Promise.all([openGate(port), openGate(port)])
       const through = gates.map(gate => `127.0.0.1:${gate.port}`)
       const open = (endpoints: readonly string[]) =>
-        openEtcdStore({ endpoints, prefix: '/test', compactEvery: 0, patience: 1_000 })
+        openEtcdStore({ endpoints, prefix: '/test', compactEvery: 0, patience: 3_000 })
       stores = await Promise.all([open(through), open([etcd.endpoint])])
     })
     after(async () => {
