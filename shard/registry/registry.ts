@@ -174,10 +174,13 @@ function checkOpen(
   key: ObjectKey,
   expected: number,
 ): void {
+  const closed = refusalOfWrites?.(key.cluster)
+  if (closed !== undefined) throw closed
+  if (expected !== 0) return
   const about = { ...resource, name: key.name }
-  const refusal = refusalOfWrites?.(key.cluster) ?? (expected === 0 && refusalOfCreation?.(about, key))
-  if (refusal) throw refusal
-  if (expected === 0 && isOpen?.(key.cluster) === false) throw forbidden(about, whileTerminating)
+  const refusal = refusalOfCreation?.(about, key)
+  if (refusal !== undefined) throw refusal
+  if (isOpen?.(key.cluster) === false) throw forbidden(about, whileTerminating)
 }
 
 export const whileTerminating = 'create not allowed while custom resource definition is terminating'
