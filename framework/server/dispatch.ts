@@ -17,7 +17,7 @@ import type { Answer, VerbRequest } from '../request/response.ts'
 import type { UserInfo } from '../request/user.ts'
 import { documentAnswer } from '../responses/documentanswer.ts'
 import { negotiate } from '../responses/negotiation.ts'
-import type { Call, VerbScope } from '../verbs/call.ts'
+import { type Call, checkScope, type VerbScope } from '../verbs/call.ts'
 import { create } from '../verbs/create.ts'
 import { deleteOne } from '../verbs/delete.ts'
 import { deletecollection } from '../verbs/deletecollection.ts'
@@ -77,12 +77,20 @@ function resourceAnswer(
   if (resource === undefined) return forwardOrNotFound(sources, exchange)
   const part = partOf(resource, info)
   if (part !== undefined) exchange.measured.serves(info)
-  if (part?.connect !== undefined)
-    return part.connect(ctx, {
-      incoming: exchange.incoming,
-      rest: restBehind(workspace, exchange.incoming, info),
-    })
+  if (part?.connect !== undefined) return connected(exchange, info, { resource, connect: part.connect })
   return handle(ctx, resource, exchange.incoming, new ViewScope(sources, exchange, info, apis))
+}
+
+/** What other verbs check, too: a cluster-scoped resource has no URL with a namespace, whose roles would allow it. */
+function connected(
+  { ctx, incoming, target: { workspace } }: Authorized,
+  info: ResourceRequest,
+  { resource, connect }: { readonly resource: ApiResource } & Required<Pick<Subresource, 'connect'>>,
+): ReturnType<typeof connect> {
+  const served = servedBy(resource, info.subresource, info.name)
+  requireVerb(served, info.verb)
+  checkScope({ ctx, info, served })
+  return connect(ctx, { incoming, rest: restBehind(workspace, incoming, info) })
 }
 
 const pluralOf = ({ resource, identity }: ResourceRequest): string =>

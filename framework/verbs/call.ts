@@ -52,7 +52,7 @@ export function keyOf(call: Call): ObjectKey {
 }
 
 /** Lists and watches may span clusters and namespaces; other verbs need one of each (rules.md 1.14, 6.18). */
-export function checkScope(call: Call): void {
+export function checkScope(call: Pick<Call, 'ctx' | 'info' | 'served'>): void {
   const { ctx, info, served } = call
   const { namespaced, custom } = served.resource
   const spans = info.verb === 'list' || info.verb === 'watch'
@@ -67,7 +67,7 @@ export function checkScope(call: Call): void {
 }
 
 /** `/api/v1/namespaces/foo` has both a namespace and a name (rules.md 1.6). */
-const isNamespaceItself = ({ info }: Call): boolean =>
+const isNamespaceItself = ({ info }: Pick<Call, 'info'>): boolean =>
   info.group === '' && info.resource === 'namespaces' && info.namespace === info.name
 
 /** '' for cluster-scoped kinds. */

@@ -214,6 +214,22 @@ describe('clusters by kubeconfig', function () {
     )
   })
 
+  it('are not reached by an administrator of one namespace, by a URL with this namespace', async () => {
+    const subject = ['--user=guest', '--clusterrole=cluster-admin']
+    await fleet.kubectl(['create', 'rolebinding', 'guest', '-n', 'default', ...subject])
+    await fleet.kubectl([
+      ...['create', 'clusterrolebinding', 'guest', '--clusterrole=system:kcp:workspace:access'],
+      '--user=guest',
+    ])
+    const { status } = await at('shared', () => true)
+    const headers = { 'impersonate-user': 'guest', 'impersonate-group': 'system:authenticated' }
+    const own = () => client(`/clusters/${fleet.cluster}/api/v1/namespaces/default/secrets`, { headers })
+    await eventually(own, reply => reply.status === 200)
+    const path = new URL(status.URL).pathname.replace('/kubeclusters/', '/namespaces/default/kubeclusters/')
+    const reply = await client(`${path}/api/v1/namespaces`, { headers })
+    assert.equal(reply.status, 404, reply.text)
+  })
+
   it('are deleted with their object', async () => {
     await fleet.kubectl(['delete', 'kubecluster', 'shared'])
     await eventually(
