@@ -35,12 +35,21 @@ export function givenBy(binding: APIBinding, provider: APIExport): Given {
       : [{ ...claim, verbs: inBoth(claim, served) }]
   })
   const bound = (binding.status?.boundResources ?? []).map(({ group, resource }) => ({
-    ...{ group, resource, verbs: ['*'] },
+    ...{ group, resource, verbs: verbsIn(group) },
   }))
   // RBAC does not know identities: a resource of the same name may have another one.
   const whole = claims.filter(({ identityHash, selector }) => !identityHash && isWhole(selector))
   return { claims, rules: [...bound, ...whole].map(ruleOf) }
 }
+
+const verbsOfApis = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection']
+
+/**
+ * RBAC knows resources of Kubernetes that no API serves, such as users, whose verb `impersonate` gives all permissions of others: a
+ * provider can export resources with these names.
+ */
+const verbsIn = (group: string): readonly string[] =>
+  group === '' || group.endsWith('.k8s.io') ? verbsOfApis : ['*']
 
 const inBoth = ({ verbs = [] }: PermissionClaim, { verbs: others = [] }: PermissionClaim) =>
   verbs.includes('*') ? others : others.includes('*') ? verbs : verbs.filter(verb => others.includes(verb))
