@@ -25,6 +25,7 @@ export {
 } from './labels.ts'
 export { localAdminCluster, rootCluster } from './logicalclusters.ts'
 export { creatorOf, readOwner } from './owner.ts'
+export { printPublished, readingVerbs, viewsOffered } from './publishing.ts'
 export type { ExportReference } from './references.ts'
 export { exportedResources, resources } from './resources.ts'
 export { requirementsOf } from './selector.ts'

@@ -15,6 +15,7 @@ import { fieldTypes } from './fieldtypes.ts'
 import { logicalClusterAdmission } from './logicalcluster.ts'
 import { migrationAdmission } from './migration.ts'
 import type { ExportRules } from './permission.ts'
+import { publishingAdmission } from './publishing.ts'
 import { pathAnnotationAdmission, reservedDefinitions } from './reserved.ts'
 import { viewAdmission } from './view.ts'
 import { mountAdmission, workspaceAdmission } from './workspace.ts'
@@ -56,5 +57,6 @@ export const kcpAdmission = ({
   quotaAdmission({ directory, usage, limits, disk }),
   cachedResourceAdmission({ cache, apis }),
   viewAdmission({ authorizer, cache }),
+  publishingAdmission(authorizer),
   acceptedClaimsAdmission(cache),
 ]

@@ -21,6 +21,7 @@ import { type ClaimedWrite, givenBy } from './given.ts'
 import { checkAcceptedClaims } from './grantedclaims.ts'
 import { checkRoles } from './grantedroles.ts'
 import { checkToken } from './grantedtokens.ts'
+import { checkOfferedViews } from './grantedviews.ts'
 
 type Context = RequestContext<ExportParams>
 
@@ -48,6 +49,7 @@ export function selectorAdmission(exports: Exports): AdmissionPlugin<ExportParam
 const checks: ReadonlyMap<string, (write: ClaimedWrite) => Promise<void>> = new Map([
   ['secrets.', checkToken],
   [`apibindings.${apisGroup}`, checkAcceptedClaims],
+  [`apiexports.${apisGroup}`, checkOfferedViews],
   ...['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings'].map(
     resource => [`${resource}.${rbacGroup}`, checkRoles] as const,
   ),

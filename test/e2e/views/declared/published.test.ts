@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { KubeObject } from '../../../../framework/index.ts'
 import { apiResourceSchemaOf } from '../../../support/crds.ts'
 import { discard, eventually } from '../../../support/oriel.ts'
-import { region, regions, virtualExport } from '../../../support/published.ts'
+import { cachedResource, region, regions, virtualExport } from '../../../support/published.ts'
 import { apply, bind, bindingOf, rolesFor } from '../../../support/tenants.ts'
 import { userAt, watch } from '../../../support/watcher.ts'
 import { ViewScene } from './scene.ts'
@@ -70,6 +70,26 @@ describe('an export whose resource is a View', function () {
       (error: Error) => ({ stderr: error.message }),
     )
     assert.match(stderr, /MethodNotAllowed|does not allow this method/)
+  })
+
+  it('is not written by a user who may write exports, to read the View in a workspace of their own', async () => {
+    const { provider } = scene
+    const writes = ['apis.kcp.io', 'cache.kcp.io'].map(group => ({
+      ...{ apiGroups: [group], resources: ['*'], verbs: ['*'] },
+    }))
+    await apply(provider, ...rolesFor('mallory', ...writes))
+    const uid = await provider(['get', 'view', 'public', '-o', 'jsonpath={.metadata.uid}'])
+    const stolen = { ...exportOf(uid), metadata: { name: 'stolen' } }
+    const created = (object: KubeObject) =>
+      provider.try(['create', '--as=mallory', '-f', '-'], JSON.stringify(object))
+    const why = /only what you can read: get on (views\/content.views.oriel.dev "public"|regions.example.com)/
+    for (const object of [stolen, cachedResource('stolen', {})]) {
+      const { stderr } = await eventually(
+        () => created(object),
+        each => !/access denied/.test(each.stderr),
+      )
+      assert.match(stderr, why)
+    }
   })
 
   it('shows consumers what enters and leaves the View', async () => {
