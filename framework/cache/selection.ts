@@ -27,8 +27,11 @@ export function rangeOf({ cluster, namespace, fields }: Selection): IdRange {
   return name === undefined ? idsUnder(prefix) : { from: prefix + name, to: `${prefix + name}\0` }
 }
 
-/** The range after an ID. */
-export const behind = (range: IdRange, id: string): IdRange => ({ from: `${id}\0`, to: range.to })
+/** The part of the range after an ID. A client can make a continue token with an ID in front of the range, of other clusters. */
+export function behind({ from, to }: IdRange, id: string): IdRange {
+  const next = `${id}\0`
+  return { from: next < from ? from : next, to }
+}
 
 function fieldOf(item: CacheItem, field: string, kind: ServedKind): string {
   if (field === 'metadata.name') return item.name

@@ -116,6 +116,14 @@ describe('a map of objects', () => {
     await assert.rejects(list({ fields: fieldEquals('spec.x', '') }), { code: 400 })
   })
 
+  it('shows nothing of other logical clusters with a continue token that a client has made', async () => {
+    for (const cluster of ['one', 'two']) for (const name of ['a', 'b']) map.set(cluster, count(name))
+    const { meta } = await list({ cluster: 'two', limit: 1 })
+    const token = JSON.parse(Buffer.from(meta.continue ?? '', 'base64url').toString()) as object
+    const made = Buffer.from(JSON.stringify({ ...token, after: '' })).toString('base64url')
+    assert.deepEqual((await list({ cluster: 'two', continue: made })).found, ['two/a', 'two/b'])
+  })
+
   it('is read-only', async () => {
     map.set('one', count('a'))
     const key = { cluster: 'one', namespace: '', name: 'a' }

@@ -225,6 +225,23 @@ describe('listing', () => {
       )
     })
 
+    it('show nothing of other clusters and namespaces with a token that a client has made', async () => {
+      await some('b/m/y', 'b/n/x', 'b/n/y', 'b/o/x', 'c/n/x')
+      for (const [selection, all] of [
+        [{ cluster: 'b' }, ['b/m/y=1', 'b/n/x=1', 'b/n/y=1', 'b/o/x=1']],
+        [{ cluster: 'b', namespace: 'n' }, ['b/n/x=1', 'b/n/y=1']],
+      ] as const) {
+        const { meta } = await list({ ...selection, limit: 1 })
+        const token = JSON.parse(Buffer.from(meta.continue ?? '', 'base64url').toString()) as object
+        for (const start of ['\0', 'a/\0', 'a/n/x2\0', 'b/\0']) {
+          const made = Buffer.from(JSON.stringify({ ...token, start })).toString('base64url')
+          assert.deepEqual(await items({ ...selection, continue: made }), all, start)
+        }
+        const later = Buffer.from(JSON.stringify({ ...token, start: 'c/\0' })).toString('base64url')
+        assert.deepEqual(await items({ ...selection, continue: later }), [])
+      }
+    })
+
     it('whose revision is compacted continue with the current state', async () => {
       await fixture.close()
       fixture = await open({ ring: { events: 3 } })

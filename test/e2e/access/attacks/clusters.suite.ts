@@ -63,6 +63,22 @@ export const reachesOtherClusters = (scene: Lair): void => {
         }
     })
 
+    it('by continue tokens that begin in front of the own logical cluster', async () => {
+      const own = `${at(scene.lair)}/api/v1/configmaps`
+      const { metadata } = (await scene.mallory(`${own}?limit=1`)).json()
+      const token = JSON.parse(Buffer.from(metadata.continue ?? '', 'base64url').toString()) as object
+      for (const start of ['\0', `${scene.victim.cluster}/\0`]) {
+        const made = Buffer.from(JSON.stringify({ ...token, start })).toString('base64url')
+        const { items = [] } = (await scene.mallory(`${own}?continue=${made}`)).json()
+        for (const { metadata } of items)
+          assert.equal(metadata.annotations?.['kcp.io/cluster'], scene.lair.cluster)
+        const deleted = `${at(scene.lair)}${configMaps}?continue=${made}&dryRun=All`
+        const gone = (await scene.mallory(deleted, { method: 'DELETE' })).json().items ?? []
+        for (const { metadata } of gone)
+          assert.equal(metadata.annotations?.['kcp.io/cluster'], scene.lair.cluster)
+      }
+    })
+
     it('with any method', async () => {
       const before = (await scene.admin(`${at(scene.victim)}${secrets}/hush`)).text
       const path = `${at(scene.victim)}${secrets}`
