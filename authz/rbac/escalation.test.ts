@@ -158,9 +158,20 @@ describe('escalation prevention', () => {
 
   it('allows changes that grant nothing new', async () => {
     const before = clusterRole('r', { verbs: ['*'], apiGroups: ['*'], resources: ['*'] })
-    const labelled = { ...before, metadata: { ...before.metadata, labels: { a: 'b' } } }
-    await write(alice, labelled, before)
-    await assert.rejects(write(alice, { ...labelled, aggregationRule: {} }, before), { code: 403 })
+    const annotated = { ...before, metadata: { ...before.metadata, annotations: { a: 'b' } } }
+    await write(alice, annotated, before)
+    await assert.rejects(write(alice, { ...annotated, aggregationRule: {} }, before), { code: 403 })
+    const bound = clusterBinding('cluster-admin', userNamed('owner'))
+    await write(alice, { ...bound, metadata: { ...bound.metadata, labels: { a: 'b' } } }, bound)
+  })
+
+  it('refuses labels by which another role would have the rules of this one', async () => {
+    const before = clusterRole('r', { verbs: ['*'], apiGroups: ['*'], resources: ['*'] })
+    const labelled = { ...before, metadata: { ...before.metadata, labels: { 'aggregate-to-mine': 'true' } } }
+    await assert.rejects(write(alice, labelled, before), { code: 403 })
+    await write(owner, labelled, before)
+    const own = clusterRole('r', readPods)
+    await write(alice, { ...own, metadata: { ...own.metadata, labels: { a: 'b' } } }, own)
   })
 
   it('requires all permissions for aggregation', async () => {

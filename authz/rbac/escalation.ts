@@ -49,23 +49,23 @@ export const escalationPrevention = (rbac: RbacSource, authorizer: Authorizer) =
   },
 })
 
-/** Whether two roles or bindings grant the same: changes of metadata grant nothing. */
+/** Whether two roles or bindings grant the same. By its labels, the rules of a ClusterRole become those of aggregated ones. */
 export const grantsTheSame = (object: KubeObject, old: KubeObject): boolean =>
   granted(object) === granted(old)
 
-const granted = ({ rules, aggregationRule, roleRef, subjects }: KubeObject): string =>
-  JSON.stringify([rules ?? [], aggregationRule ?? null, roleRef ?? null, subjects ?? []])
+const granted = (object: KubeObject): string => {
+  const { kind, metadata, rules, aggregationRule, roleRef, subjects } = object
+  const labels = kind === 'ClusterRole' ? Object.entries(metadata.labels ?? {}).sort() : []
+  return JSON.stringify([rules ?? [], aggregationRule ?? null, roleRef ?? null, subjects ?? [], labels])
+}
 
 async function checkRole(granting: Granting): Promise<void> {
   const { object, old, resource, key } = granting
   if (await permitted(granting, 'escalate', { resource, name: key.name })) return
-  // An aggregation rule may select any role, so it needs all permissions.
-  const aggregates = object.aggregationRule != null && aggregation(object) !== aggregation(old)
+  // An aggregation rule may select any role, so it needs all permissions, and so does a change of what has one.
+  const aggregates = object.aggregationRule != null || old?.aggregationRule != null
   await confirm(granting, aggregates ? [...rulesIn(object), ...everything] : rulesIn(object))
 }
-
-const aggregation = (object: KubeObject | undefined): string =>
-  JSON.stringify(object?.aggregationRule ?? null)
 
 async function checkBinding(granting: Granting): Promise<void> {
   const asked = record(granting.object.roleRef).kind
