@@ -170,6 +170,15 @@ function claimedGrants(start: () => Promise<Oriel>) {
       assert.equal(status, 403)
     })
 
+    it('binds no role of the system, also after it has made a harmless role of the same name', async () => {
+      const harmless = { ...role('cluster-admin', 'namespaces', ['get']), rules: [] }
+      done(await user(view + roles, post(harmless)))
+      const admin = { ...bindingTo('cluster-admin'), metadata: { name: 'admin' } }
+      const why = /the accepted permission claims do not give what this grants:\\n\{APIGroups:\[\\"\*\\"\]/
+      refused(await user(view + roleBindings, post(admin)), why)
+      await consumer.kubectl(['delete', 'clusterrole', 'cluster-admin'])
+    })
+
     it('grants permissions for the resources of the export', async () => {
       const own = {
         ...role('of-widgets', 'widgets', ['*']),

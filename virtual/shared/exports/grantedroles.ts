@@ -7,7 +7,13 @@ import {
   rulesIn,
   uncovered,
 } from '../../../authz/index.ts'
-import { type KubeObject, StatusError } from '../../../framework/index.ts'
+import {
+  type KubeObject,
+  loopbackContext,
+  type RequestContext,
+  StatusError,
+} from '../../../framework/index.ts'
+import { localAdminCluster } from '../../../kcp/index.ts'
 import { type ClaimedWrite, isAllowedItself, refusedGrant } from './given.ts'
 
 /**
@@ -50,17 +56,36 @@ async function mayGrant(write: ClaimedWrite, { verb, resource, name }: Granting)
   return isAllowedItself(write, { verb, group: rbacGroup, resource, subresource: '', name })
 }
 
-/** undefined for a role that is not in the logical cluster: those of the system are elsewhere. */
+/**
+ * undefined for a role that is not in the logical cluster: those of the system are elsewhere. A role with the name of one of these has its
+ * rules, too.
+ */
 async function rulesOf(
   { host, ctx, request }: ClaimedWrite,
   resource: string,
   name: string,
 ): Promise<readonly PolicyRule[] | undefined> {
-  const { cluster } = request.key
+  const ref = { group: rbacGroup, version: 'v1', resource }
+  const storage = host.backend.storage(ref)
   const namespace = resource === 'roles' ? request.key.namespace : ''
-  const storage = host.backend.storage({ group: rbacGroup, version: 'v1', resource })
+  const rulesAt = (reading: RequestContext, cluster: string) =>
+    ifFound(async () => rulesIn((await storage.get(reading, { cluster, namespace, name })).object))
+  const own = await rulesAt(ctx, request.key.cluster)
+  if (own === undefined) return undefined
+  const { signal, record } = ctx
+  const asServer = loopbackContext({
+    verb: 'get',
+    resource: ref,
+    cluster: localAdminCluster,
+    signal,
+    log: record.log,
+  })
+  return [...own, ...((await rulesAt(asServer, localAdminCluster)) ?? [])]
+}
+
+async function ifFound<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
-    return rulesIn((await storage.get(ctx, { cluster, namespace, name })).object)
+    return await read()
   } catch (error) {
     if (error instanceof StatusError && error.code === 404) return undefined
     throw error
