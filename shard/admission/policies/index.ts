@@ -9,6 +9,7 @@ import { scaleSchema } from '../../../openapi/definitions/kubernetes/reviews.ts'
 import type { NamespaceLookup } from '../kubernetes/namespace-lifecycle.ts'
 import { type PolicyDeps, paramFinder } from './invocations.ts'
 import { mutatingPolicies, type TypeFinder } from './mutating.ts'
+import { paramAccess } from './paramaccess.ts'
 import { configurationsOf, configured, type PolicyCluster } from './source.ts'
 import { policyExpressions } from './specrules.ts'
 import { validatingPolicies } from './validating.ts'
@@ -27,6 +28,7 @@ export function tenantPolicies(tenancy: TenantAdmissionDeps): readonly Admission
   const handles = ({ clusterOf, bindings }: PolicyDeps) => ({ when: configured(clusterOf, bindings) })
   return [
     policyExpressions,
+    paramAccess(tenancy),
     { ...mutatingPolicies(mutating, typeFinder(tenancy.backend)), handles: handles(mutating) },
     { ...validatingPolicies(validating), handles: handles(validating) },
   ]

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { type Action, allow, noOpinion } from '../../../framework/contract/authorizer.ts'
 import type { ResourceRef } from '../../../framework/contract/backend.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
+import type { UserInfo } from '../../../framework/request/user.ts'
 import { configMap, configMaps, refusal, type TestTenant, testTenant } from '../../testing/tenant.ts'
 
 const group = 'admissionregistration.k8s.io'
@@ -47,9 +49,13 @@ async function enact(name: string, mutations: readonly object[], more: object = 
 
 const create = (name: string, more: object = {}) => put(configMaps, configMap(name, more))
 
+/** ConfigMaps are the parameters of policies. */
+const authorize = async (_user: UserInfo, { resource }: Action) =>
+  resource?.resource === 'configmaps' ? allow('') : noOpinion('')
+
 describe('mutating admission policies', () => {
   before(async () => {
-    tenant = await testTenant()
+    tenant = await testTenant({ authorizer: () => ({ authorize }) })
   })
   after(() => tenant.shard.stop())
 

@@ -5,7 +5,12 @@ import type { Item } from '../../../framework/contract/item.ts'
 import type { ClusterName, KubeObject } from '../../../framework/meta/object.ts'
 import type { BoundSets } from '../../bindings/boundsets.ts'
 
-const ref = (resource: string) => ({ group: 'admissionregistration.k8s.io', version: 'v1', resource })
+/** A resource of policies, their bindings or webhooks. */
+export const policyRef = (resource: string) => ({
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  resource,
+})
 
 /** The logical cluster whose policies and webhooks are asked about a write. */
 export type PolicyCluster = (request: AdmissionAttributes) => ClusterName
@@ -26,7 +31,7 @@ export type Configurations = Pick<ReadonlyMap<ClusterName, readonly Item[]>, 'ge
 /** Follows the objects of one resource of admissionregistration.k8s.io. */
 export function configurationsOf(informers: Informers, resource: string): Configurations {
   const found = new SortedItems()
-  informers.for(ref(resource)).onEvent(({ type, item }) => {
+  informers.for(policyRef(resource)).onEvent(({ type, item }) => {
     if (type === 'DELETED') found.remove(item)
     else if (type !== 'BOOKMARK') found.put(item)
   })
