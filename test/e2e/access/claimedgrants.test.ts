@@ -20,6 +20,7 @@ import {
 import { userAt } from '../../support/watcher.ts'
 
 const rbac = 'rbac.authorization.k8s.io'
+const admission = 'admissionregistration.k8s.io'
 const secrets = '/api/v1/namespaces/default/secrets'
 const bindings = '/apis/apis.kcp.io/v1alpha2/apibindings'
 const roles = `/apis/${rbac}/v1/clusterroles`
@@ -39,6 +40,8 @@ const accepted = [
   claim(rbac, 'clusterroles', some, all),
   claim(rbac, 'clusterrolebindings', ['*'], all),
   claim('apis.kcp.io', 'apibindings', ['*'], all),
+  claim(admission, 'validatingadmissionpolicies', ['*'], all),
+  claim(admission, 'validatingadmissionpolicybindings', ['*'], all),
   { ...claim('', 'configmaps', ['*'], all), state: 'Rejected' },
 ]
 
@@ -185,6 +188,42 @@ function claimedGrants(start: () => Promise<Oriel>) {
         rules: [{ apiGroups: ['example.com'], resources: ['widgets'], verbs: ['*'] }],
       }
       done(await user(view + roles, post(own)))
+    })
+
+    it('reads nothing as the parameter of an admission policy', async () => {
+      const why = /parameters need a permission claim to get and list all of them/
+      const policies = `${view}/apis/${admission}/v1/validatingadmissionpolicies`
+      const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['secrets'] }
+      const policy = (kind: string) => ({
+        apiVersion: `${admission}/v1`,
+        kind: 'ValidatingAdmissionPolicy',
+        metadata: { name: kind.toLowerCase() },
+        spec: {
+          paramKind: { apiVersion: 'v1', kind },
+          matchConstraints: { resourceRules: [rule] },
+          matchConditions: [{ name: 'never', expression: 'false' }],
+          validations: [{ expression: 'false', messageExpression: 'string(params)' }],
+        },
+      })
+      refused(await user(policies, post(policy('ConfigMap'))), why)
+      refused(await user(policies, post(policy('Secret'))), why)
+      done(await user(policies, post(policy('Namespace'))))
+      await apply(consumer.kubectl, policy('ConfigMap'))
+      const bound = (policyName: string) => ({
+        apiVersion: `${admission}/v1`,
+        kind: 'ValidatingAdmissionPolicyBinding',
+        metadata: { name: policyName },
+        spec: {
+          policyName,
+          validationActions: ['Deny'],
+          paramRef: { name: 'default', namespace: 'default', parameterNotFoundAction: 'Deny' },
+        },
+      })
+      const policyBindings = policies.replace('policies', 'policybindings')
+      for (const name of ['configmap', 'missing']) refused(await user(policyBindings, post(bound(name))), why)
+      const whole = bound('namespace')
+      const { namespace: _, ...paramRef } = whole.spec.paramRef
+      done(await user(policyBindings, post({ ...whole, spec: { ...whole.spec, paramRef } })))
     })
 
     it('accepts no claims, neither of the own binding nor of another one', async () => {

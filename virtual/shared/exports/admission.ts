@@ -19,6 +19,7 @@ import { claimedGroup, sameClaim } from './claims.ts'
 import type { ExportParams, Exports } from './exports.ts'
 import { type ClaimedWrite, givenBy } from './given.ts'
 import { checkAcceptedClaims } from './grantedclaims.ts'
+import { checkPolicy, checkPolicyBinding } from './grantedparams.ts'
 import { checkRoles } from './grantedroles.ts'
 import { checkToken } from './grantedtokens.ts'
 import { checkOfferedViews } from './grantedviews.ts'
@@ -46,10 +47,19 @@ export function selectorAdmission(exports: Exports): AdmissionPlugin<ExportParam
   }
 }
 
+const admissionGroup = 'admissionregistration.k8s.io'
+
 const checks: ReadonlyMap<string, (write: ClaimedWrite) => Promise<void>> = new Map([
   ['secrets.', checkToken],
   [`apibindings.${apisGroup}`, checkAcceptedClaims],
   [`apiexports.${apisGroup}`, checkOfferedViews],
+  ...['validating', 'mutating'].flatMap(
+    kind =>
+      [
+        [`${kind}admissionpolicies.${admissionGroup}`, checkPolicy],
+        [`${kind}admissionpolicybindings.${admissionGroup}`, checkPolicyBinding],
+      ] as const,
+  ),
   ...['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings'].map(
     resource => [`${resource}.${rbacGroup}`, checkRoles] as const,
   ),

@@ -1,0 +1,80 @@
+import { uncovered } from '../../../authz/index.ts'
+import { type KubeObject, StatusError } from '../../../framework/index.ts'
+import { type ClaimedWrite, isAllowedItself, refusedGrant } from './given.ts'
+
+interface ParamKind {
+  readonly apiVersion?: string
+  readonly kind?: string
+}
+
+interface PolicySpec {
+  readonly paramKind?: ParamKind
+}
+
+interface BindingSpec {
+  readonly policyName?: string
+  readonly paramRef?: object
+}
+
+const readingVerbs: readonly string[] = ['get', 'list']
+
+/** A policy tells who writes what its parameters have: a provider names only parameters that its claims let it read. */
+export async function checkPolicy(write: ClaimedWrite): Promise<void> {
+  const { object, old } = write.request
+  const paramKind = (object.spec as PolicySpec | undefined)?.paramKind
+  const before = (old?.spec as PolicySpec | undefined)?.paramKind
+  if (paramKind === undefined || JSON.stringify(paramKind) === JSON.stringify(before)) return
+  await checkReads(write, 'spec.paramKind', paramKind)
+}
+
+export async function checkPolicyBinding(write: ClaimedWrite): Promise<void> {
+  const { object, old } = write.request
+  if (paramsOf(object) === undefined || paramsOf(object) === paramsOf(old)) return
+  await checkReads(write, 'spec.paramRef', await paramKindOf(write))
+}
+
+/** The policy and the parameters that a binding names, as text; undefined without parameters. */
+function paramsOf(binding: KubeObject | undefined): string | undefined {
+  const { policyName, paramRef } = (binding?.spec as BindingSpec | undefined) ?? {}
+  return paramRef === undefined ? undefined : JSON.stringify([policyName, paramRef])
+}
+
+async function paramKindOf({ host, ctx, request }: ClaimedWrite): Promise<ParamKind | undefined> {
+  const { group, key, object } = request
+  const resource = request.resource.replace(/ybindings$/, 'ies')
+  const { policyName: name = '' } = object.spec as BindingSpec
+  try {
+    const policies = host.backend.storage({ group, version: 'v1', resource })
+    const policy = await policies.get(ctx, { cluster: key.cluster, namespace: '', name })
+    return (policy.object.spec as PolicySpec).paramKind
+  } catch (error) {
+    if (error instanceof StatusError && error.code === 404) return undefined
+    throw error
+  }
+}
+
+/** For a kind that is not known, everything. */
+async function checkReads(
+  write: ClaimedWrite,
+  field: string,
+  paramKind: ParamKind | undefined,
+): Promise<void> {
+  const { group, resource } = resourceOf(write, paramKind)
+  if (
+    uncovered(write.given.rules, [{ verbs: readingVerbs, apiGroups: [group], resources: [resource] }])
+      .length === 0
+  )
+    return
+  for (const verb of readingVerbs)
+    if (!(await isAllowedItself(write, { verb, group, resource, subresource: '', name: '' })))
+      throw refusedGrant(write, `${field}: parameters need a permission claim to get and list all of them`)
+}
+
+function resourceOf({ host, request }: ClaimedWrite, paramKind: ParamKind | undefined) {
+  if (paramKind === undefined) return { group: '*', resource: '*' }
+  const { apiVersion = '', kind } = paramKind
+  const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : ''
+  const apis = host.backend.apis(request.key.cluster) ?? host.backend.apis('*')
+  const served = apis?.resources.find(each => each.group === group && each.names.kind === kind)
+  return { group, resource: served?.names.plural ?? '*' }
+}
