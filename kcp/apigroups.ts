@@ -12,6 +12,12 @@ export const topologyGroup = 'topology.kcp.io'
 export const viewsGroup = 'views.oriel.dev'
 
 /**
+ * The groups of the kinds of kcp and of Oriel that every logical cluster serves. Their objects are stored like custom resources: a
+ * definition in such a group would have them as its own.
+ */
+export const systemGroups: readonly string[] = [apisGroup, cacheGroup, coreGroup, viewsGroup]
+
+/**
  * The groups of `k8s.io/client-go/kubernetes/scheme`. Clients send strategic merge patches for them, also where a definition
  * serves them.
  */

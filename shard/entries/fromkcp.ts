@@ -7,7 +7,7 @@ import {
   versionOf,
 } from '../../framework/meta/object.ts'
 import { movedAnnotation, ownAnnotationPrefix } from '../../kcp/annotations.ts'
-import { apisGroup, cacheGroup, coreGroup, viewsGroup } from '../../kcp/apigroups.ts'
+import { systemGroups, viewsGroup } from '../../kcp/apigroups.ts'
 import type { DumpEntry } from '../../kcp/migration.ts'
 import { isServedEverywhere } from '../../kcp/resources.ts'
 import { completed } from '../../openapi/compile.ts'
@@ -88,7 +88,6 @@ const builtins = byName(
   builtinKinds.filter(kind => !reviewKinds.includes(kind) && kind.group !== 'events.k8s.io'),
 )
 const systems = byName(kcpKinds.filter(({ group, names }) => isServedEverywhere(group, names.plural)))
-const systemGroups: readonly string[] = [apisGroup, cacheGroup, coreGroup, viewsGroup]
 
 const versionStored = ({ versions }: KindDefinition) => versions.find(({ storage }) => storage)
 

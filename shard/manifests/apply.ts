@@ -4,15 +4,12 @@ import type { ResourceRef } from '../../framework/contract/backend.ts'
 import { type KubeObject, timestamp } from '../../framework/meta/object.ts'
 import { decodeObject } from '../../framework/wire/encode.ts'
 import { clusterAnnotation } from '../../kcp/annotations.ts'
-import { apisGroup, cacheGroup, coreGroup, viewsGroup } from '../../kcp/apigroups.ts'
+import { systemGroups } from '../../kcp/apigroups.ts'
 import { decodeStored, encodeStored, type StoredResource, storageKey } from '../cache/codec.ts'
 import { builtinSegment, customSegment } from '../cache/segments.ts'
 import { withMetadata } from '../registry/strategy.ts'
 import type { Store, StoreChange } from '../store/store.ts'
 import { createOnlyAnnotation, type Manifest } from './manifest.ts'
-
-/** The kinds of kcp and of Oriel that every cluster serves are stored like custom resources. */
-const systemGroups: readonly string[] = [apisGroup, cacheGroup, coreGroup, viewsGroup]
 
 const isCustom = ({ group, identity }: ResourceRef): boolean =>
   identity !== undefined || systemGroups.includes(group)

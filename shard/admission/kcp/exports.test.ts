@@ -151,27 +151,28 @@ describe('admission of exports, bindings and slices', () => {
         '[metadata.name: Invalid value: "wrong": must end in .widgets.example.io]',
       ),
     ))
-  it('reserves kcp’s own group', () =>
-    assert.rejects(
-      create(scene, alice, resources.crds, {
-        apiVersion: 'apiextensions.k8s.io/v1',
-        kind: 'CustomResourceDefinition',
-        metadata: {
-          name: 'things.apis.kcp.io',
-          annotations: { 'api-approved.kubernetes.io': 'unapproved' },
-        },
-        spec: {
-          group: 'apis.kcp.io',
-          names: { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' },
-          scope: 'Cluster',
-          versions: [
-            { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } },
-          ],
-        },
-      }),
-      refusal(
-        'customresourcedefinitions.apiextensions.k8s.io "things.apis.kcp.io"',
-        'apis.kcp.io is a reserved group',
-      ),
-    ))
+  for (const group of ['apis.kcp.io', 'things.apis.kcp.io', 'core.kcp.io', 'cache.kcp.io', 'views.oriel.dev'])
+    it(`reserves the group ${group}`, () =>
+      assert.rejects(
+        create(scene, alice, resources.crds, {
+          apiVersion: 'apiextensions.k8s.io/v1',
+          kind: 'CustomResourceDefinition',
+          metadata: {
+            name: `things.${group}`,
+            annotations: { 'api-approved.kubernetes.io': 'unapproved' },
+          },
+          spec: {
+            group,
+            names: { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' },
+            scope: 'Cluster',
+            versions: [
+              { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } },
+            ],
+          },
+        }),
+        refusal(
+          `customresourcedefinitions.apiextensions.k8s.io "things.${group}"`,
+          `${group} is a reserved group`,
+        ),
+      ))
 })

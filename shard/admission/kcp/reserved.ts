@@ -1,6 +1,6 @@
 import type { AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import { pathAnnotation } from '../../../kcp/annotations.ts'
-import { apisGroup } from '../../../kcp/apigroups.ts'
+import { apisGroup, systemGroups } from '../../../kcp/apigroups.ts'
 import { boundCRDsCluster } from '../../../kcp/logicalclusters.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import type { ClusterDirectory } from '../../tenancy/directory.ts'
@@ -10,7 +10,8 @@ const crds = 'customresourcedefinitions.apiextensions.k8s.io'
 
 /**
  * Rejects CustomResourceDefinitions in kcp's group and with its annotations (kcp
- * `pkg/admission/reservedcrd{groups,annotations}`), except for copies of bound schemas.
+ * `pkg/admission/reservedcrd{groups,annotations}`), except for copies of bound schemas; and those in the other groups that every
+ * logical cluster serves. kcp accepts these: the deletion of the definition deletes kcp's objects, such as the LogicalCluster.
  */
 export const reservedDefinitions: AdmissionPlugin = {
   name: 'kcp.io/ReservedCRDGroups',
@@ -18,7 +19,7 @@ export const reservedDefinitions: AdmissionPlugin = {
   validate(_ctx, request) {
     if (!concerns(request, crds, ['CREATE', 'UPDATE']) || request.key.cluster === boundCRDsCluster) return
     const group = (request.object?.spec as { group?: string } | undefined)?.group ?? ''
-    if (group === apisGroup || group.endsWith(`.${apisGroup}`))
+    if (systemGroups.includes(group) || group.endsWith(`.${apisGroup}`))
       throw refused(request, `${group} is a reserved group`)
     const key = Object.keys(request.object?.metadata.annotations ?? {}).find(isReserved)
     if (key !== undefined) throw refused(request, `${key} is a reserved annotation`)

@@ -4,6 +4,7 @@ import type { ItemEvent } from '../../../framework/contract/item.ts'
 import type { Logger } from '../../../framework/contract/log.ts'
 import type { ResourceStorage } from '../../../framework/contract/storage.ts'
 import { type ClusterName, groupResource, type KubeObject } from '../../../framework/meta/object.ts'
+import { systemGroups } from '../../../kcp/apigroups.ts'
 import type { APIBinding } from '../../../kcp/apis.ts'
 import { boundCRDsCluster } from '../../../kcp/logicalclusters.ts'
 import { resources } from '../../../kcp/resources.ts'
@@ -160,7 +161,7 @@ interface Finalizing extends DefinitionControllerDeps {
   readonly prepareInTurn: Turns
 }
 
-/** Deletes the custom resources, then removes the finalizer. */
+/** Deletes the custom resources, which those of a system group are not, then removes the finalizer. */
 async function finalize(
   deps: Finalizing,
   cluster: ClusterName,
@@ -174,8 +175,7 @@ async function finalize(
       'InstanceDeletionInProgress',
       'CustomResource deletion is in progress',
     ])
-  const served = crdServed(crd)
-  const [resource] = deps.resourcesOf(served)
+  const [resource] = systemGroups.includes(crd.spec.group) ? [] : deps.resourcesOf(crdServed(crd))
   if (resource !== undefined) {
     const { group, version, names, storage, schema } = resource
     await deps.prepareInTurn(cluster, async () => {
