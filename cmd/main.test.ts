@@ -136,12 +136,22 @@ describe('oriel', function () {
       [
         '--watch without views of plugins',
         () => ['--watch'],
-        /^oriel: --watch replaces additional views, of which there are none: add --view or --views\.\n$/,
+        /^oriel: --watch has no effect without --view or --views: add one of them, or remove --watch\.\n$/,
       ],
       [
         'an unknown authorizer',
         () => ['--authorization-order', 'RBAC,Root'],
         /is invalid\. "Root" is not one of AlwaysAllowGroups, AlwaysAllowPaths, RBAC, Webhook\.\n/,
+      ],
+      [
+        'an authorizer twice',
+        () => ['--authorization-order', 'RBAC,RBAC'],
+        /is invalid\. Remove the second "RBAC"\.\n/,
+      ],
+      [
+        'a name of a front proxy without certificate authorities of front proxies',
+        () => ['--requestheader-allowed-names', 'proxy'],
+        /^oriel: --requestheader-allowed-names has no effect without --requestheader-client-ca-file: add .*\.\n$/,
       ],
       ['an invalid port', () => ['--port', '99999'], /A port is a number from 0 to 65535\./],
       ['an invalid address', () => ['--bind-address', 'here'], /An address is an IPv4 or IPv6 address/],
@@ -178,7 +188,7 @@ describe('oriel', function () {
       [
         'an empty store',
         () => ['--store', ''],
-        /^oriel: --store is empty: give a directory, "memory:", or etcd:\/\/host:2379\.\n$/,
+        /^oriel: --store is empty: give it a value, or remove --store\.\n$/,
       ],
       [
         'a store that is a file',
@@ -188,12 +198,12 @@ describe('oriel', function () {
       [
         'credentials of etcd beside another store',
         () => ['--etcd-cafile', file('notes.txt')],
-        /^oriel: --etcd-cafile is for a store in etcd, and the store is memory:: add --store etcd:\/\/host:2379, or remove --etcd-cafile\.\n$/,
+        /^oriel: --etcd-cafile is for a store in etcd, of which there is none: add its address, such as etcd:\/\/host:2379, or remove --etcd-cafile\.\n$/,
       ],
       [
         'an empty data directory',
         () => ['--data-directory', ''],
-        /^oriel: --data-directory is empty: give it a directory\.\n$/,
+        /^oriel: --data-directory is empty: give it a value, or remove --data-directory\.\n$/,
       ],
       [
         'a missing token file',

@@ -10,6 +10,7 @@ import { addCacheServerFlags, type CacheServerFlags } from './flags/cacheserver.
 import { addConnectionFlags, type ConnectionFlags } from './flags/connection.ts'
 import { addFrontProxyFlags, type FrontProxyFlags } from './flags/frontproxy.ts'
 import { type KcpFlags, withEtcdServers, withKcpFlags, withKcpNames } from './flags/kcp.ts'
+import { refuseEmptyFlags } from './flags/rules.ts'
 import { addStartFlags, type StartFlags } from './flags/start.ts'
 import { addVirtualWorkspacesFlags, type VirtualWorkspacesFlags } from './flags/virtualworkspaces.ts'
 import { newCommand } from './newview/command.ts'
@@ -97,6 +98,7 @@ const servers: ReadonlySet<string> = new Set([
 program.hook('preAction', (_program, command) => {
   if (servers.has(command.name())) outliveReader(process.stdout)
   else endWithReader(process.stdout)
+  refuseEmptyFlags(command)
 })
 
 program.parseAsync().catch(error => {

@@ -1,9 +1,18 @@
 import { type Command, Option } from 'commander'
 import { addConnectionFlags } from '../flags/connection.ts'
+import { flagsBelongTogether } from '../flags/rules.ts'
 import type { DoctorOptions } from './index.ts'
 
 /** `oriel doctor`. */
 export const doctorCommand = (command: Command): Command =>
+  flagsBelongTogether(addDoctorFlags(command), '--client-cert-file', '--client-key-file').action(
+    async (options: DoctorOptions) => {
+      const { doctor } = await import('./index.ts')
+      process.exitCode = await doctor(options)
+    },
+  )
+
+const addDoctorFlags = (command: Command): Command =>
   addConnectionFlags(command)
     .description('Check the connection between clients, shards and views, and print what to change.')
     .option(
@@ -12,7 +21,3 @@ export const doctorCommand = (command: Command): Command =>
     )
     .option('--client-key-file <path>', 'PEM file of its private key')
     .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
-    .action(async (options: DoctorOptions) => {
-      const { doctor } = await import('./index.ts')
-      process.exitCode = await doctor(options)
-    })

@@ -245,7 +245,7 @@ describe('oriel doctor', function () {
     const half = await run(process.execPath, [compiled, ...at])
     assert.equal(
       half.stderr,
-      'oriel: A certificate needs its key: give both --client-cert-file and --client-key-file.\n',
+      'oriel: --client-cert-file and --client-key-file must be specified together: add the missing one.\n',
     )
     const missing = await run(process.execPath, [compiled, ...at, '--client-key-file', 'nowhere.key'])
     assert.match(missing.stderr, /^oriel: .*--client-(cert|key)-file.*\n$/)

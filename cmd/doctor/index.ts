@@ -1,5 +1,5 @@
 import type { ServerAccess } from '../../framework/net/serveraccess.ts'
-import { readFlagFile } from '../files/files.ts'
+import { readFlagPair } from '../files/files.ts'
 import { StartError } from '../files/starterror.ts'
 import { lineText, print } from '../files/terminaltext.ts'
 import { type ConnectionFlags, connectionOf } from '../flags/connection.ts'
@@ -90,12 +90,11 @@ async function proxyCertificateOf({
   clientCertFile,
   clientKeyFile,
 }: DoctorOptions): Promise<ProxyCertificate | undefined> {
-  if (clientCertFile === undefined && clientKeyFile === undefined) return undefined
-  if (clientCertFile === undefined || clientKeyFile === undefined)
-    throw new StartError('A certificate needs its key: give both --client-cert-file and --client-key-file.')
-  const [cert, key] = await Promise.all([
-    readFlagFile('--client-cert-file', clientCertFile),
-    readFlagFile('--client-key-file', clientKeyFile),
-  ])
+  const pair = await readFlagPair(
+    { flag: '--client-cert-file', path: clientCertFile },
+    { flag: '--client-key-file', path: clientKeyFile },
+  )
+  if (pair === undefined) return undefined
+  const [cert, key] = pair
   return { cert, key }
 }

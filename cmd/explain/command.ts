@@ -1,9 +1,18 @@
 import { type Command, Option } from 'commander'
 import { addConnectionFlags } from '../flags/connection.ts'
+import { flagsNeed } from '../flags/rules.ts'
 import type { ExplainOptions } from './resourcequestion.ts'
 
 /** `oriel explain`. */
 export const explainCommand = (command: Command): Command =>
+  flagsNeed(addExplainFlags(command), ['--as-group'], '--as').action(
+    async (verb: string, resource: string, name: string | undefined, options: ExplainOptions) => {
+      const { explain } = await import('./explain.ts')
+      process.exitCode = await explain({ verb, resource, ...(name !== undefined && { name }) }, options)
+    },
+  )
+
+const addExplainFlags = (command: Command): Command =>
   addConnectionFlags(command)
     .description('Explain why a user is allowed or denied an action, and which RBAC objects would allow it.')
     .argument(
@@ -18,14 +27,12 @@ export const explainCommand = (command: Command): Command =>
     .option('--as <user>', 'user whose permissions are explained (default: the user of the kubeconfig)')
     .option('--as-group <group...>', 'groups of that user, in addition to system:authenticated')
     .option('-n, --namespace <namespace>', 'namespace of the objects (default: "default")')
-    .option('-A, --all-namespaces', 'explain a request for all namespaces')
+    .addOption(
+      new Option('-A, --all-namespaces', 'explain a request for all namespaces').conflicts('namespace'),
+    )
     .option('--subresource <name>', 'subresource, e.g. status')
     .addOption(
       new Option('-o, --output <format>', 'output format; yaml prints the RBAC objects to apply')
         .choices(['text', 'yaml', 'json'])
         .default('text'),
     )
-    .action(async (verb: string, resource: string, name: string | undefined, options: ExplainOptions) => {
-      const { explain } = await import('./explain.ts')
-      process.exitCode = await explain({ verb, resource, ...(name !== undefined && { name }) }, options)
-    })

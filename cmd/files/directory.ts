@@ -42,7 +42,6 @@ export async function openServerDirectory(
 }
 
 async function writable(directory: string): Promise<string> {
-  if (directory === '') throw new StartError('--data-directory is empty: give it a directory.')
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 })
     await access(directory, constants.R_OK | constants.W_OK | constants.X_OK)

@@ -17,22 +17,6 @@ const schemes = ['etcd://', 'https://', 'http://'] as const
 /** Whether a value of `--store` names an etcd. */
 export const isEtcd = (where: string): boolean => schemes.some(scheme => where.startsWith(scheme))
 
-/** Throws `StartError` for credentials of etcd beside another store, in which an operator would not look for the objects. */
-export function refuseEtcdAccess(where: string, flags: EtcdAccessFlags): void {
-  const given = Object.entries({
-    '--etcd-cafile': flags.etcdCafile,
-    '--etcd-certfile': flags.etcdCertfile,
-    '--etcd-keyfile': flags.etcdKeyfile,
-    '--etcd-user': flags.etcdUser,
-    '--etcd-password-file': flags.etcdPasswordFile,
-  }).find(([, value]) => value !== undefined)
-  if (given === undefined) return
-  const [flag] = given
-  throw new StartError(
-    `${flag} is for a store in etcd, and the store is ${where}: add --store etcd://host:2379, or remove ${flag}.`,
-  )
-}
-
 /**
  * The members and credentials of `--store etcd://host:2379,host:2379`. `https://`, or one of the certificate flags, is for
  * TLS. Throws `StartError` for addresses, flags and files that are not valid.
@@ -72,10 +56,6 @@ function endpoint(text: string, where: string): string {
 }
 
 async function tlsOf({ etcdCafile, etcdCertfile, etcdKeyfile }: EtcdAccessFlags) {
-  if ((etcdCertfile === undefined) !== (etcdKeyfile === undefined))
-    throw new StartError(
-      '--etcd-certfile and --etcd-keyfile must be specified together: add the missing one.',
-    )
   const ca = etcdCafile && (await certificate('--etcd-cafile', etcdCafile))
   const own = etcdCertfile && (await certificate('--etcd-certfile', etcdCertfile))
   const key = etcdKeyfile && (await privateKey('--etcd-keyfile', etcdKeyfile))
@@ -83,10 +63,6 @@ async function tlsOf({ etcdCafile, etcdCertfile, etcdKeyfile }: EtcdAccessFlags)
 }
 
 async function userOf({ etcdUser, etcdPasswordFile }: EtcdAccessFlags) {
-  if ((etcdUser === undefined) !== (etcdPasswordFile === undefined))
-    throw new StartError(
-      '--etcd-user and --etcd-password-file must be specified together: add the missing one.',
-    )
   if (etcdUser === undefined || etcdPasswordFile === undefined) return undefined
   const password = (await content('--etcd-password-file', etcdPasswordFile)).toString().replace(/\r?\n$/, '')
   return { name: etcdUser, password }

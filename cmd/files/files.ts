@@ -30,16 +30,14 @@ export interface FlagFile {
 }
 
 /**
- * Reads the files of two flags that belong together, such as a certificate and its key; undefined without both flags. Throws
- * `StartError` for one flag without the other, and for a file that is not readable.
+ * Reads the files of two flags that belong together, such as a certificate and its key; undefined without the flags, of which a
+ * command has both or none (`flagsBelongTogether`). Throws `StartError` for a file that is not readable.
  */
 export async function readFlagPair(
   first: FlagFile,
   second: FlagFile,
 ): Promise<readonly [string, string] | undefined> {
-  if (first.path === undefined && second.path === undefined) return undefined
-  if (first.path === undefined || second.path === undefined)
-    throw new StartError(`${first.flag} and ${second.flag} must be specified together: add the missing one.`)
+  if (first.path === undefined || second.path === undefined) return undefined
   return Promise.all([readFlagFile(first.flag, first.path), readFlagFile(second.flag, second.path)])
 }
 

@@ -48,7 +48,10 @@ describe('a kubeconfig file', () => {
 
   it('has credentials for several servers without naming one', async () => {
     await write({ server: '', 'certificate-authority': 'tls/ca.crt' }, { token: 'secret' })
-    assert.deepEqual(await readCredentials(file('config')), { ca: 'authority', token: 'secret' })
+    assert.deepEqual(await readCredentials('--shards-kubeconfig', file('config')), {
+      ca: 'authority',
+      token: 'secret',
+    })
   })
 
   it('is refused with one sentence', async () => {
@@ -62,7 +65,7 @@ describe('a kubeconfig file', () => {
       [
         { 'certificate-authority': 'none' },
         {},
-        `${file('none')} cannot be read (ENOENT) (--root-kubeconfig).`,
+        `${file('none')} cannot be read (ENOENT): give the name of a readable file (--root-kubeconfig).`,
       ],
       [{ server: '' }, {}, `${file('config')} has no server for the context "c" (--root-kubeconfig).`],
       [

@@ -31,10 +31,14 @@ export async function readKubeconfig(
   }
 }
 
-/** The current context of a kubeconfig that a flag names. Throws `StartError` with the flag. */
-export async function readFlagKubeconfig(flag: string, file: string): Promise<ServerAccess> {
+/** A context of a kubeconfig that a flag names; default: its current context. Throws `StartError` with the flag. */
+export const readFlagKubeconfig = (flag: string, file: string, context?: string): Promise<ServerAccess> =>
+  naming(flag, readKubeconfig(file, context))
+
+/** Adds the flag to a `StartError`. */
+async function naming<T>(flag: string, reading: Promise<T>): Promise<T> {
   try {
-    return await readKubeconfig(file)
+    return await reading
   } catch (error) {
     if (!(error instanceof StartError)) throw error
     throw new StartError(`${error.message.replace(/\.$/, '')} (${flag}).`)
@@ -50,8 +54,8 @@ export async function readServerAccess(flag: string, file: string): Promise<Serv
 }
 
 /** The credentials for several servers in a kubeconfig, whose server is not used and may be absent. Throws `StartError`. */
-export async function readCredentials(file: string): Promise<Omit<ServerAccess, 'server'>> {
-  const { server: _, ...credentials } = await readKubeconfig(file, undefined, credentialsPolicy)
+export async function readCredentials(flag: string, file: string): Promise<Omit<ServerAccess, 'server'>> {
+  const { server: _, ...credentials } = await naming(flag, readKubeconfig(file, undefined, credentialsPolicy))
   return credentials
 }
 
@@ -77,6 +81,6 @@ async function contentOf(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
-    throw new StartError(`${path} cannot be read (${codeOf(error)}).`)
+    throw new StartError(`${path} cannot be read (${codeOf(error)}): give the name of a readable file.`)
   }
 }

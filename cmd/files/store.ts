@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { EtcdOptions } from '../../shard/store/etcd/etcd.ts'
 import type { Seen, SeenPlace } from '../../shard/store/etcd/seen.ts'
 import type { Store } from '../../shard/store/store.ts'
-import { type EtcdAccessFlags, etcdAccess, isEtcd, refuseEtcdAccess } from './etcdaccess.ts'
+import { type EtcdAccessFlags, etcdAccess, isEtcd } from './etcdaccess.ts'
 import { readIfThere, writePrivately } from './files.ts'
 import { StartError } from './starterror.ts'
 
@@ -19,21 +19,15 @@ export interface StoreAccess extends EtcdAccessFlags {
 const hasScheme = /^(?:[a-z][a-z0-9+.-]*:\/\/|etcd:)/i
 const hint = 'give a directory, "memory:", or etcd://host:2379'
 
-/** `--store` and the credentials of etcd. */
-type StoreFlags = EtcdAccessFlags & { readonly store?: string }
-
 /** The value of `--store`, or its default. Throws `StartError` for a value that is not meant to be a directory. */
-export function storePlace({ store, ...access }: StoreFlags, dataDirectory: string): string {
+export function storePlace({ store }: { readonly store?: string }, dataDirectory: string): string {
   if (store === 'memory')
     throw new StartError(
       '--store memory is ambiguous: write "memory:" to keep objects in memory, or "./memory" for a directory.',
     )
-  if (store === '') throw new StartError(`--store is empty: ${hint}.`)
   if (store !== undefined && hasScheme.test(store) && !isEtcd(store))
     throw new StartError(`--store ${store} has an unknown scheme: ${hint}.`)
-  const where = store ?? join(dataDirectory, 'store')
-  if (!isEtcd(where)) refuseEtcdAccess(where, access)
-  return where
+  return store ?? join(dataDirectory, 'store')
 }
 
 /**

@@ -2,7 +2,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { WebhookTokensOptions } from '../../framework/authn/index.ts'
 import { type AccountKeyFlags, addAccountKeyFlags } from './accountkeys.ts'
 import { addOpenIdFlags, type IssuerFlags } from './issuers.ts'
-import { commonOption, duration, textList, truth } from './values.ts'
+import { flagsNeed } from './rules.ts'
+import { commonOption, duration, filledList, refuseRepetition, truth } from './values.ts'
 
 /** The headers by which front proxies state the user of a request. */
 export interface RequestHeaderFlags {
@@ -49,13 +50,23 @@ const addCommonFlags = (command: Command): Command =>
       ),
     )
 
-const addTokenFlags = (command: Command): Command =>
+function addTokenFlags(command: Command): Command {
+  addTokenOptions(command)
+  flagsNeed(command, ['--trust-system-identities'], '--authentication-config', '--oidc-issuer-url')
+  return flagsNeed(
+    command,
+    ['--authentication-token-webhook-version', '--authentication-token-webhook-cache-ttl'],
+    '--authentication-token-webhook-config-file',
+  )
+}
+
+const addTokenOptions = (command: Command): Command =>
   command
     .optionsGroup('Authentication:')
     .option(
       '--api-audiences <names>',
       'accepted token audiences, comma-separated (default: the service account issuers)',
-      textList,
+      filledList,
     )
     .option(
       '--authentication-token-webhook-config-file <path>',
@@ -78,6 +89,19 @@ const addTokenFlags = (command: Command): Command =>
 
 /** Adds the flags to a command. */
 export const addRequestHeaderFlags = (command: Command): Command =>
+  flagsNeed(
+    addRequestHeaderOptions(command),
+    [
+      '--requestheader-allowed-names',
+      '--requestheader-username-headers',
+      '--requestheader-group-headers',
+      '--requestheader-extra-headers-prefix',
+      '--requestheader-uid-headers',
+    ],
+    '--requestheader-client-ca-file',
+  )
+
+const addRequestHeaderOptions = (command: Command): Command =>
   command
     .optionsGroup('Front proxies:')
     .option(
@@ -87,7 +111,7 @@ export const addRequestHeaderFlags = (command: Command): Command =>
     .option(
       '--requestheader-allowed-names <names>',
       'accepted common names of front proxies, comma-separated (default: all)',
-      names,
+      filledList,
     )
     .option(
       '--requestheader-username-headers <names>',
@@ -106,10 +130,8 @@ export const addRequestHeaderFlags = (command: Command): Command =>
     )
     .option('--requestheader-uid-headers <names>', 'headers with the UID (default: X-Remote-Uid)', headers)
 
-const names = (text: string): readonly string[] => text.split(',').map(name => name.trim())
-
 function headers(text: string): readonly string[] {
-  const found = names(text)
+  const found = filledList(text)
   if (!found.every(name => /^[A-Za-z0-9-]+$/.test(name)))
     throw new InvalidArgumentError('Give header names, separated by commas.')
   return found
@@ -148,6 +170,7 @@ export const addServiceAccountFlags = (command: Command): Command =>
 function issuers(text: string, before: readonly string[] = []): readonly string[] {
   if (text === '' || (text.includes(':') && !URL.canParse(text)))
     throw new InvalidArgumentError('An issuer is a URL, or a name without a colon.')
+  refuseRepetition([...before, text])
   return [...before, text]
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { clientCaOption } from './authentication.ts'
-import { addEtcdAccessFlags, compactionOption, type EtcdAccessPrefix } from './etcd.ts'
+import { addEtcdAccessFlags, compactionOption, type EtcdAccessPrefix, needEtcd } from './etcd.ts'
 import { addIgnoredFlags, ignoredByCacheServer } from './ignored.ts'
 import {
   addEtcdServers,
@@ -46,6 +46,6 @@ export function addCacheServerFlags(command: Command): Command {
   addEtcdAccessFlags(addCertificateFlags(addServingFlags(command, 6443)), '/oriel-cache').addOption(
     compactionOption(),
   )
-  addEtcdServers(addKcpNames(command))
+  needEtcd(addEtcdServers(addKcpNames(command)), '--store', '--etcd-servers')
   return addIgnoredFlags(ignoredByCacheServer, addRefusedFlags(refusedByStores, command))
 }

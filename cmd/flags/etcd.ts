@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { EtcdAccessFlags } from '../files/etcdaccess.ts'
-import { duration, truth } from './values.ts'
+import { type EtcdAccessFlags, isEtcd } from '../files/etcdaccess.ts'
+import { addRule, flagsBelongTogether } from './rules.ts'
+import { interval, truth } from './values.ts'
 
 /** How to reach a store in etcd; the names are those of kube-apiserver where it has the flag. */
 export interface EtcdAccessPrefix extends EtcdAccessFlags {
@@ -30,11 +31,39 @@ export const compactionOption = (): Option =>
     '--etcd-compaction-interval <duration>',
     'how often history is compacted, and how long it is kept at least; 0: never',
   )
-    .argParser(duration)
+    .argParser(interval)
     .default(300_000, '5m')
 
 /** The flags of the connection only. */
-export const addEtcdAccessFlags = (command: Command, defaultPrefix = '/oriel'): Command =>
+export function addEtcdAccessFlags(command: Command, defaultPrefix = '/oriel'): Command {
+  addEtcdOptions(command, defaultPrefix)
+  flagsBelongTogether(command, '--etcd-certfile', '--etcd-keyfile')
+  return flagsBelongTogether(command, '--etcd-user', '--etcd-password-file')
+}
+
+/** The command refuses flags of etcd where none of `places`, which are flags, has the address of an etcd. */
+export const needEtcd = (command: Command, ...places: string[]): Command =>
+  addRule(command, ({ has, value }) => {
+    if (places.some(place => isEtcd(String(value(place) ?? '')))) return undefined
+    const own = ofEtcd.filter(flag => command.options.some(({ long }) => long === flag))
+    const flag = own.find(has)
+    return flag
+      ? `${flag} is for a store in etcd, of which there is none: add its address, such as etcd://host:2379, or remove ${flag}.`
+      : undefined
+  })
+
+const ofEtcd = [
+  '--etcd-prefix',
+  '--etcd-cafile',
+  '--etcd-certfile',
+  '--etcd-keyfile',
+  '--etcd-user',
+  '--etcd-password-file',
+  '--etcd-shared-keys',
+  '--etcd-compaction-interval',
+]
+
+const addEtcdOptions = (command: Command, defaultPrefix: string): Command =>
   command
     .optionsGroup('Store in etcd:')
     .option('--etcd-prefix <prefix>', 'prefix of all keys in etcd', prefix, defaultPrefix)

@@ -1,5 +1,4 @@
 import { InvalidArgumentError, Option } from 'commander'
-import { textList } from './values.ts'
 
 /**
  * The feature gates of kcp dac74f5955, which are those of kcp (`pkg/features/kcp_features.go`) and of its Kubernetes, and the two names for
@@ -77,7 +76,7 @@ export const featureGatesOption = (): Option =>
   new Option('--feature-gates <gates>').argParser(featureGates).hideHelp()
 
 function featureGates(text: string): string {
-  for (const part of textList(text)) checkGate(part)
+  for (const part of text.split(',')) if (part !== '') checkGate(part)
   return text
 }
 

@@ -6,7 +6,7 @@ import { addLimitFlags, type LimitFlags } from './limits.ts'
 import { addMountFlags, type MountFlags } from './mounts.ts'
 import { addCertificateFlags, addServingFlags, type CertificateFlags, type ServingFlags } from './serving.ts'
 import { addTracingFlags, type TracingFlags } from './tracing.ts'
-import { commonOption, textList } from './values.ts'
+import { commonOption, filledList, httpsUrl, textList } from './values.ts'
 
 /** The flags of `oriel front-proxy`, checked. */
 export interface FrontProxyFlags
@@ -52,7 +52,7 @@ export function addFrontProxyFlags(command: Command): Command {
     commonOption(
       '--external-url <url>',
       'URL prefix of workspaces (default: external host name and port of this proxy)',
-    ),
+    ).argParser(httpsUrl),
   )
   addLimitFlags(addMountFlags(addGroupFlags(addAuthenticationFlags(addCertificateFlags(command)))))
   return addIgnoredFlags(ignoredByFrontProxy, addKcpNames(addTracingFlags(command)))
@@ -64,7 +64,7 @@ const addGroupFlags = (command: Command): Command =>
     .option(
       '--authentication-pass-on-groups <groups>',
       'groups that are passed on to shards, comma-separated (default: all)',
-      textList,
+      filledList,
     )
     .option(
       '--authentication-drop-groups <groups>',

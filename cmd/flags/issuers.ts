@@ -3,6 +3,8 @@ import { signingAlgorithms } from '../../framework/authn/jwt/config.ts'
 import type { AnonymousConfig, AuthenticationConfig, JwtConfig } from '../../framework/authn/jwt/index.ts'
 import { readFlagFile } from '../files/files.ts'
 import { StartError } from '../files/starterror.ts'
+import { flagsBelongTogether, flagsNeed } from './rules.ts'
+import { filledList } from './values.ts'
 
 /** One OpenID Connect issuer by flags, which are those of kube-apiserver. */
 export interface OpenIdFlags {
@@ -18,7 +20,24 @@ export interface OpenIdFlags {
 }
 
 /** Adds the flags to a command. */
-export const addOpenIdFlags = (command: Command): Command =>
+export function addOpenIdFlags(command: Command): Command {
+  addOpenIdOptions(command)
+  flagsBelongTogether(command, '--oidc-issuer-url', '--oidc-client-id')
+  flagsNeed(command, ofIssuer, '--oidc-issuer-url')
+  return flagsNeed(command, ['--oidc-groups-prefix'], '--oidc-groups-claim')
+}
+
+const ofIssuer = [
+  '--oidc-ca-file',
+  '--oidc-username-claim',
+  '--oidc-username-prefix',
+  '--oidc-groups-claim',
+  '--oidc-groups-prefix',
+  '--oidc-required-claim',
+  '--oidc-signing-algs',
+]
+
+const addOpenIdOptions = (command: Command): Command =>
   command
     .optionsGroup('OpenID Connect (one issuer, instead of --authentication-config):')
     .option('--oidc-issuer-url <url>', 'URL of the issuer, e.g. https://issuer.example.com')
@@ -55,7 +74,7 @@ function requiredClaim(
 }
 
 function algorithms(text: string): readonly string[] {
-  const names = text.split(',').map(name => name.trim())
+  const names = filledList(text)
   const unknown = names.find(name => !signingAlgorithms.includes(name))
   if (unknown !== undefined)
     throw new InvalidArgumentError(

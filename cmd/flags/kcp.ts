@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { levelOfVerbosity } from '../../framework/contract/log.ts'
-import { StartError } from '../files/starterror.ts'
 import { featureGatesOption } from './featuregates.ts'
+import { addRule } from './rules.ts'
 import { portNumber, textList, truth } from './values.ts'
 import { verbosityOption } from './verbosity.ts'
 
@@ -51,8 +51,15 @@ export function addKcpFlags(command: Command): Command {
       'groups whose users may create home workspaces, comma-separated (default: system:authenticated)',
       textList,
     )
+  addRule(command, ({ has, value }) =>
+    has(creators) && value('--enable-home-workspaces') === false
+      ? `${creators} has no effect with --enable-home-workspaces=false: remove one of them.`
+      : undefined,
+  )
   return addRefusedFlags(refusedByStart, command)
 }
+
+const creators = '--home-workspaces-home-creator-groups'
 
 const signing = 'Tokens are signed by this process: give --service-account-signing-key-file.'
 const unencrypted = 'Objects are stored without encryption: encrypt the file system of --store.'
@@ -82,8 +89,6 @@ const refusal = (instead: string) => (): never => {
 /** The flags with the values of the names that all servers of kcp have. */
 export function withKcpNames<T extends KcpNames>(flags: T): T {
   const { rootDirectory, securePort, v } = flags
-  if (rootDirectory === '')
-    throw new StartError('--root-directory must not be empty: certificates are stored there.')
   return {
     ...flags,
     ...(rootDirectory !== undefined && { dataDirectory: rootDirectory }),

@@ -4,6 +4,7 @@ import { hostname as machineName } from 'node:os'
 import type { Command } from 'commander'
 import { type LogLevel, logLevels } from '../../framework/contract/log.ts'
 import { codeOf, StartError } from '../files/starterror.ts'
+import { flagsBelongTogether, flagsNeed } from './rules.ts'
 import { address, commonOption, hostname, isHost, portNumber } from './values.ts'
 
 /** The address that a server listens on, and the host name in its URLs. */
@@ -46,13 +47,17 @@ export interface CertificateFlags {
 
 /** Adds the flags to a command. */
 export const addCertificateFlags = (command: Command): Command =>
-  command
-    .optionsGroup('Serving certificate:')
-    .option(
-      '--tls-cert-file <path>',
-      'PEM file of the serving certificate (default: a generated one in the data directory)',
-    )
-    .option('--tls-private-key-file <path>', 'PEM file of its private key')
+  flagsBelongTogether(
+    command
+      .optionsGroup('Serving certificate:')
+      .option(
+        '--tls-cert-file <path>',
+        'PEM file of the serving certificate (default: a generated one in the data directory)',
+      )
+      .option('--tls-private-key-file <path>', 'PEM file of its private key'),
+    '--tls-cert-file',
+    '--tls-private-key-file',
+  )
 
 export const addHostnameFlag = (command: Command): Command =>
   command.addOption(
@@ -69,8 +74,11 @@ export interface ViewFlags {
   readonly watch?: boolean
 }
 
-/** Adds the flags to a command, which throws `StartError` for `--watch` without views to watch. */
+/** Adds the flags to a command. */
 export const addViewFlags = (command: Command): Command =>
+  flagsNeed(addViewOptions(command), ['--watch'], '--view', '--views')
+
+const addViewOptions = (command: Command): Command =>
   command
     .addOption(
       commonOption(
@@ -81,12 +89,6 @@ export const addViewFlags = (command: Command): Command =>
     .optionsGroup('Additional views:')
     .option('--views <file>', 'YAML file with additional views and their options')
     .option('--watch', 'replace additional views when their files change, for development')
-    .hook('preAction', () => checkWatch(command.opts()))
-
-function checkWatch({ view, views, watch }: ViewFlags): void {
-  if (watch && view === undefined && views === undefined)
-    throw new StartError('--watch replaces additional views, of which there are none: add --view or --views.')
-}
 
 const everywhere = new Set(['0.0.0.0', '::'])
 

@@ -1,4 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
+import { flagsBelongTogether, flagsNeed } from './rules.ts'
+import { httpsUrl } from './values.ts'
 
 /** Name and addresses of a shard; the flags are those of kcp. */
 export interface ShardFlags {
@@ -15,21 +17,36 @@ export interface ShardFlags {
 }
 
 /** Adds the flags to a command. */
-export const addShardFlags = (command: Command): Command =>
+export function addShardFlags(command: Command): Command {
+  addShardOptions(command)
+  flagsBelongTogether(command, '--shard-client-cert-file', '--shard-client-key-file')
+  return flagsNeed(
+    command,
+    ['--shard-client-cert-file', '--external-logical-cluster-admin-kubeconfig'],
+    '--logical-cluster-admin-kubeconfig',
+    '--root-shard-kubeconfig-file',
+  )
+}
+
+const addShardOptions = (command: Command): Command =>
   command
     .optionsGroup('Sharding:')
     .option('--shard-name <name>', 'name of this shard', shardName, 'root')
     .option(
       '--shard-base-url <url>',
       'URL by which other shards and front proxies reach this shard (default: URL of this server)',
-      url,
+      httpsUrl,
     )
     .option(
       '--shard-external-url <url>',
       'URL prefix of workspaces, e.g. that of a front proxy (default: --shard-base-url)',
-      url,
+      httpsUrl,
     )
-    .option('--shard-virtual-workspace-url <url>', 'URL prefix of views (default: --shard-base-url)', url)
+    .option(
+      '--shard-virtual-workspace-url <url>',
+      'URL prefix of views (default: --shard-base-url)',
+      httpsUrl,
+    )
     .option(
       '--root-shard-kubeconfig-file <path>',
       'kubeconfig of the root shard; this shard joins its workspace tree',
@@ -56,11 +73,4 @@ function shardName(text: string): string {
   if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(text))
     throw new InvalidArgumentError('A shard name is a DNS label, such as eu-1.')
   return text
-}
-
-function url(text: string): string {
-  const parsed = URL.canParse(text) ? new URL(text) : undefined
-  if (parsed?.protocol !== 'https:' || parsed.search !== '' || parsed.hash !== '' || parsed.username !== '')
-    throw new InvalidArgumentError('Give an https URL without credentials, query and fragment.')
-  return text.replace(/\/+$/, '')
 }

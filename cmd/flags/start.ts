@@ -7,11 +7,12 @@ import {
   addServiceAccountFlags,
   type ServiceAccountFlags,
 } from './authentication.ts'
-import { addEtcdFlags, type EtcdFlags } from './etcd.ts'
+import { addEtcdFlags, type EtcdFlags, needEtcd } from './etcd.ts'
 import { addIgnoredFlags, ignoredByStart } from './ignored.ts'
 import { addKcpFlags } from './kcp.ts'
 import { addLimitFlags, addQuotaFlags, type LimitFlags, type QuotaFlags } from './limits.ts'
 import { addMountFlags, type MountFlags } from './mounts.ts'
+import { addRule, flagsNeed } from './rules.ts'
 import {
   addCertificateFlags,
   addServingFlags,
@@ -22,7 +23,7 @@ import {
 } from './serving.ts'
 import { addShardFlags, type ShardFlags } from './shard.ts'
 import { addTracingFlags, type TracingFlags } from './tracing.ts'
-import { commonOption, count, duration, networks, textList } from './values.ts'
+import { commonOption, count, duration, filledList, networks, textList } from './values.ts'
 
 /** The flags of `oriel start`, checked. */
 export interface StartFlags
@@ -93,7 +94,7 @@ export function addStartFlags(command: Command): Command {
   addAuditFlags(addAuthorizationFlags(command))
   addShardFlags(addAddressFlags(addMountFlags(command)))
   addTracingFlags(addEtcdFlags(addQuotaFlags(addLimitFlags(command))))
-  return addIgnoredFlags(ignoredByStart, addKcpFlags(command))
+  return addIgnoredFlags(ignoredByStart, needEtcd(addKcpFlags(command), '--store', '--etcd-servers'))
 }
 
 const upTo =
@@ -105,12 +106,37 @@ const upTo =
   }
 
 const addAuthorityFlag = (command: Command): Command =>
-  command.option(
-    '--root-ca-file <path>',
-    'PEM file of the certificate authorities that clients verify it with (default: --tls-cert-file)',
+  flagsNeed(
+    command.option(
+      '--root-ca-file <path>',
+      'PEM file of the certificate authorities that clients verify it with (default: --tls-cert-file)',
+    ),
+    ['--root-ca-file'],
+    '--tls-cert-file',
   )
 
-const addAuthorizationFlags = (command: Command): Command =>
+const webhookFile = '--authorization-webhook-config-file'
+
+function addAuthorizationFlags(command: Command): Command {
+  addAuthorizationOptions(command)
+  addRule(command, ({ has, value }) => {
+    const order = value('--authorization-order') as readonly AuthorizerName[] | undefined
+    return has(webhookFile) && order?.includes('Webhook') === false
+      ? `${webhookFile} has no effect, because --authorization-order has no Webhook: add Webhook to it, or remove the file.`
+      : undefined
+  })
+  return flagsNeed(
+    command,
+    [
+      '--authorization-webhook-version',
+      '--authorization-webhook-cache-authorized-ttl',
+      '--authorization-webhook-cache-unauthorized-ttl',
+    ],
+    webhookFile,
+  )
+}
+
+const addAuthorizationOptions = (command: Command): Command =>
   command
     .optionsGroup('Authorization:')
     .option(
@@ -159,7 +185,7 @@ const addAddressFlags = (command: Command): Command =>
 
 /** kcp's authorizers, in the given order. */
 function authorizerOrder(text: string): readonly AuthorizerName[] {
-  return textList(text).map(name => {
+  return filledList(text).map(name => {
     const known = authorizerNames.find(each => each === name)
     if (known === undefined)
       throw new InvalidArgumentError(`${JSON.stringify(name)} is not one of ${authorizerNames.join(', ')}.`)

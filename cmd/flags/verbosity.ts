@@ -1,5 +1,5 @@
-import { InvalidArgumentError, type Option } from 'commander'
-import { commonOption } from './values.ts'
+import type { Option } from 'commander'
+import { commonOption, count } from './values.ts'
 
 /** klog's flag `-v`, also in the form `-v=4`. */
 export const verbosityOption = (): Option =>
@@ -8,8 +8,4 @@ export const verbosityOption = (): Option =>
     'log verbosity, 0 to 10: 2 logs messages of level info, 4 of level debug',
   ).argParser(verbosity)
 
-function verbosity(text: string): number {
-  const level = Number(text.replace(/^=/, ''))
-  if (!Number.isInteger(level) || level < 0) throw new InvalidArgumentError('Give a number from 0 to 10.')
-  return level
-}
+const verbosity = (text: string): number => count(text.replace(/^=/, ''))

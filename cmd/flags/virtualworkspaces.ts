@@ -4,6 +4,7 @@ import { addRequestHeaderFlags, clientCaOption, type RequestHeaderFlags } from '
 import { featureGatesOption } from './featuregates.ts'
 import { addIgnoredFlags, ignoredByViews } from './ignored.ts'
 import { addLimitFlags, type LimitFlags } from './limits.ts'
+import { flagsBelongTogether } from './rules.ts'
 import { servedText } from './servedviews.ts'
 import { addHostnameFlag, addViewFlags, type ViewFlags } from './serving.ts'
 import { addTracingFlags, type TracingFlags } from './tracing.ts'
@@ -42,7 +43,7 @@ export function addVirtualWorkspacesFlags(command: Command): Command {
     .addHelpText('after', `\n${servedText}\nOther flags of kcp are accepted and ignored with a warning.`)
   addTlsFlags(addViewFlags(addListeningFlags(addShardFlags(command))))
   addPeerFlags(command)
-    .addOption(new Option('--cache-server-kubeconfig-file <path>').hideHelp())
+    .addOption(new Option('--cache-server-kubeconfig-file <path>').conflicts('cacheKubeconfig').hideHelp())
     .addOption(featureGatesOption())
   return addIgnoredFlags(
     ignoredByViews,
@@ -77,6 +78,9 @@ const addListeningFlags = (command: Command): Command =>
   )
 
 const addTlsFlags = (command: Command): Command =>
+  flagsBelongTogether(addTlsOptions(command), '--tls-cert-file', '--tls-private-key-file')
+
+const addTlsOptions = (command: Command): Command =>
   command
     .addOption(commonOption('--tls-cert-file <path>', 'PEM file of the serving certificate'))
     .addOption(commonOption('--tls-private-key-file <path>', 'PEM file of its private key'))

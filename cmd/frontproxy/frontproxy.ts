@@ -194,7 +194,7 @@ interface Shards {
 async function openShards({ flags, log, stopping }: FrontProxySetup, externalUrl: string): Promise<Shards> {
   const [rootAccess, access] = await Promise.all([
     readServerAccess('--root-kubeconfig', flags.rootKubeconfig),
-    readCredentials(flags.shardsKubeconfig),
+    readCredentials('--shards-kubeconfig', flags.shardsKubeconfig),
   ])
   const clients = new Map<string, PeerClient>()
   const clientOf = ({ baseURL }: ShardAddress): PeerClient => {

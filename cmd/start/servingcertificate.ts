@@ -3,7 +3,6 @@ import { type CertificateWatchOptions, watchCertificate } from '../certificates/
 import { prepareServing, type ServingFiles } from '../certificates/servingfiles.ts'
 import { followCertificate, readSupplied, type ServingCertificate } from '../certificates/suppliedserving.ts'
 import { readFlagFile } from '../files/files.ts'
-import { StartError } from '../files/starterror.ts'
 import type { CertificateFlags } from '../flags/serving.ts'
 import type { StartFlags } from '../flags/start.ts'
 
@@ -28,8 +27,6 @@ export async function openServingCertificate(
 ): Promise<OpenedCertificate> {
   const supplied = await readSupplied(flags)
   if (supplied !== undefined) return suppliedServing(flags, supplied)
-  if (flags.rootCaFile !== undefined)
-    throw new StartError('--root-ca-file requires --tls-cert-file: add it, or remove --root-ca-file.')
   const files = await prepareServing(directory, hosts)
   const current = { cert: files.certificate, key: files.key }
   return {

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { addEtcdAccessFlags } from '../flags/etcd.ts'
+import { addEtcdAccessFlags, needEtcd } from '../flags/etcd.ts'
 import type { BackupFlags } from './backup.ts'
 import type { CheckFlags } from './check.ts'
 import type { CopyFlags } from './copy.ts'
@@ -52,13 +52,13 @@ export function storeCommand(command: Command): Command {
   return command
 }
 
-const addCopy = (command: Command): Command =>
-  addEtcdAccessFlags(
-    command
-      .description('Copy a store whose servers are stopped to another place, and compare the copy.')
-      .requiredOption('--from <location>', 'directory of the store, or etcd://host:2379,...')
-      .requiredOption('--to <location>', 'empty directory, or etcd://host:2379,...'),
-  ).action(async (flags: CopyFlags) => {
+function addCopy(command: Command): void {
+  command
+    .description('Copy a store whose servers are stopped to another place, and compare the copy.')
+    .requiredOption('--from <location>', 'directory of the store, or etcd://host:2379,...')
+    .requiredOption('--to <location>', 'empty directory, or etcd://host:2379,...')
+  needEtcd(addEtcdAccessFlags(command), '--from', '--to').action(async (flags: CopyFlags) => {
     const { copy } = await import('./copy.ts')
     await copy(flags)
   })
+}

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { commonOption, duration } from '../flags/values.ts'
+import { commonOption, positiveDuration } from '../flags/values.ts'
 import type { AddUserFlags, UserFlags } from './users.ts'
 
 const collected = (text: string, before: readonly string[] = []): readonly string[] => [...before, text]
@@ -19,7 +19,7 @@ export function userCommand(command: Command): Command {
     .option(
       '--expires <duration>',
       'time after which the token is rejected, such as 720h (default: never)',
-      duration,
+      positiveDuration,
     )
     .option('-o, --output <file>', 'kubeconfig to write (default: "<name>.kubeconfig")')
     .action(async (name: string, flags: AddUserFlags) => {

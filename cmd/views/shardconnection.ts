@@ -9,7 +9,7 @@ import {
   textOf,
 } from '../../remote/connection/connection.ts'
 import { follow } from '../files/follow.ts'
-import { readKubeconfig } from '../files/kubeconfigfile.ts'
+import { readFlagKubeconfig } from '../files/kubeconfigfile.ts'
 import { StartError } from '../files/starterror.ts'
 import type { ConnectionSetup } from './viewsetup.ts'
 
@@ -25,7 +25,7 @@ export async function openConnection(
   { flags: { context }, log, tracing, signal }: ConnectionSetup,
   { flag, path, probe = '/version' }: ConnectionSource,
 ): Promise<ShardConnection> {
-  const read = async () => checked(await readKubeconfig(path, context), path)
+  const read = async () => checked(await readFlagKubeconfig(flag, path, context), path)
   const current = await read()
   const connection = tracedConnection(connectShard(current, log), tracing)
   let proving = new AbortController()

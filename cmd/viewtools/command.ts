@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { addConnectionFlags, type ConnectionFlags } from '../flags/connection.ts'
+import { positiveCount } from '../flags/values.ts'
 import type { QueryCommandOptions } from './query.ts'
 import type { ViewsOptions } from './views.ts'
 
@@ -41,7 +42,7 @@ export const queryCommand = (command: Command): Command =>
       '--order-by <expression>',
       'CEL expression by which objects are ordered, with " desc" at its end for the reverse',
     )
-    .option('--limit <number>', 'number of objects (default: all)')
+    .option('--limit <number>', 'number of objects (default: all)', positiveCount)
     .option('-w, --watch', 'print what changes, until Ctrl-C')
     .addOption(
       new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'),

@@ -15,7 +15,7 @@ export interface QueryCommandOptions extends ConnectionFlags {
   readonly namespace?: string
   readonly selector?: string
   readonly orderBy?: string
-  readonly limit?: string
+  readonly limit?: number
   readonly watch?: boolean
   readonly output: 'table' | 'json'
 }
@@ -58,7 +58,7 @@ function searchOf(where: string, options: QueryCommandOptions): URLSearchParams 
     search.set('where', all.length === 1 ? where || inWorkspace : `${inWorkspace} && (${where})`)
   if (selector !== undefined) search.set('labelSelector', selector)
   if (orderBy !== undefined) search.set('orderBy', orderBy)
-  search.set('limit', limit ?? '500')
+  search.set('limit', String(limit ?? 500))
   return search
 }
 

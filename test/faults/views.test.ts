@@ -181,7 +181,7 @@ describe('oriel virtual-workspaces, while its shard and files change', function 
   it('keeps its configuration when the new kubeconfig lacks the context', async () => {
     await connect({ context: 'other' })
     await says(
-      /^the changed kubeconfig of --kubeconfig cannot be used, and the previous state is still used: .* has no context "shard-base": it has "other"\.$/,
+      /^the changed kubeconfig of --kubeconfig cannot be used, and the previous state is still used: .* has no context "shard-base": it has "other" \(--kubeconfig\)\.$/,
     )
     await becomes('ready')
     await connect({})

@@ -89,7 +89,7 @@ describe('oriel start with the certificate of a Secret', () => {
     const alone = await start(...flag('root-ca-file', 'ca.crt'))
     assert.equal(
       alone.stderr,
-      'oriel: --root-ca-file requires --tls-cert-file: add it, or remove --root-ca-file.\n',
+      'oriel: --root-ca-file has no effect without --tls-cert-file: add --tls-cert-file, or remove --root-ca-file.\n',
     )
     const wrong = await start(...flag('tls-cert-file', 'tls.key'), ...flag('tls-private-key-file', 'tls.key'))
     assert.match(
