@@ -4,6 +4,7 @@ import { completionCommand } from './completion/command.ts'
 import { doctorCommand } from './doctor/command.ts'
 import { explainCommand } from './explain/command.ts'
 import { version } from './files/build.ts'
+import { checkOpenFileLimit, isOutOfFiles, outOfFiles } from './files/openfiles.ts'
 import { StartError } from './files/starterror.ts'
 import { printError } from './files/terminaltext.ts'
 import { addCacheServerFlags, type CacheServerFlags } from './flags/cacheserver.ts'
@@ -96,14 +97,16 @@ const servers: ReadonlySet<string> = new Set([
   'member',
 ])
 program.hook('preAction', (_program, command) => {
-  if (servers.has(command.name())) outliveReader(process.stdout)
+  const isServer = servers.has(command.name())
+  if (isServer) outliveReader(process.stdout)
   else endWithReader(process.stdout)
   refuseEmptyFlags(command)
+  if (isServer) checkOpenFileLimit()
 })
 
 program.parseAsync().catch(error => {
-  if (!(error instanceof StartError)) throw error
-  printError(`oriel: ${error.message}`)
+  if (!(error instanceof StartError) && !isOutOfFiles(error)) throw error
+  printError(`oriel: ${error instanceof StartError ? error.message : outOfFiles}`)
   // Sockets and watches that are already open would keep the process running.
   process.exit(1)
 })

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { join } from 'node:path'
+import { isOutOfFiles, outOfFiles } from './files/openfiles.ts'
 import { loadProgram, versionError } from './process/program.ts'
 import { mapStackTraces } from './process/stacktraces.ts'
 
@@ -11,7 +12,13 @@ const bundle = join(import.meta.dirname, 'main.cjs')
 const error = versionError(process.versions.node)
 if (error === undefined) {
   mapStackTraces(bundle)
-  loadProgram(bundle).run()
+  try {
+    loadProgram(bundle).run()
+  } catch (error) {
+    if (!isOutOfFiles(error)) throw error
+    process.stderr.write(`oriel: ${outOfFiles}\n`)
+    process.exitCode = 1
+  }
 } else {
   process.stderr.write(`${error}\n`)
   process.exitCode = 1

@@ -14,6 +14,7 @@ import { openDataDirectory } from '../files/directory.ts'
 import { openStore, storePlace } from '../files/store.ts'
 import type { CacheServerFlags } from '../flags/cacheserver.ts'
 import { ignoredByCacheServer, warningsAbout } from '../flags/ignored.ts'
+import { connectionLimit } from '../flags/limits.ts'
 import { listenError, publicUrl, servingHosts, withPort } from '../flags/serving.ts'
 import { collectWhenIdle } from '../process/idlecollection.ts'
 import { logStopped, stopSignal } from '../process/shutdown.ts'
@@ -77,7 +78,8 @@ async function serve({ flags, identities, serving, log, ...objects }: CacheServi
   const clientCA = allAuthorities(identities.authorities())
   try {
     const tls = { cert, key, ...(clientCA && { clientCA }) }
-    const port = await openPort({ host: flags.bindAddress, port: flags.port, tls, log })
+    const connections = connectionLimit({}, log)
+    const port = await openPort({ host: flags.bindAddress, port: flags.port, tls, log, connections })
     return serveOn(withHealthOfShards(port), {
       ...openCacheServer({ ...objects, log }),
       authenticator: identities.with().authenticator,

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
 import type { Command } from 'commander'
@@ -7,6 +6,7 @@ import type { FairnessLimits } from '../../framework/fairness/fairness.ts'
 import { ConnectionLimit } from '../../framework/server/connections.ts'
 import { externalLogicalClusterAdmin, kcpAdmin, logicalClusterAdmin } from '../../kcp/users.ts'
 import type { QuotaLimits } from '../../shard/admission/quota/quota.ts'
+import { openFileLimit } from '../files/openfiles.ts'
 import { bytes, count, duration } from './values.ts'
 
 /** The limits of concurrent requests; the first two flags are those of kube-apiserver. */
@@ -41,29 +41,26 @@ export const addLimitFlags = (command: Command): Command =>
     )
     .option(
       '--max-connections <number>',
-      'open connections, shared fairly among users: idle ones are closed at the limit; 0 for no limit (default: 20000, or what the limit of open files permits)',
+      'open connections, shared fairly among users: idle ones are closed at the limit; 0 for as many as the limit of open files permits (default: 20000, or what it permits)',
       count,
     )
 
 /** Files that the server opens besides connections: the store, logs, connections to other servers. */
 const otherFiles = 500
 
-/** The limit of open files of the process; Infinity where the system does not tell it in `/proc`. */
-function openFiles(): number {
-  try {
-    const [, limit] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
-    return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit)
-  } catch {
-    return Number.POSITIVE_INFINITY
-  }
-}
+/** The connections that the limit of open files permits: under a low limit, half of it. */
+export const connectionsOf = (files: number): number => Math.max(files - otherFiles, Math.floor(files / 2))
 
-/** Of the flag, or by the limit of open files of the process. */
+/**
+ * Of the flag, or 20,000, and never more than the limit of open files permits: beyond it, Node closes new connections at once and
+ * reports nothing.
+ */
 export function connectionLimit(
-  { maxConnections }: Pick<LimitFlags, 'maxConnections'>,
+  { maxConnections = 20_000 }: Pick<LimitFlags, 'maxConnections'>,
   log: Logger,
 ): ConnectionLimit {
-  return new ConnectionLimit(maxConnections ?? Math.min(20_000, Math.max(100, openFiles() - otherFiles)), log)
+  const most = connectionsOf(openFileLimit())
+  return new ConnectionLimit(Math.min(maxConnections || most, most), log)
 }
 
 export const fairnessLimits = (flags: LimitFlags): FairnessLimits => ({

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { connect as connectHttp2 } from 'node:http2'
 import { connect, type Socket } from 'node:net'
 import { issueAuthority, issueServing } from '../../cmd/certificates/certificates.ts'
-import { ConnectionLimit } from './connections.ts'
+import { silent } from '../contract/log.ts'
+import { ConnectionLimit, logRefusedConnections } from './connections.ts'
 import { type Listener, listen } from './listener.ts'
 
 const most = 4
@@ -137,5 +138,15 @@ describe('the limit of connections', () => {
     assert.equal(busy.made.closed, false)
     assert.equal(limit.closed, 1)
     await secure.drain(0)
+  })
+})
+
+describe('a connection that cannot be accepted', () => {
+  it('is logged, once for many, and does not end the process', () => {
+    const lines: object[] = []
+    const server = createServer()
+    logRefusedConnections(server, { ...silent, error: fields => void lines.push(fields) })
+    for (let i = 0; i < 100; i++) server.emit('error', new Error('accept EMFILE'))
+    assert.deepEqual(lines, [{ error: 'accept EMFILE' }])
   })
 })

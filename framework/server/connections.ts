@@ -212,6 +212,20 @@ const byConnections = ([name, a]: Account, [, b]: Account): number =>
 const peerOf = ({ remoteAddress, remotePort }: Pick<Socket, 'remoteAddress' | 'remotePort'>) =>
   remoteAddress === undefined ? undefined : `${remoteAddress} ${remotePort}`
 
+/**
+ * Logs that connections cannot be accepted, such as EMFILE when no file is left, at most every ten seconds: an error of a server
+ * that nothing listens to would end the process. The server accepts again as soon as it can.
+ */
+export function logRefusedConnections(server: NodeServer, log: Logger | undefined): void {
+  let loggedAt = Number.NEGATIVE_INFINITY
+  server.on('error', ({ message }: Error) => {
+    const time = performance.now()
+    if (time - loggedAt < logInterval) return
+    loggedAt = time
+    log?.error({ error: message }, 'a connection could not be accepted')
+  })
+}
+
 /** Counts the connections of a server, and their requests. */
 export function limitConnections(server: NodeServer, limit: ConnectionLimit): void {
   server.on('connection', (socket: Socket) => limit.add(socket))

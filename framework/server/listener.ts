@@ -10,7 +10,14 @@ import type { Socket } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
 import type { Logger } from '../contract/log.ts'
 import type { Upgrade } from '../contract/upstream.ts'
-import { arriving, ConnectionLimit, limitConnections, type NodeServer, trackRequests } from './connections.ts'
+import {
+  arriving,
+  ConnectionLimit,
+  limitConnections,
+  logRefusedConnections,
+  type NodeServer,
+  trackRequests,
+} from './connections.ts'
 import { drain, trackConnections } from './drain.ts'
 import { refuseMalformed } from './malformed.ts'
 
@@ -81,6 +88,7 @@ export async function listen(
   if (options.socketPath === undefined) server.listen(options.port, options.host)
   else server.listen(options.socketPath)
   await once(server, 'listening')
+  logRefusedConnections(server, options.log)
   let { tls } = options
   return {
     port: portOf(server),

@@ -36,6 +36,15 @@ describe('a start that fails', function () {
     assert.deepEqual(await emptyFiles(), [])
   })
 
+  it('with too few open files reports it in one sentence', async () => {
+    for (const openFiles of [20, 24, 40, 64])
+      assert.match(
+        await refusal({ openFiles }),
+        /^oriel: The limit of open files of this process is (reached|\d+): raise it.*, such as with "ulimit -n 1024"\.\n$/,
+        `${openFiles}`,
+      )
+  })
+
   it('without space for the store reports it in one sentence', async () => {
     for (const largestFile of [100, 400])
       assert.match(

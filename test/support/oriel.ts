@@ -35,6 +35,8 @@ export interface OrielOptions {
   readonly args?: readonly string[]
   /** The maximum size of a file in units of 512 bytes, to simulate a full disk. */
   readonly largestFile?: number
+  /** The limit of open files. */
+  readonly openFiles?: number
   /** The working directory; default: that of the tests. */
   readonly cwd?: string
   /** Another copy of the program than that of this repository. */
@@ -72,9 +74,7 @@ export async function startOriel(options: OrielOptions = {}): Promise<Oriel> {
     const more = withStore(directory, options.args ?? [])
     const own = options.executable === undefined ? [process.execPath, program] : [options.executable]
     const line = [...own, 'start', '--data-directory', directory, '--port', port, ...more]
-    const limit = options.largestFile
-    const limited = ['sh', '-c', `ulimit -f ${limit}; exec "$@"`, 'sh', ...line]
-    const [command, ...rest] = limit === undefined ? line : limited
+    const [command, ...rest] = limited(line, options)
     const env = { ...process.env, ...options.env }
     return spawn(command as string, rest, { stdio: ['ignore', 'pipe', 'pipe'], env, ...(cwd && { cwd }) })
   }
@@ -101,6 +101,18 @@ export async function startOriel(options: OrielOptions = {}): Promise<Oriel> {
       await listening(child, output)
     },
   }
+}
+
+/** The command line under the limits of the options. */
+function limited(
+  line: readonly string[],
+  { largestFile, openFiles }: Pick<OrielOptions, 'largestFile' | 'openFiles'>,
+): readonly string[] {
+  const limits = [
+    ...(largestFile === undefined ? [] : [`ulimit -f ${largestFile};`]),
+    ...(openFiles === undefined ? [] : [`ulimit -n ${openFiles};`]),
+  ]
+  return limits.length === 0 ? line : ['sh', '-c', `${limits.join(' ')} exec "$@"`, 'sh', ...line]
 }
 
 /** Ends a process, and waits for it; returns its exit code. */
