@@ -1,20 +1,19 @@
-/** Characters that terminals execute, that end a line, and that change the direction of text. */
-const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+import { escapeMisleading } from '../../framework/json/unprintable.ts'
 
-function escaped(character: string): string {
-  const json = JSON.stringify(character).slice(1, -1)
-  if (json !== character) return json
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-}
+const escaped = (control: string): string => JSON.stringify(control).slice(1, -1)
 
-/** A text of a server as a part of one line: unprintable characters, also line ends, are escaped as in JSON. */
-export const lineText = (text: string): string => text.replace(unprintable, escaped)
+/** A text of a server as a part of one line: control characters, also line ends, are escaped as in JSON. */
+export const lineText = (text: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are replaced.
+  escapeMisleading(text.replace(/[\u0000-\u001f]/g, escaped))
 
-/** Lines for a terminal: other unprintable characters than line ends and tabs are escaped. JSON remains the same JSON. */
+/** The beginning of a text of any origin, as a part of one line. */
+export const shortLineText = (text: unknown): string => lineText(String(text).slice(0, 200))
+
+/** Lines for a terminal: other control characters than line ends and tabs are escaped. JSON remains the same JSON. */
 export const terminalText = (text: string): string =>
-  text.replace(unprintable, character =>
-    character === '\n' || character === '\t' ? character : escaped(character),
-  )
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are replaced.
+  escapeMisleading(text.replace(/[\u0000-\u0008\u000b-\u001f]/g, escaped))
 
 /** Writes lines with texts of servers to standard output. */
 export function print(lines: string): void {

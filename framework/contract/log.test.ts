@@ -31,4 +31,19 @@ describe('a logger', () => {
     )
     assert.equal(stdout, 'true,')
   })
+
+  it('escapes characters that mislead a terminal, as JSON', async () => {
+    const argumentsOfNode = beside(import.meta, 'log')
+    const hostile = 'a\u001b\u007f\u009b2J\u202e\u2066\u200f\u2028 Grüße, 世界 \u{1f600}\n'
+    const script = `
+      import { createLogger } from ${JSON.stringify(argumentsOfNode.at(-1))}
+      const text = ${JSON.stringify(hostile)}
+      createLogger('warn').child({ [text]: 1 }).warn({ text }, text)`
+    const args = [...argumentsOfNode.slice(0, -1), '--input-type=module', '--eval', script]
+    const { stderr } = await run(process.execPath, args, { cwd: root })
+    assert.match(stderr, /^[^\p{Cc}\p{Cf}\u2028]+\n$/u)
+    assert.match(stderr, /世界 \u{1f600}/u)
+    const { time, ...line } = JSON.parse(stderr)
+    assert.deepEqual(line, { level: 40, [hostile]: 1, text: hostile, msg: hostile })
+  })
 })

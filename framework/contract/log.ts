@@ -1,4 +1,5 @@
 import { type Logger as Pino, pino } from 'pino'
+import { escapeMisleading } from '../json/unprintable.ts'
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
@@ -25,12 +26,13 @@ export interface Logger {
 const mostWaiting = 16 * 1024 * 1024
 
 /**
- * A logger that writes JSON lines of `level` and above to stderr. Lines beyond those that may wait are dropped, and their number is
- * logged.
+ * A logger that writes JSON lines of `level` and above to stderr, whose texts cannot mislead a terminal. Lines beyond those that may
+ * wait are dropped, and their number is logged.
  */
 export function createLogger(level: LogLevel): Logger {
   const destination = pino.destination({ dest: 2, sync: false, maxLength: mostWaiting })
-  const logger: Pino = pino({ level, base: null }, destination)
+  const write = (line: string) => destination.write(escapeMisleading(line))
+  const logger: Pino = pino({ level, base: null }, { write })
   let dropped = 0
   destination.on('drop', () => dropped++)
   destination.on('drain', () => {
