@@ -89,8 +89,8 @@ describe('backups of odd directories, and odd backups', () => {
   it('have no control characters in what is said about them', async () => {
     await mkdir(join(data, 'a\u001b[31m'))
     await writeFile(join(data, 'a\u001b[31m', 'b\nc'), '')
-    await refused(/^StartError: .* its file a\ufffd\[31m\/b\ufffdc is not /, { files: [] })
+    await refused(/^StartError: .* its file a\\u001b\[31m\/b\\nc is not /, { files: [] })
     await restored({ time: '\u001b[31m\n' })
-    assert.match(said, /^Restored \d+ values of \ufffd\[31m\ufffd to /)
+    assert.match(said, /^Restored \d+ values of \\u001b\[31m\\n to /)
   })
 })

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { shortLineText } from '../files/terminaltext.ts'
 
 /** The last file of a backup: a backup without it was cut off. */
 export const manifestName = 'oriel-backup.json'
@@ -59,19 +60,14 @@ export async function manifestProblem(directory: string): Promise<string | undef
   const found = (await filesIn(directory)).filter(({ path }) => path !== manifestName)
   const known = new Map(files.map(file => [file.path, file]))
   const differs = found.find(({ path, sha256 }) => known.get(path)?.sha256 !== sha256)
-  if (differs !== undefined) return `its file ${printed(differs.path)} is not the one that was backed up`
+  if (differs !== undefined)
+    return `its file ${shortLineText(differs.path)} is not the one that was backed up`
   return found.length < files.length ? 'files are missing in it' : undefined
 }
 
 const isListOfFiles = (files: unknown): boolean =>
   Array.isArray(files) &&
   files.every(file => typeof file?.path === 'string' && typeof file.sha256 === 'string')
-
-/** A text of a backup, which may come from anywhere, on one line of a terminal. */
-export const printed = (text: unknown): string =>
-  String(text)
-    .slice(0, 200)
-    .replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '\ufffd')
 
 /** Bytes: the description of some hundred thousand files. */
 const longestManifest = 64 * 1024 * 1024

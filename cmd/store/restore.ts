@@ -6,8 +6,9 @@ import { extract } from 'tar'
 import { beginEpoch, checkStore, type StoreReport } from '../../shard/store/lmdb/offline.ts'
 import { StoreError } from '../../shard/store/store.ts'
 import { codeOf, StartError } from '../files/starterror.ts'
+import { shortLineText } from '../files/terminaltext.ts'
 import { withProgress } from '../process/progress.ts'
-import { manifestName, manifestProblem, printed, readManifest } from './manifest.ts'
+import { manifestName, manifestProblem, readManifest } from './manifest.ts'
 
 export interface RestoreFlags {
   readonly dataDirectory: string
@@ -32,7 +33,7 @@ export async function restore({ dataDirectory, input }: RestoreFlags): Promise<v
     await rm(join(staging, manifestName))
     await replace(dataDirectory, staging)
     process.stderr.write(
-      `Restored ${report.values} values of ${printed(time)} to ${dataDirectory}.\n${warningOf(report)}`,
+      `Restored ${report.values} values of ${shortLineText(time)} to ${dataDirectory}.\n${warningOf(report)}`,
     )
   } catch (error) {
     throw restoreError(error)
@@ -44,11 +45,13 @@ export async function restore({ dataDirectory, input }: RestoreFlags): Promise<v
 function restoreError(error: unknown): unknown {
   if (error instanceof StoreError) return new StartError(`The backup cannot be used: ${error.message}.`)
   if (codeOf(error) === '') return error
-  return new StartError(`The backup cannot be restored: ${printed((error as Error).message)}.`)
+  return new StartError(`The backup cannot be restored: ${shortLineText((error as Error).message)}.`)
 }
 
 const warningOf = ({ damaged }: StoreReport): string =>
-  damaged.map(key => `Warning: the value of ${printed(key)} was damaged when it was backed up.\n`).join('')
+  damaged
+    .map(key => `Warning: the value of ${shortLineText(key)} was damaged when it was backed up.\n`)
+    .join('')
 
 async function checkIsEmpty(directory: string): Promise<void> {
   const found = await readdir(directory).catch(error => {
@@ -104,7 +107,7 @@ function readProblem(error: unknown, entries: number): string {
   const isOfTar = codeOf(error).startsWith('TAR_')
   return isOfTar && entries === 0
     ? 'it is no file of oriel backup'
-    : printed(error instanceof Error ? error.message : error)
+    : shortLineText(error instanceof Error ? error.message : error)
 }
 
 async function replace(directory: string, staging: string): Promise<void> {
