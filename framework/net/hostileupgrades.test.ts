@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { type AddressInfo, createServer, type Server } from 'node:net'
-import { type Listener, listen } from '../server/listener.ts'
-import { serve } from '../server/serve.ts'
-import { outbound, service } from './testing/service.ts'
+import type { Listener } from '../server/listener.ts'
+import { openFront } from './testing/front.ts'
+import { outbound } from './testing/service.ts'
 
 const agreed = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n'
 const declined = 'HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno'
@@ -40,14 +40,8 @@ describe('a server that answers a request for another protocol with', () => {
     }).listen(0, '127.0.0.1')
     await once(target, 'listening')
     const endpoint = { url: `http://127.0.0.1:${(target.address() as AddressInfo).port}` }
-    const handler = ({ incoming, lifetime }: Parameters<Parameters<typeof serve>[2]>[0]) => {
-      lifetime.limit(undefined)
-      return outbound.forwarding({ incoming, endpoint, path: incoming.path, seenAs: '' })
-    }
-    front = await listen(
-      { host: '127.0.0.1', port: 0 },
-      (request, response) => void serve(service, { request, response }, handler),
-      (request, response, upgrade) => void serve(service, { request, response, upgrade }, handler),
+    front = await openFront(({ incoming }) =>
+      outbound.forwarding({ incoming, endpoint, path: incoming.path, seenAs: '' }),
     )
   })
   after(async () => {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
-import { type Listener, listen } from '../server/listener.ts'
-import { serve } from '../server/serve.ts'
+import type { Listener } from '../server/listener.ts'
 import { createClient, fetchText } from './client.ts'
-import { outbound, service } from './testing/service.ts'
+import { openFront } from './testing/front.ts'
+import { outbound } from './testing/service.ts'
 
 const hint = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'
 const end = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok'
@@ -26,16 +26,10 @@ describe('a server that sends informational responses', () => {
       socket.once('data', () => answer(socket))
     }).listen(0, '127.0.0.1')
     await once(target, 'listening')
-    const handler = ({ incoming, lifetime }: Parameters<Parameters<typeof serve>[2]>[0]) => {
-      lifetime.limit(undefined)
+    front = await openFront(({ incoming }) => {
       const endpoint = { url: originOf() }
       return outbound.forwarding({ incoming, endpoint, path: incoming.path, seenAs: '' })
-    }
-    front = await listen(
-      { host: '127.0.0.1', port: 0 },
-      (request, response) => void serve(service, { request, response }, handler),
-      (request, response, upgrade) => void serve(service, { request, response, upgrade }, handler),
-    )
+    })
   })
   after(async () => {
     await front.drain(0)

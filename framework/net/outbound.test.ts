@@ -13,10 +13,10 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { quiet } from '../../test/support/time/quiet.ts'
 import type { UpstreamRequest } from '../contract/upstream.ts'
-import { type Listener, listen } from '../server/listener.ts'
-import { serve } from '../server/serve.ts'
+import type { Listener } from '../server/listener.ts'
 import { createOutbound } from './outbound.ts'
-import { impatientOutbound, outbound, portOf, service } from './testing/service.ts'
+import { openFront } from './testing/front.ts'
+import { impatientOutbound, outbound, portOf } from './testing/service.ts'
 
 interface Reply {
   readonly status: number
@@ -40,18 +40,12 @@ describe('passing requests on', () => {
     })
     target.listen(0, '127.0.0.1')
     await once(target, 'listening')
-    const handler = ({ incoming, lifetime }: Parameters<Parameters<typeof serve>[2]>[0]) => {
-      lifetime.limit(undefined)
+    front = await openFront(({ incoming, lifetime }) => {
       lifetime.follow(ended.signal, 'replaced')
       return Promise.resolve(
         sender.forwarding({ incoming, endpoint, path: incoming.path, seenAs: '/clusters/root:remote' }),
       )
-    }
-    front = await listen(
-      { host: '127.0.0.1', port: 0 },
-      (request, response) => void serve(service, { request, response }, handler),
-      (request, response, upgrade) => void serve(service, { request, response, upgrade }, handler),
-    )
+    })
   })
   beforeEach(() => {
     sender = outbound

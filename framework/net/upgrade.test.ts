@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { type Listener, listen } from '../server/listener.ts'
-import { serve } from '../server/serve.ts'
-import { outbound, portOf, service } from './testing/service.ts'
+import type { Listener } from '../server/listener.ts'
+import { openFront } from './testing/front.ts'
+import { outbound, portOf } from './testing/service.ts'
 
 describe('forwarding of upgraded connections', () => {
   let target: Server
@@ -26,14 +26,8 @@ describe('forwarding of upgraded connections', () => {
     target.listen(0, '127.0.0.1')
     await once(target, 'listening')
     const endpoint = { url: `http://127.0.0.1:${portOf(target)}` }
-    const handler = ({ incoming, lifetime }: Parameters<Parameters<typeof serve>[2]>[0]) => {
-      lifetime.limit(undefined)
-      return Promise.resolve(outbound.forwarding({ incoming, endpoint, path: incoming.path, seenAs: '' }))
-    }
-    front = await listen(
-      { host: '127.0.0.1', port: 0 },
-      (request, response) => void serve(service, { request, response }, handler),
-      (request, response, upgrade) => void serve(service, { request, response, upgrade }, handler),
+    front = await openFront(({ incoming }) =>
+      Promise.resolve(outbound.forwarding({ incoming, endpoint, path: incoming.path, seenAs: '' })),
     )
   })
   after(async () => {

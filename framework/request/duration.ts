@@ -1,3 +1,5 @@
+import { badRequest } from '../meta/errors.ts'
+
 const units: Readonly<Record<string, number>> = {
   ns: 1e-6,
   us: 1e-3,
@@ -23,4 +25,13 @@ export function parseDuration(text: string): number {
     0,
   )
   return text.startsWith('-') ? -sum : sum
+}
+
+/** Milliseconds of the query parameter `timeout`; 0 without one. Throws a `StatusError` for another text. */
+export function timeoutIn(query: URLSearchParams): number {
+  try {
+    return parseDuration(query.get('timeout') || '0')
+  } catch (error) {
+    throw badRequest(`invalid timeout specified in the request URL - ${(error as Error).message}`)
+  }
 }

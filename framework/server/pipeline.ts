@@ -8,10 +8,10 @@ import type { Forwarding } from '../contract/upstream.ts'
 import type { VirtualWorkspace } from '../contract/workspace.ts'
 import type { Fairness } from '../fairness/fairness.ts'
 import type { Refused, Seat } from '../fairness/seats.ts'
-import { badRequest, notServed, serviceUnavailable } from '../meta/errors.ts'
+import { notServed, serviceUnavailable } from '../meta/errors.ts'
 import type { ClusterScope } from '../meta/object.ts'
 import type { Authenticator } from '../request/authenticator.ts'
-import { parseDuration } from '../request/duration.ts'
+import { timeoutIn } from '../request/duration.ts'
 import type { RequestInfo } from '../request/requestinfo.ts'
 import type { Answer } from '../request/response.ts'
 import { accountOf, isPrivileged, type UserInfo } from '../request/user.ts'
@@ -162,15 +162,17 @@ function begin(pipeline: Pipeline, exchange: Routed, seat?: Seat | Refused): Awa
 }
 
 function answerSeated(pipeline: Pipeline, exchange: Routed): Awaitable<Answer | Forwarding> {
-  const { forwarding } = exchange.target.workspace.plugin ?? {}
-  const isLong = isLongRunning(exchange.target.info)
-  if (isLong && forwarding !== undefined) exchange.lifetime.limit(undefined)
-  if (forwarding !== undefined) return isolated(pipeline, exchange, forwarding)
-  if (isLong) pipeline.reviews.follow(exchange)
-  const admission = step(pipeline, 'authorize', () => admitted(pipeline, exchange))
+  const { info, workspace } = exchange.target
+  const { forwarding } = workspace.plugin ?? {}
+  const isLong = isLongRunning(info)
+  if (isLong && forwarding === undefined) pipeline.reviews.follow(exchange)
+  // The process of a view authorizes its requests itself.
+  const admission =
+    forwarding === undefined ? step(pipeline, 'authorize', () => admitted(pipeline, exchange)) : undefined
   return after(admission, authorized => {
-    if (isLong) authorized.lifetime.limit(undefined)
-    return step(pipeline, exchange.target.info.verb, () => dispatch(pipeline, authorized))
+    if (isLong) exchange.lifetime.limit(undefined)
+    if (forwarding !== undefined) return isolated(pipeline, exchange, forwarding)
+    return step(pipeline, info.verb, () => dispatch(pipeline, authorized as Authorized))
   })
 }
 
@@ -234,14 +236,6 @@ const longRunning = new Set(['attach', 'exec', 'proxy', 'log', 'portforward'])
 
 const isLongRunning = (info: RequestInfo): boolean =>
   info.isResource && (info.verb === 'watch' || longRunning.has(info.subresource))
-
-function timeoutIn(query: URLSearchParams): number {
-  try {
-    return parseDuration(query.get('timeout') || '0')
-  } catch (error) {
-    throw badRequest(`invalid timeout specified in the request URL - ${(error as Error).message}`)
-  }
-}
 
 /** 404 for privileged users, 403 for others (kcp pkg/virtual/framework/rootapiserver). */
 const unresolved = (user: UserInfo, { info, hint }: Unresolved): Error =>

@@ -1,4 +1,4 @@
-import { mkdir, symlink } from 'node:fs/promises'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { extract } from 'tar'
 import { readText, run } from './oriel.ts'
@@ -48,4 +48,25 @@ export async function link(folder: string, packages: readonly string[]): Promise
     await mkdir(dirname(target), { recursive: true })
     await symlink(join(root, 'node_modules', name), target)
   }
+}
+
+/** The sources of a project: files, or directories that are included. */
+type Sources = { readonly files: readonly string[] } | { readonly include: readonly string[] }
+
+/** Writes a tsconfig.json into a folder, and returns what the compiler says about the types of its sources; '' for none. */
+export async function typeErrorsIn(folder: string, sources: Sources): Promise<string> {
+  const compilerOptions = {
+    strict: true,
+    noEmit: true,
+    module: 'nodenext',
+    target: 'es2023',
+    skipLibCheck: true,
+    allowImportingTsExtensions: true,
+    types: ['node'],
+    typeRoots: [join(root, 'node_modules/@types')],
+  }
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, ...sources }))
+  const compiler = join(root, 'node_modules/typescript/bin/tsc')
+  const { code, stdout } = await run(process.execPath, [compiler, '-p', folder])
+  return code === 0 ? '' : stdout || `the compiler ended with ${code}`
 }

@@ -3,8 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { discard, kubectlFor, readText, run, startOriel } from '../../support/oriel.ts'
-import { installPacked, link, type PackedProject } from '../../support/packed.ts'
-import { root } from '../../support/source.ts'
+import { installPacked, link, type PackedProject, typeErrorsIn } from '../../support/packed.ts'
 
 const linkTargets = (page: string): readonly string[] =>
   [...page.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(([, target]) => target ?? '')
@@ -107,44 +106,13 @@ describe('the package', function () {
     const types = join(project.folder, 'types')
     await mkdir(types)
     await writeFile(join(types, 'uses.ts'), uses)
-    const compilerOptions = {
-      strict: true,
-      noEmit: true,
-      module: 'nodenext',
-      target: 'es2023',
-      skipLibCheck: true,
-      types: ['node'],
-      typeRoots: [join(root, 'node_modules/@types')],
-    }
-    await writeFile(join(types, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['uses.ts'] }))
-    const { code, stdout } = await run(process.execPath, [
-      join(root, 'node_modules/typescript/bin/tsc'),
-      '-p',
-      types,
-    ])
-    assert.equal(code, 0, stdout)
+    assert.equal(await typeErrorsIn(types, { files: ['uses.ts'] }), '')
   })
 
   it('has examples whose types are right', async () => {
     const folder = join(project.folder, 'node_modules/oriel/examples')
     await link(project.folder, ['@kubernetes/client-node', '@types/koa', 'node-sqlite3-wasm'])
-    const compilerOptions = {
-      strict: true,
-      noEmit: true,
-      module: 'nodenext',
-      target: 'es2023',
-      skipLibCheck: true,
-      allowImportingTsExtensions: true,
-      types: ['node'],
-      typeRoots: [join(root, 'node_modules/@types')],
-    }
-    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['.'] }))
-    const { code, stdout } = await run(process.execPath, [
-      join(root, 'node_modules/typescript/bin/tsc'),
-      '-p',
-      folder,
-    ])
-    assert.equal(code, 0, stdout)
+    assert.equal(await typeErrorsIn(folder, { include: ['.'] }), '')
   })
 })
 

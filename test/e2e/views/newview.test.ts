@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { compiled, discard, run, startOriel } from '../../support/oriel.ts'
+import { typeErrorsIn } from '../../support/packed.ts'
 import { root } from '../../support/source.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 
@@ -30,21 +31,8 @@ describe('oriel new view', function () {
   })
 
   it('writes a view whose types are right', async () => {
-    const options = {
-      strict: true,
-      noEmit: true,
-      module: 'nodenext',
-      target: 'es2023',
-      skipLibCheck: true,
-      allowImportingTsExtensions: true,
-      types: ['node'],
-      typeRoots: [join(root, 'node_modules/@types')],
-    }
     const files = ['team/team.ts', 'team/team.test.ts']
-    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files }))
-    const tsc = join(root, 'node_modules/typescript/bin/tsc')
-    const { code, stdout } = await run(process.execPath, [tsc, '-p', folder])
-    assert.equal(code, 0, stdout)
+    assert.equal(await typeErrorsIn(folder, { files }), '')
   })
 
   it('writes a view that is served', async () => {
