@@ -7,6 +7,7 @@ import { JsonPieces } from '../wire/jsonpieces.ts'
 import { mostValues } from '../wire/parsebody.ts'
 import { answerFields, protobufType } from '../wire/protobuf/fields.ts'
 import { protobufSteps, TooManyValues } from '../wire/protobuf/parse.ts'
+import { jsonOfYaml } from '../wire/yamlsource.ts'
 import { withoutManagedFields } from './objects.ts'
 import type { SharedRoom } from './sharedroom.ts'
 
@@ -31,7 +32,7 @@ export interface CopyOptions {
 
 /** How a body is encoded, and whether by this server. */
 interface BodyForm {
-  readonly format: 'json' | 'protobuf'
+  readonly format: 'json' | 'protobuf' | 'yaml'
   readonly isForeign: boolean
 }
 
@@ -49,13 +50,6 @@ export class BodyCopy {
     this.#form = form
   }
 
-  /** Of a body that is not recorded: Kubernetes records it, but decoding YAML takes long. */
-  static leftOut(options: CopyOptions): BodyCopy {
-    const copy = new BodyCopy(options, { format: 'json', isForeign: true })
-    copy.#isCut = true
-    return copy
-  }
-
   get length(): number {
     return this.#length
   }
@@ -66,6 +60,13 @@ export class BodyCopy {
   }
 
   add(chunk: Buffer): void {
+    const pieces = this.#form.format === 'yaml' ? jsonOfYaml(chunk) : [chunk]
+    // Kubernetes records it, but to read the YAML of another server takes long.
+    if (pieces === undefined) this.#cut()
+    else for (const piece of pieces) this.#keep(piece)
+  }
+
+  #keep(chunk: Buffer): void {
     if (this.#isCut) return
     const { room, user } = this.#options
     const fits = this.#length + chunk.length <= mostRecorded && room.take(user, chunk.length)
@@ -98,7 +99,7 @@ export class BodyCopy {
   *json(): Steps<readonly Buffer[]> {
     if (this.#length === 0 || !this.#isComplete) return []
     const { format, isForeign } = this.#form
-    if (format === 'json' && !isForeign && !this.#options.omitManagedFields) return yield* this.#line()
+    if (format !== 'protobuf' && !isForeign && !this.#options.omitManagedFields) return yield* this.#line()
     try {
       return yield* this.#encodedAgain()
     } catch (error) {
@@ -132,7 +133,7 @@ export class BodyCopy {
 
   *#value(): Steps<unknown> {
     const { format, isForeign } = this.#form
-    if (format === 'json') return yield* parseJsonSteps(yield* this.#text(), isForeign ? {} : unlimited)
+    if (format !== 'protobuf') return yield* parseJsonSteps(yield* this.#text(), isForeign ? {} : unlimited)
     const limits = isForeign ? { values: mostValues, members: mostMembers } : unlimited
     return yield* protobufSteps(Buffer.concat(this.#chunks), limits, answerFields)
   }
@@ -162,7 +163,6 @@ export function copied(
   options: CopyOptions,
 ): { readonly answer: Answer; readonly copy?: BodyCopy } {
   const { body, contentType } = answer
-  if (contentType.startsWith('application/yaml')) return { answer, copy: BodyCopy.leftOut(options) }
   const format = formatOf(contentType)
   if (format === undefined) return { answer }
   const copy = new BodyCopy(options, { format, isForeign: answer.flush === true })
@@ -174,6 +174,7 @@ export function copied(
 
 function formatOf(contentType: string): BodyForm['format'] | undefined {
   if (contentType.startsWith('application/json')) return 'json'
+  if (contentType.startsWith('application/yaml')) return 'yaml'
   return contentType.startsWith(protobufType) ? 'protobuf' : undefined
 }
 

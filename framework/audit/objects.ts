@@ -2,6 +2,7 @@ import { type Steps, Work } from '../json/json.ts'
 import type { Answer, VerbRequest } from '../request/response.ts'
 import { bodyType, parseAtOnce } from '../wire/parsebody.ts'
 import { protobufType } from '../wire/protobuf/fields.ts'
+import { jsonOfYaml } from '../wire/yamlsource.ts'
 import type { AuditEvent } from './event.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -48,11 +49,22 @@ export function answeredStatus({ status: code, body, contentType }: Answer): Res
   const plain: ResponseStatus = { metadata: {}, code }
   if (!Buffer.isBuffer(body) || body.length === 0) return plain
   if (contentType.startsWith(protobufType)) return statusOf(shortStatus(body), code) ?? plain
-  if (!contentType.startsWith('application/json')) return plain
-  const says = code >= 400 || beginsStatus.test(body.subarray(0, 64).toString('latin1'))
-  if (!says || body.length > mostOfStatus) return plain
-  return statusOf(JSON.parse(body.toString('utf8')), code) ?? plain
+  const json = jsonIn(body, contentType)
+  if (json === undefined) return plain
+  const says = code >= 400 || beginsStatus.test(json.subarray(0, 64).toString('latin1'))
+  if (!says || json.length > mostOfStatus) return plain
+  return statusOf(JSON.parse(json.toString('utf8')), code) ?? plain
 }
+
+/** A body in JSON, and the JSON of a short one in YAML. */
+function jsonIn(body: Buffer, contentType: string): Buffer | undefined {
+  if (contentType.startsWith('application/json')) return body
+  const pieces = body.length > mostInYaml ? undefined : jsonOfYaml(body)
+  return pieces && Buffer.concat(pieces)
+}
+
+/** Bytes of YAML whose JSON is made in some milliseconds at most. */
+const mostInYaml = 64 * 1024
 
 /** Bytes of a Status in protobuf that are decoded in some milliseconds at most. */
 const mostInProtobuf = 16 * 1024

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict'
+import { bodyOf, widget } from '../../test/support/widgets.ts'
+import { type Item, itemOf } from '../contract/item.ts'
+import type { ItemList } from '../contract/storage.ts'
 import { atOnce } from '../json/json.ts'
 import type { Answer } from '../request/response.ts'
+import { itemAnswer, listAnswer } from '../responses/answers.ts'
+import { documentAnswer } from '../responses/documentanswer.ts'
 import { encodeMessage, enveloped } from '../wire/protobuf/encode.ts'
 import { answerFields, protobufType } from '../wire/protobuf/fields.ts'
+import { parseYaml } from '../wire/yaml.ts'
 import { type BodyCopy, copied } from './bodies.ts'
 import type { AuditEvent } from './event.ts'
 import { EventEncoder } from './eventencoder.ts'
@@ -17,6 +23,7 @@ const event = {
   stageTimestamp: 'now',
 } as unknown as AuditEvent
 const textOf = (record: AuditRecord): string => Buffer.concat(record.json.pieces).toString()
+const refusal = { kind: 'Status', status: 'Failure', message: 'no', reason: 'Forbidden', code: 403 }
 const truncated = { 'audit.k8s.io/truncated': 'true' }
 
 describe('the text of an audit event', () => {
@@ -61,10 +68,37 @@ describe('the text of an audit event', () => {
     assert.deepEqual(JSON.parse(text).responseObject, { a: 'x\n', b: 1 })
   })
 
-  it('says that a response in YAML is missing', () => {
+  it('has a response in YAML as JSON, also a list', async () => {
+    room = new SharedRoom(1_000_000)
+    const how = { format: 'yaml', pretty: false } as const
+    const small = widget('small', { text: 'a: 1' })
+    const large = widget('large', { text: 'x\n'.repeat(50_000) })
+    async function* list(): ItemList {
+      yield [itemOf(small, 'one'), itemOf(large, 'one')]
+      return { resourceVersion: '7' }
+    }
+    const form = { head: '{"kind":"WidgetList","apiVersion":"example.com/v1","items":[' }
+    const whole = { kind: 'WidgetList', apiVersion: 'example.com/v1', items: [small, large] }
+    const objectOf = (item: Item): Buffer => item.bytes
+    const answers: readonly (readonly [Answer, object])[] = [
+      [await itemAnswer(itemOf(small, 'one'), objectOf, how), small],
+      [await itemAnswer(itemOf(large, 'one'), objectOf, how), large],
+      [await listAnswer(list(), form, how), { ...whole, metadata: { resourceVersion: '7' } }],
+      [documentAnswer(refusal, how, 403), refusal],
+    ]
+    for (const [answer, wanted] of answers) {
+      const { answer: sent, copy } = copied(answer, { room, user: 'eve', omitManagedFields: false })
+      assert.deepEqual(parseYaml(await bodyOf(sent)).value, wanted)
+      const { responseObject, annotations } = JSON.parse(recorded({ response: copy as BodyCopy }))
+      assert.deepEqual([responseObject, annotations], [wanted, undefined])
+    }
+    const { kind: _, ...status } = refusal
+    assert.deepEqual(answeredStatus(documentAnswer(refusal, how, 403)), { metadata: {}, ...status })
+  })
+
+  it('says that a response in the YAML of another server is missing', () => {
     const answer: Answer = { status: 200, contentType: 'application/yaml', body: Buffer.from('a: 1') }
-    const { answer: same, copy } = copied(answer, { room, user: 'eve', omitManagedFields: false })
-    assert.equal(same, answer)
+    const { copy } = copied(answer, { room, user: 'eve', omitManagedFields: false })
     const { responseObject, annotations } = JSON.parse(recorded({ response: copy as BodyCopy }))
     assert.deepEqual([responseObject, annotations], [undefined, truncated])
   })
@@ -101,10 +135,10 @@ describe('the text of an audit event', () => {
   })
 
   it('has the Status of a refusal in protobuf', () => {
-    const refusal = { status: 'Failure', message: 'no', reason: 'Forbidden', code: 403 }
-    const body = messageOf('Status', refusal)
+    const { kind, ...status } = refusal
+    const body = messageOf(kind, status)
     const answer: Answer = { status: 403, contentType: protobufType, body }
-    assert.deepEqual(answeredStatus(answer), { metadata: {}, ...refusal })
+    assert.deepEqual(answeredStatus(answer), { metadata: {}, ...status })
     assert.deepEqual(answeredStatus({ ...answer, body: body.subarray(0, 40) }), { metadata: {}, code: 403 })
   })
 

@@ -5,6 +5,7 @@ import type { ItemBatch, ItemList } from '../contract/storage.ts'
 import { parseJson } from '../json/json.ts'
 import type { Answer } from '../request/response.ts'
 import { yamlParts } from '../wire/yamlparts.ts'
+import { yamlPart } from '../wire/yamlsource.ts'
 import { encodeValue } from './documentanswer.ts'
 import { type ListForm, type ObjectForm, type WholeList, writeInSteps } from './forms.ts'
 import { listText } from './listtext.ts'
@@ -37,14 +38,17 @@ async function finishLarge(json: Buffer, how: Negotiated): Promise<Answer['body'
   if (json.length > worthAWrite) await turn()
   const value = parseJson(json)
   if (json.length > worthAWrite) await turn()
-  return how.format === 'yaml' ? yamlChunks(value) : encodeValue(value, how)
+  return how.format === 'yaml' ? yamlChunks(value, json) : encodeValue(value, how)
 }
 
 /** A large object in YAML, with turns of the event loop. */
-async function* yamlChunks(value: unknown): AsyncGenerator<Buffer, void> {
+async function* yamlChunks(value: unknown, json: Buffer): AsyncGenerator<Buffer, void> {
   const pace = new Pace()
+  let pieces = [json]
   for (const part of yamlParts(value)) {
-    yield Buffer.from(part)
+    const said = pieces
+    yield yamlPart(Buffer.from(part), () => said)
+    pieces = []
     await pace.due()
   }
 }

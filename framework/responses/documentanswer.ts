@@ -3,12 +3,14 @@ import type { Answer } from '../request/response.ts'
 import { type EnvelopeType, encodeMessage, enveloped } from '../wire/protobuf/encode.ts'
 import { kindFields } from '../wire/protobuf/fields.ts'
 import { formatYaml } from '../wire/yaml.ts'
+import { yamlPart } from '../wire/yamlsource.ts'
 import { contentTypeOf, type Negotiated } from './negotiation.ts'
 
 /** One decoded document as bytes with a trailing newline, in the negotiated format (rules.md 1.26, 1.30). */
 export function encodeValue(value: unknown, how: Negotiated): Buffer {
   if (how.format === 'protobuf') return encodeDocument(value as EnvelopeType)
-  if (how.format === 'yaml') return Buffer.from(formatYaml(value))
+  if (how.format === 'yaml')
+    return yamlPart(Buffer.from(formatYaml(value)), () => [Buffer.from(formatJson(value))])
   return Buffer.from(`${formatJson(value, how.pretty ? 2 : 0)}\n`)
 }
 

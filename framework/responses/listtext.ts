@@ -5,6 +5,7 @@ import type { ItemList, ListMeta } from '../contract/storage.ts'
 import { formatJson, parseJson } from '../json/json.ts'
 import { formatYaml } from '../wire/yaml.ts'
 import { yamlParts } from '../wire/yamlparts.ts'
+import { yamlPart } from '../wire/yamlsource.ts'
 import type { ListForm } from './forms.ts'
 
 /** The pieces of a list in indented JSON or YAML. */
@@ -17,6 +18,8 @@ interface Pieces {
   element(value: unknown): Iterable<string>
   end(isEmpty: boolean, meta: ListMeta): string
 }
+
+const comma = Buffer.from(',')
 
 /** About this much text is sent at once. */
 const worthAWrite = 64 * 1024
@@ -71,23 +74,33 @@ export async function* listText(
   const bytesOf = (item: Item): Buffer => form.element?.(item) ?? item.bytes
   const pace = new Pace()
   let [text, isEmpty] = [pieces.begin, true]
+  let json: Buffer[] = [Buffer.from(form.head)]
+  const taken = (): Buffer => {
+    const [bytes, encoded] = [Buffer.from(text), json]
+    text = ''
+    json = []
+    return format === 'yaml' ? yamlPart(bytes, () => encoded) : bytes
+  }
   try {
     let next = await list.next()
     for (; !next.done; next = await list.next()) {
       for (const item of next.value) {
+        const bytes = bytesOf(item)
         text += isEmpty ? pieces.first : pieces.between
+        json.push(...(isEmpty ? [] : [comma]), bytes)
         isEmpty = false
-        for (const part of pieces.element(parseJson(bytesOf(item)))) {
+        for (const part of pieces.element(parseJson(bytes))) {
           text += part
           await pace.due()
           if (text.length < worthAWrite) continue
-          yield Buffer.from(text)
-          text = ''
+          yield taken()
           await turn()
         }
       }
     }
-    yield Buffer.from(text + pieces.end(isEmpty, next.value))
+    text += pieces.end(isEmpty, next.value)
+    json.push(Buffer.from(`],"metadata":${JSON.stringify(next.value)}}`))
+    yield taken()
   } finally {
     await list.return({ resourceVersion: '' })
   }
