@@ -1,5 +1,6 @@
 import type { ViewUrls } from '../../framework/publishing/publisher.ts'
 import type { PublishedUrls } from '../isolation/messages.ts'
+import { endGroup } from './parent.ts'
 
 /** The URLs of the views, which the server that started this process sends. The process ends when the server does not send any more. */
 export class ChangingUrls implements ViewUrls {
@@ -34,7 +35,7 @@ export class ChangingUrls implements ViewUrls {
 
   async #take(next: () => Promise<PublishedUrls | undefined>): Promise<void> {
     const urls = await next()
-    if (urls === undefined) process.exit(0)
+    if (urls === undefined) endGroup()
     this.#urls = urls
   }
 }

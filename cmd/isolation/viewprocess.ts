@@ -10,6 +10,9 @@ import { type Isolation, newSecret } from './isolation.ts'
 import { announced, type IsolatedConfig, type PublishedUrls } from './messages.ts'
 import { identityHeaders } from './privateheaders.ts'
 
+/** Whether a process can lead a group, which is ended as a whole. */
+const hasGroups = process.platform !== 'win32'
+
 /** The plugin of a process. */
 export interface IsolatedPlugin extends Pick<IsolatedConfig, 'view' | 'options' | 'fresh'> {
   /** Mebibytes: the process is ended when it has more in memory. */
@@ -23,7 +26,7 @@ const grace = 2_000
 /** Longer announcements are cut off. */
 const mostAnnounced = 1 << 20
 
-/** The process of a plugin. It ends with this one. */
+/** The process of a plugin, with the programs that the plugin starts. They end with this process. */
 export class ViewProcess {
   readonly client: HttpClient
   readonly pid: number
@@ -45,7 +48,11 @@ export class ViewProcess {
     this.client = createClient({ socketPath })
     // Log lines go to the log of this process; what the plugin prints must not be in the output of this process.
     const { args, env } = invocation(limitsOf(memory), ['isolated-view'])
-    this.#child = spawn(process.execPath, args, { env, stdio: ['pipe', 2, 2, 'pipe'] })
+    this.#child = spawn(process.execPath, args, {
+      env,
+      stdio: ['pipe', 2, 2, 'pipe'],
+      detached: hasGroups,
+    })
     this.pid = this.#child.pid ?? 0
     this.ended = this.#ending()
     const config = { view, options, fresh, socketPath, secret: this.#secret, shard, logLevel }
@@ -68,7 +75,7 @@ export class ViewProcess {
   /** Ends the process at once. */
   kill(reason: string): void {
     this.#reason ??= reason
-    this.#child.kill('SIGKILL')
+    if (!this.hasEnded) this.#killAll()
   }
 
   /** Lets the process end its requests. */
@@ -79,6 +86,16 @@ export class ViewProcess {
     await this.ended
   }
 
+  /** Ends the process, and the programs that it has started, which go on when it has ended by itself. */
+  #killAll(): void {
+    if (this.pid === 0) return
+    try {
+      process.kill(hasGroups ? -this.pid : this.pid, 'SIGKILL')
+    } catch {
+      // All have ended.
+    }
+  }
+
   #send(line: object): void {
     const { stdin } = this.#child as { stdin: Writable }
     if (stdin.writable) stdin.write(`${JSON.stringify(line)}\n`)
@@ -86,13 +103,14 @@ export class ViewProcess {
 
   #ending(): Promise<string> {
     const child = this.#child
-    const killWithThis = (): void => void child.kill('SIGKILL')
+    const killWithThis = (): void => this.#killAll()
     process.once('exit', killWithThis)
     // A process that has ended does not read.
     child.stdin?.on('error', () => undefined)
     return new Promise(resolve => {
       const end = (reason: string): void => {
         this.hasEnded = true
+        this.#killAll()
         process.removeListener('exit', killWithThis)
         void this.client.destroy()
         resolve(this.#reason ?? reason)
