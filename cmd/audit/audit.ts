@@ -20,7 +20,7 @@ import { auditLog } from './auditlog.ts'
 
 /** Policy and sinks of audit events; the auditor is created once the informers exist. */
 export interface PreparedAudit {
-  auditor(over: Pick<Shard, 'informers'>, missing?: AuditorOptions['missing']): Auditor
+  auditor(shard: Pick<Shard, 'informers'>, missing?: AuditorOptions['missing']): Auditor
   /** Resolves when the last events are written and sent. */
   close(): Promise<void>
 }
@@ -71,8 +71,8 @@ class Prepared implements PreparedAudit {
     this.#options = { policy, sinks, meters }
   }
 
-  auditor(over: Pick<Shard, 'informers'>, missing?: AuditorOptions['missing']): Auditor {
-    this.#auditor = createAuditor({ ...this.#options, pathOf: pathsFrom(over), ...(missing && { missing }) })
+  auditor(shard: Pick<Shard, 'informers'>, missing?: AuditorOptions['missing']): Auditor {
+    this.#auditor = createAuditor({ ...this.#options, pathOf: pathsFrom(shard), ...(missing && { missing }) })
     return this.#auditor
   }
 

@@ -49,7 +49,7 @@ export const addLimitFlags = (command: Command): Command =>
 const otherFiles = 500
 
 /** The connections that the limit of open files permits: under a low limit, half of it. */
-export const connectionsOf = (files: number): number => Math.max(files - otherFiles, Math.floor(files / 2))
+const connectionsOf = (files: number): number => Math.max(files - otherFiles, Math.floor(files / 2))
 
 /**
  * Of the flag, or 20,000, and never more than the limit of open files permits: beyond it, Node closes new connections at once and

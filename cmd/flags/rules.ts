@@ -10,7 +10,7 @@ export interface GivenFlags {
 }
 
 /** The sentence that says what to change in a command line; undefined for one that is accepted. */
-export type FlagRule = (given: GivenFlags) => string | undefined
+type FlagRule = (given: GivenFlags) => string | undefined
 
 /** Adds a rule to a command, which throws `StartError` with the sentence of the rule before it runs. */
 export const addRule = (command: Command, rule: FlagRule): Command =>
