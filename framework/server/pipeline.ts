@@ -162,18 +162,25 @@ function begin(pipeline: Pipeline, exchange: Routed, seat?: Seat | Refused): Awa
 }
 
 function answerSeated(pipeline: Pipeline, exchange: Routed): Awaitable<Answer | Forwarding> {
-  const { info, workspace } = exchange.target
-  const { forwarding } = workspace.plugin ?? {}
-  const isLong = isLongRunning(info)
-  if (isLong && forwarding === undefined) pipeline.reviews.follow(exchange)
+  const { forwarding } = exchange.target.workspace.plugin ?? {}
+  if (forwarding === undefined) return answerItself(pipeline, exchange)
   // The process of a view authorizes its requests itself.
-  const admission =
-    forwarding === undefined ? step(pipeline, 'authorize', () => admitted(pipeline, exchange)) : undefined
+  liftDeadline(exchange)
+  return isolated(pipeline, exchange, forwarding)
+}
+
+function answerItself(pipeline: Pipeline, exchange: Routed): Awaitable<Answer | Forwarding> {
+  const { info } = exchange.target
+  if (isLongRunning(info)) pipeline.reviews.follow(exchange)
+  const admission = step(pipeline, 'authorize', () => admitted(pipeline, exchange))
   return after(admission, authorized => {
-    if (isLong) exchange.lifetime.limit(undefined)
-    if (forwarding !== undefined) return isolated(pipeline, exchange, forwarding)
-    return step(pipeline, info.verb, () => dispatch(pipeline, authorized as Authorized))
+    liftDeadline(authorized)
+    return step(pipeline, info.verb, () => dispatch(pipeline, authorized))
   })
+}
+
+function liftDeadline({ target, lifetime }: Routed): void {
+  if (isLongRunning(target.info)) lifetime.limit(undefined)
 }
 
 /** Whether an open watch would be admitted again, as before. Throws what a new one would get. */
