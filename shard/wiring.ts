@@ -83,8 +83,8 @@ function follow(cache: WatchCache, clusters: ClusterApis, tree: WorkspaceTree, o
   open.clusters = clusters
 }
 
-const checksOf = ({ isOpen }: OpenResources, plugins: readonly RegistryPlugin[]) => ({
-  isOpen,
+const checksOf = ({ openerOf }: OpenResources, plugins: readonly RegistryPlugin[]) => ({
+  openerOf,
   admission: registryAdmission(plugins),
 })
 

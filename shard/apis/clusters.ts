@@ -1,6 +1,7 @@
 import { type ApiSet, apiSetOf } from '../../framework/contract/apis.ts'
 import { type ClusterName, groupResource, type KubeObject } from '../../framework/meta/object.ts'
 import { asCrd, isEstablished } from '../registry/crd.ts'
+import type { Opener } from '../registry/registry.ts'
 import {
   type BoundResources,
   boundName,
@@ -15,6 +16,7 @@ import {
   type SharedValues,
 } from './bound.ts'
 import type { WatchEnds } from './ends.ts'
+import { openerIn } from './inactive.ts'
 import { crdServed, type ResourcesOf, type ServedDefinition, servedName } from './served.ts'
 
 /**
@@ -33,8 +35,8 @@ export interface ClusterApis {
   /** The definitions under which clusters serve the bound resource of an identity: the same array until one changes. */
   identified(groupResource: string, identity: string): readonly ServedDefinition[]
   boundIn(cluster: ClusterName, groupResource: string, identity: string): ServedDefinition | undefined
-  /** Whether the cluster still defines or binds the resource, and it may have new objects. */
-  isOpen(cluster: ClusterName, served: ServedDefinition): boolean
+  /** The definition or the binding by which the cluster may have new objects of a custom or bound resource. */
+  openerOf(cluster: ClusterName, served: ServedDefinition): Opener | undefined
   /** A definition of a resource in any cluster, of any identity. */
   anyOf(groupResource: string): ServedDefinition | undefined
   /** Whether a binding has this APIResourceSchema in its status. */
@@ -109,11 +111,7 @@ export function createClusterApis(options: ClusterApisOptions): ClusterApis {
     of: cluster => apisOf(index, cluster),
     identified: (name, identity) => identified(index, name, identity),
     boundIn: (cluster, name, identity) => boundIn(index, cluster, name, identity),
-    isOpen: (cluster, served) =>
-      (served.isCustom
-        ? index.states.get(cluster)?.definitions.get(servedName(served))
-        : boundIn(index, cluster, servedName(served), served.identity ?? '')
-      )?.terminating === false,
+    openerOf: (cluster, served) => openerIn(index.states.get(cluster), served),
     anyOf: name => anyOf(index, name),
     isBound: uid => index.binders.has(uid),
   }

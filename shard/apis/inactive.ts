@@ -10,10 +10,11 @@ import { externalLogicalClusterAdmin } from '../../kcp/users.ts'
 import type { WatchCache } from '../cache/contract.ts'
 import type { WatchCacheEvent } from '../cache/item.ts'
 import { customSegment } from '../cache/segments.ts'
-import type { ClusterApis } from './clusters.ts'
+import type { Opener } from '../registry/registry.ts'
+import type { BoundResources } from './bound.ts'
 import type { WatchEnds } from './ends.ts'
 import { type Arrival, arrivalIn, beingMigrated, partialStateOf } from './moved.ts'
-import type { ServedDefinition } from './served.ts'
+import { type ServedDefinition, servedName } from './served.ts'
 
 /**
  * Logical clusters with the annotation `core.kcp.io/inactive`, and those that move to another shard
@@ -162,13 +163,28 @@ const isOfShardBefore = ({ here, there }: Arrival, version: number | undefined, 
 
 /** The resources of which logical clusters may have new objects. */
 export class OpenResources {
-  clusters: Pick<ClusterApis, 'isOpen' | 'of'> | undefined
+  clusters: { openerOf(cluster: ClusterName, served: ServedDefinition): Opener | undefined } | undefined
 
-  /** Whether a logical cluster still defines or binds the resource. */
-  readonly isOpen = (served: ServedDefinition, cluster: ClusterName): boolean => {
-    const { clusters } = this
-    if (clusters === undefined) return true
-    const isCurrent = clusters.of(cluster)?.definitions.has(served.id) === true
-    return (isCurrent && !served.terminating) || clusters.isOpen(cluster, served)
-  }
+  readonly openerOf = (served: ServedDefinition, cluster: ClusterName): Opener | undefined =>
+    this.clusters?.openerOf(cluster, served)
 }
+
+/** The definitions and the bindings of a logical cluster, by their names. */
+interface Own {
+  readonly definitions: ReadonlyMap<string, ServedDefinition>
+  readonly bindings: ReadonlyMap<string, BoundResources>
+}
+
+/** The definition or the binding by which a logical cluster may have new objects of a custom or bound resource. */
+export function openerIn(own: Own | undefined, served: ServedDefinition): Opener | undefined {
+  if (served.isCustom) return own?.definitions.get(servedName(served))?.terminating === false ? {} : undefined
+  for (const [binding, bound] of own?.bindings ?? [])
+    if (!bound.terminating && binds(bound, served)) return { binding }
+  return undefined
+}
+
+const binds = ({ resources }: BoundResources, { definition, identity }: ServedDefinition): boolean =>
+  resources.some(
+    ({ group, resource, schema }) =>
+      resource === definition.names.plural && group === definition.group && schema.identityHash === identity,
+  )

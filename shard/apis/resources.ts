@@ -22,7 +22,7 @@ import { apiResourcesOf, readOnlyResourcesOf, subresourceVerbs } from '../../ope
 import type { RegistryAdmission } from '../admission/chain.ts'
 import type { StoredResource } from '../cache/codec.ts'
 import type { ResourceCache } from '../cache/resource.ts'
-import type { ObjectStore, ObjectStoreOptions, Registry } from '../registry/registry.ts'
+import type { ObjectStore, ObjectStoreOptions, Opener, Registry } from '../registry/registry.ts'
 import { presented, registryStorage, shapeOf } from '../registry/storage.ts'
 import type { Part } from '../registry/strategy.ts'
 import { versionedObjectStore } from '../registry/versionedstore.ts'
@@ -46,8 +46,8 @@ export type Computed = (ctx: RequestContext, key: ObjectKey) => Promise<KubeObje
 export interface Wiring extends Versions {
   cacheOf(resource: StoredResource): ResourceCache
   storeOf(place: ObjectStoreOptions): ObjectStore
-  /** Whether a logical cluster still defines or binds the resource, and it may have new objects. */
-  readonly isOpen: (served: ServedDefinition, cluster: ClusterName) => boolean
+  /** The definition or the binding by which a logical cluster may have new objects of a custom or bound resource. */
+  readonly openerOf: (served: ServedDefinition, cluster: ClusterName) => Opener | undefined
   readonly admission: RegistryAdmission
   readonly ends: WatchEnds
   /** By `<plural>.<group>`. */
@@ -236,11 +236,11 @@ function decodableOf({ definition, rest }: ServedDefinition, version: string): D
 
 /** The store of a resource, seen in one version. */
 function storeIn(wiring: Wiring, served: ServedDefinition, version: string): ObjectStore {
-  const isOpen = wiring.isOpen.bind(undefined, served)
+  const openerOf = wiring.openerOf.bind(undefined, served)
   const store = wiring.storeOf({
     resource: storedResource(served),
     shape: shapeOf(served.definition),
-    ...((served.isCustom || served.identity !== undefined) && { isOpen }),
+    ...((served.isCustom || served.identity !== undefined) && { openerOf }),
   })
   if (isStoredAs(served, version)) return store
   const { present, stored } = wiring.conversionOf(served)

@@ -4,7 +4,8 @@ import { sameJson } from '../../framework/json/same.ts'
 import { conflict, type StatusError } from '../../framework/meta/errors.ts'
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import type { CachedItem } from '../cache/item.ts'
-import { aboutOf, attributesOf, type Registry, retried, seen, storedObject } from './registry.ts'
+import { aboutOf, attributesOf, type Registry, seen, storedObject } from './registry.ts'
+import { retried } from './retried.ts'
 import {
   isHeld,
   propagationFinalizers,

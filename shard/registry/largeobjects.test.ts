@@ -5,7 +5,8 @@ import { encodeObject } from '../../framework/wire/encode.ts'
 import { turnsDuring } from '../../test/support/time/during.ts'
 import { CachedItem } from '../cache/item.ts'
 import { keyOf, open, configMaps as resource } from '../cache/testing/fixture.ts'
-import { type ObjectStore, openObjectStore, retried, type Shape } from './registry.ts'
+import { type ObjectStore, openObjectStore, type Shape } from './registry.ts'
+import { retried } from './retried.ts'
 
 const key = { cluster: 'c1', namespace: 'default', name: 'a' }
 const data = Object.fromEntries(Array.from({ length: 60_000 }, (_, i) => [`k${100_000 + i}`, 'a']))

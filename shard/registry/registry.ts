@@ -6,7 +6,7 @@ import {
 } from '../../framework/contract/admission.ts'
 import type { Item } from '../../framework/contract/item.ts'
 import type { DeleteOptions, WriteOptions } from '../../framework/contract/storage.ts'
-import { type About, forbidden, modified, notFound, StatusError } from '../../framework/meta/errors.ts'
+import { type About, forbidden, modified, StatusError } from '../../framework/meta/errors.ts'
 import type { ClusterName, KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { atVersion, type Encoded, encodeObject, hasMany } from '../../framework/wire/encode.ts'
 import { canonicalObjectSteps, encodeCanonicalSteps } from '../../framework/wire/encodesteps.ts'
@@ -26,6 +26,7 @@ import { CachedItem } from '../cache/item.ts'
 import type { ResourceCache } from '../cache/resource.ts'
 import { isCurrent } from '../store/epoch.ts'
 import { CommitTooLarge, type Store, StoreConflict } from '../store/store.ts'
+import { conditionsOf } from './conditions.ts'
 import { type Part, type ResourceStrategy, withMetadata, withoutPresented } from './strategy.ts'
 
 /** The objects of one resource: read from the cache, written to the store. */
@@ -115,16 +116,26 @@ const longToDecode = 4096
 /** How long to wait for a concurrent write to become durable, in milliseconds. */
 const longestWait = 1_000
 
-/** The stored resource, and the shape that its definition gives to objects. */
-export interface ObjectStoreOptions {
+/** The definition or the binding by which a logical cluster may have new objects of a resource. */
+export interface Opener {
+  /** The name of the binding; absent for a definition. */
+  readonly binding?: string
+}
+
+/** What the writes of a resource depend on besides their object. */
+export interface Permission {
   readonly resource: StoredResource
-  readonly shape: Shape
   /** The error of writes to a logical cluster that accepts none now. */
   readonly refusalOfWrites?: (cluster: ClusterName) => StatusError | undefined
-  /** For custom and bound resources: whether the definition or the binding is there and may have new objects. */
-  readonly isOpen?: (cluster: ClusterName) => boolean
+  /** For custom and bound resources; undefined: the logical cluster may have no new objects. */
+  readonly openerOf?: (cluster: ClusterName) => Opener | undefined
   /** The error of a new object that may not be there any more: its namespace was there when it was admitted. */
   readonly refusalOfCreation?: (about: About, key: ObjectKey) => StatusError | undefined
+}
+
+/** The stored resource, and the shape that its definition gives to objects. */
+export interface ObjectStoreOptions extends Permission {
+  readonly shape: Shape
 }
 
 /** The objects of one resource: reads use the cache; writes go to the store and return when the cache has them. */
@@ -149,10 +160,8 @@ export function openObjectStore(
       const { stored, value } = await storedValue(object, shape.number, pace)
       await pace.due()
       if (value !== undefined) checkSize(value)
-      checkOpen(options, key, expected)
-      const revision = await store
-        .commit([{ key: storageKey(resource, key), value, expected }])
-        .catch(tooLarge)
+      const place = { store, cache: watchCache }
+      const revision = await commitPermitted(place, options, { key, value, expected }).catch(tooLarge)
       await watchCache.at(revision)
       const cached = cache.get(key)
       if (stored === undefined) return removed(last, revision)
@@ -169,21 +178,52 @@ export function openObjectStore(
   }
 }
 
-function checkOpen(
-  { resource, refusalOfWrites, refusalOfCreation, isOpen }: ObjectStoreOptions,
-  key: ObjectKey,
-  expected: number,
-): void {
-  const closed = refusalOfWrites?.(key.cluster)
-  if (closed !== undefined) throw closed
-  if (expected !== 0) return
-  const about = { ...resource, name: key.name }
-  const refusal = refusalOfCreation?.(about, key)
-  if (refusal !== undefined) throw refusal
-  if (isOpen?.(key.cluster) === false) throw forbidden(about, whileTerminating)
+/** The write of an object. */
+interface ObjectChange {
+  readonly key: ObjectKey
+  readonly value: Buffer | undefined
+  readonly expected: number
+}
+
+/** Attempts while other servers change what the write depends on. */
+const permissionAttempts = 64
+
+/**
+ * Commits a write that is permitted until it is stored; returns its revision. Another server may have changed the namespace or the
+ * binding, although this one has no event of it yet: the commit requires those that were checked. Throws `StoreConflict`.
+ */
+async function commitPermitted(
+  { store, cache }: { readonly store: Store; readonly cache: WatchCache },
+  permission: Permission,
+  { key, value, expected }: ObjectChange,
+): Promise<number> {
+  const change = { key: storageKey(permission.resource, key), value, expected }
+  for (let attempt = 1; ; attempt++) {
+    checkPermitted(permission, key, expected)
+    const isShared = expected === 0 && store.isShared
+    const conditions = isShared ? conditionsOf(cache, key, permission.openerOf?.(key.cluster)?.binding) : []
+    try {
+      return await store.commit([change], conditions)
+    } catch (error) {
+      if (!(error instanceof StoreConflict) || error.key === change.key) throw error
+      if (attempt === permissionAttempts) throw modified({ ...permission.resource, name: key.name })
+      await cache.at(await store.latest())
+    }
+  }
 }
 
 export const whileTerminating = 'create not allowed while custom resource definition is terminating'
+
+function checkPermitted(permission: Permission, key: ObjectKey, expected: number): void {
+  const { refusalOfWrites, refusalOfCreation, openerOf } = permission
+  const closed = refusalOfWrites?.(key.cluster)
+  if (closed !== undefined) throw closed
+  if (expected !== 0) return
+  const about = { ...permission.resource, name: key.name }
+  const refusal = refusalOfCreation?.(about, key)
+  if (refusal !== undefined) throw refusal
+  if (openerOf !== undefined && openerOf(key.cluster) === undefined) throw forbidden(about, whileTerminating)
+}
 
 /** The object as it is stored, and its bytes. */
 interface StoredForm {
@@ -255,32 +295,5 @@ export async function writeWithin(
     if (!(error instanceof ObjectTooLarge) || patch?.type === applyType || managedFields === undefined)
       throw error
     return write({ ...object, metadata })
-  }
-}
-
-/** Attempts before a conflict is returned to the client. */
-const attempts = 64
-
-/**
- * Repeats the write of an object, with its newest state, while other writes overtake it. Throws 404 for a missing object,
- * and 409 after too many attempts.
- */
-export async function retried<T>(
-  store: ObjectStore,
-  key: ObjectKey,
-  about: About,
-  write: (current: CachedItem) => Promise<T>,
-): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    const current = await store.current(key)
-    if (current === undefined) throw notFound(about)
-    await current.decode()
-    try {
-      return await write(current)
-    } catch (error) {
-      if (!(error instanceof StoreConflict)) throw error
-      if (attempt === attempts) throw modified(about)
-      await store.settled(key, current.modified)
-    }
   }
 }

@@ -12,7 +12,8 @@ import { accountOf } from '../../framework/request/user.ts'
 import type { CachedItem } from '../cache/item.ts'
 import { StoreConflict } from '../store/store.ts'
 import { changedMetadataErrors, dedupOwners, finalizerWarnings, metadataUpdateErrors } from './metadata.ts'
-import { aboutOf, attributesOf, type Registry, retried, seen, storedObject, writeWithin } from './registry.ts'
+import { aboutOf, attributesOf, type Registry, seen, storedObject, writeWithin } from './registry.ts'
+import { retried } from './retried.ts'
 import { isHeld, prepareForUpdate, rulesOf, scopeOf, stepsOf } from './strategy.ts'
 
 interface Update {

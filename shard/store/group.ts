@@ -1,5 +1,11 @@
 import type { Commit, Medium } from './medium.ts'
-import { type StoreChange, StoreConflict, type StoredValue, type StoreEvent } from './store.ts'
+import {
+  type StoreChange,
+  type StoreCondition,
+  StoreConflict,
+  type StoredValue,
+  type StoreEvent,
+} from './store.ts'
 
 interface Pending {
   /** The value that readers see until the newest change of this key is durable. */
@@ -79,9 +85,10 @@ export class Group {
    * Resolves with the revision when the commit is durable; for a commit without changes, with the revision of the
    * commit before it.
    */
-  add(changes: readonly StoreChange[]): Promise<number> {
+  add(changes: readonly StoreChange[], conditions: readonly StoreCondition[]): Promise<number> {
     if (this.#failure !== undefined) throw this.#failure
     const revision = this.#assigned + 1
+    for (const condition of conditions) this.#require(condition)
     const events = this.#check(changes, revision)
     if (events.length > 0) {
       this.#assigned = revision
@@ -108,14 +115,23 @@ export class Group {
     checkNames(changes)
     const events: StoreEvent[] = []
     for (const { key, value, expected } of changes) {
-      const previous = this.#latest(key)
-      if (expected !== undefined && expected !== (previous?.modified ?? 0)) throw new StoreConflict(key)
+      const previous = this.#require({ key, expected })
       if (value !== undefined) {
         const next = { key, value, created: previous?.created ?? revision, modified: revision }
         events.push({ revision, key, value: next, ...(previous === undefined ? {} : { previous }) })
       } else if (previous !== undefined) events.push({ revision, key, previous })
     }
     return events
+  }
+
+  /** The newest value of a key. Throws `StoreConflict` unless it is at the expected revision, if there is one. */
+  #require({
+    key,
+    expected,
+  }: Pick<StoreChange, 'key'> & { expected: number | undefined }): StoredValue | undefined {
+    const latest = this.#latest(key)
+    if (expected !== undefined && expected !== (latest?.modified ?? 0)) throw new StoreConflict(key)
+    return latest
   }
 
   #latest(key: string): StoredValue | undefined {

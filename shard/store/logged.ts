@@ -7,6 +7,7 @@ import {
   intact,
   type Store,
   type StoreChange,
+  type StoreCondition,
   type StoredValue,
   type StoreEvent,
 } from './store.ts'
@@ -76,8 +77,8 @@ export class LoggedStore implements Store {
     return this.#revision
   }
 
-  async commit(changes: readonly StoreChange[]): Promise<number> {
-    return this.#group.add(changes)
+  async commit(changes: readonly StoreChange[], conditions: readonly StoreCondition[] = []): Promise<number> {
+    return this.#group.add(changes, conditions)
   }
 
   async *range(

@@ -19,6 +19,12 @@ export interface StoreChange {
   readonly expected?: number
 }
 
+/** What a commit requires of a key that it does not change: its `modified` revision; 0: it is missing. */
+export interface StoreCondition {
+  readonly key: string
+  readonly expected: number
+}
+
 /** A change as watchers see it; `value` is absent for a deletion, `previous` for a creation. */
 export interface StoreEvent {
   readonly revision: number
@@ -100,10 +106,10 @@ export interface Store {
   ): AsyncGenerator<readonly StoredValue[]>
   /**
    * Applies all changes or none. Resolves with the commit's revision when it is durable, or with the newest revision
-   * when nothing changed (deletions of missing keys). Throws `StoreConflict`. Each key occurs at most once and has at
-   * most 1,900 bytes.
+   * when nothing changed (deletions of missing keys). Throws `StoreConflict`: with the key of a change that is not at its
+   * revision, or with that of a condition. Each key occurs at most once and has at most 1,900 bytes.
    */
-  commit(changes: readonly StoreChange[]): Promise<number>
+  commit(changes: readonly StoreChange[], conditions?: readonly StoreCondition[]): Promise<number>
   /** Events with revision > after, in order; a commit is never split over two batches. Ends when `signal` aborts. */
   watch(prefix: string, after: number, signal: AbortSignal): AsyncGenerator<readonly StoreEvent[]>
   /** Drops history up to and including `revision`; current values stay. */

@@ -15,6 +15,7 @@ import {
   type CrdStatus,
   type CustomResourceDefinition,
   cleanupFinalizer,
+  isEstablished,
   withCondition,
 } from '../../registry/crd.ts'
 import {
@@ -34,6 +35,7 @@ import {
   parseKey,
 } from '../controller.ts'
 import { deleteContent, recheck } from '../remaining.ts'
+import { removeLeftovers } from './leftovers.ts'
 import { acceptedNames, isWaitingForNames, namingStatus, takenNames } from './naming.ts'
 
 export interface DefinitionControllerDeps {
@@ -64,6 +66,7 @@ export function definitionController(deps: DefinitionControllerDeps): Controller
     const crd = asCrd(object)
     if (crd.metadata.deletionTimestamp !== undefined) return finalize(finalizing, cluster, crd)
     if (cluster === boundCRDsCluster) return undefined
+    if (!isEstablished(crd)) await removeLeftovers(deps.content, cluster, crd)
     const group = groupKey(cluster, object)
     await inTurn(group, () => writeStatus(deps, cluster, name, now => namingStatus(now, taken(cluster, now))))
     return undefined

@@ -1,34 +1,31 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checkNames } from '../group.ts'
-import { type StoreChange, StoreConflict, StoreError } from '../store.ts'
+import { type StoreChange, type StoreCondition, StoreConflict, StoreError } from '../store.ts'
 import type { EtcdAnswer } from './connection.ts'
-import { failureOf, isFull } from './failures.ts'
 import { checkRecord, type EtcdTarget, headOf, revisionOf } from './head.ts'
 import { withChecksum } from './layout.ts'
 import {
   decodeRange,
-  decodeTxn,
   encodeRange,
-  encodeTxn,
   type RangeResponse,
-  type RequestOp,
   type RevisionCompare,
   type TxnResponse,
 } from './messages.ts'
-
-/** A change with its key and value in etcd, and the `mod_revision` that it replaces. */
-interface EtcdChange {
-  readonly name: string
-  readonly key: Buffer
-  /** Absent: the key is removed. */
-  readonly value?: Buffer
-  readonly expected?: number
-}
+import {
+  compareOf,
+  type EtcdChange,
+  type EtcdCondition,
+  perTransaction,
+  type Transaction,
+  transact,
+} from './transaction.ts'
 
 /** What is written to etcd by one commit. */
 interface Write {
   readonly changes: readonly EtcdChange[]
+  /** Of keys that it does not change. */
+  readonly conditions: readonly EtcdCondition[]
   /** The value of the head, which identifies the commit. */
   readonly id: Buffer
   /** A revision of etcd before the first attempt. */
@@ -44,12 +41,16 @@ class AlreadyMade extends StoreError {
   }
 }
 
-/** A transaction has at most 128 operations (`--max-txn-ops`), but may contain transactions. */
-const perTransaction = 60
 const largestCommit = perTransaction * perTransaction
 
 /** Attempts of a large commit, which any other commit interrupts. */
 const attempts = 100
+
+/** A commit as the store gets it. */
+interface Wanted {
+  readonly changes: readonly StoreChange[]
+  readonly conditions: readonly StoreCondition[]
+}
 
 /**
  * Applies all changes or none; returns the `mod_revision` of the changed keys, or undefined when there was nothing to change.
@@ -57,42 +58,48 @@ const attempts = 100
  */
 export async function commitTo(
   target: EtcdTarget,
-  changes: readonly StoreChange[],
+  wanted: Wanted,
   known: number,
 ): Promise<number | undefined> {
+  const { changes } = wanted
   checkNames(changes)
   if (changes.length > largestCommit)
     throw new StoreError(`a commit to etcd has at most ${largestCommit} changes, not ${changes.length}`)
-  const wanted = changes.map(change => etcdChange(target, change))
-  const write = { changes: wanted, id: Buffer.from(randomUUID()), known }
-  const isSmall = wanted.length <= perTransaction && wanted.every(isSelfContained)
+  const write = {
+    changes: changes.map(change => etcdChange(target, change)),
+    conditions: wanted.conditions.map(condition => etcdCondition(target, condition)),
+    id: Buffer.from(randomUUID()),
+    known,
+  }
   try {
-    return await (isSmall ? commitSmall(target, write) : commitLocked(target, write))
+    return await (isSmall(write) ? commitSmall(target, write) : commitLocked(target, write))
   } catch (error) {
     if (error instanceof AlreadyMade) return error.revision
     throw error
   }
 }
 
-function etcdChange({ layout, offset }: EtcdTarget, { key: name, value, expected }: StoreChange): EtcdChange {
+function etcdCondition(
+  { layout, offset }: EtcdTarget,
+  { key: name, expected }: Pick<StoreChange, 'key' | 'expected'>,
+): EtcdCondition {
   const key = layout.keyOf(name)
-  return {
-    name,
-    key,
-    ...(value !== undefined && { value: withChecksum(key, value) }),
-    ...(expected !== undefined && { expected: expected === 0 ? 0 : expected - offset }),
-  }
+  return { name, key, ...(expected !== undefined && { expected: expected === 0 ? 0 : expected - offset }) }
 }
+
+function etcdChange(target: EtcdTarget, change: StoreChange): EtcdChange {
+  const condition = etcdCondition(target, change)
+  const { value } = change
+  return { ...condition, ...(value !== undefined && { value: withChecksum(condition.key, value) }) }
+}
+
+/** Whether one transaction without others in it makes the commit. */
+const isSmall = ({ changes, conditions }: Write): boolean =>
+  changes.length + conditions.length <= perTransaction && changes.every(isSelfContained)
 
 /** Whether a transaction that compares `expected` changes something whenever it succeeds. */
 const isSelfContained = ({ value, expected }: EtcdChange): boolean =>
   value !== undefined || (expected ?? 0) !== 0
-
-const compareOf = ({ key, expected }: EtcdChange): readonly RevisionCompare[] =>
-  expected === undefined ? [] : [{ key, revision: expected }]
-
-const opOf = ({ key, value }: EtcdChange): RequestOp =>
-  value === undefined ? { remove: key } : { put: { key, value } }
 
 /** The conditions and the result of one attempt. */
 interface Attempt {
@@ -145,10 +152,10 @@ async function checkNotMade({ commits }: EtcdTarget, { id, known }: Write): Prom
 /** When it fails, its first two ranges are the installation and the fence; the others are those of the changes. */
 const smallTransaction = (
   { layout: { installation }, fence }: EtcdTarget,
-  { changes, id }: Write,
+  { changes, conditions, id }: Write,
   more: readonly RevisionCompare[],
 ): Transaction => ({
-  compare: [...more, ...changes.flatMap(compareOf)],
+  compare: [...more, ...[...changes, ...conditions].flatMap(compareOf)],
   changes,
   id,
   failure: [installation, fence.key, ...changes.map(({ key }) => key)].map(key => ({ range: { key } })),
@@ -171,11 +178,12 @@ async function earlierAttempt(
   return conflict(ranges, write)
 }
 
-function conflict(ranges: readonly RangeResponse[], { changes }: Write): never {
+/** Conditions are not read: one of them does not hold when all changes are at their revisions. */
+function conflict(ranges: readonly RangeResponse[], { changes, conditions }: Write): never {
   const differs = changes.find(
     ({ expected }, i) => expected !== undefined && expected !== revisionOf(ranges[i]?.values[0]),
   )
-  throw new StoreConflict((differs ?? changes[0])?.name ?? '')
+  throw new StoreConflict((differs ?? conditions[0] ?? changes[0])?.name ?? '')
 }
 
 const isSame = (found: Buffer | undefined, wanted: Buffer | undefined): boolean =>
@@ -186,7 +194,7 @@ async function commitLocked(target: EtcdTarget, write: Write): Promise<number | 
   const { layout } = target
   for (let attempt = 0; attempt < attempts; attempt++) {
     const head = await headOf(target)
-    const changes = await effective(target, write.changes, head.at)
+    const changes = await effective(target, write, head.at)
     if (changes.length === 0) return undefined
     const compare = [{ key: layout.head, revision: head.modified }]
     const failure = [{ range: { key: layout.installation } }]
@@ -201,75 +209,32 @@ async function commitLocked(target: EtcdTarget, write: Write): Promise<number | 
 
 /** The changes without deletions of missing keys. Throws `StoreConflict` for a key that is not at its revision. */
 async function effective(
-  { connection }: EtcdTarget,
-  changes: readonly EtcdChange[],
+  target: EtcdTarget,
+  { changes, conditions }: Write,
   at: number,
 ): Promise<readonly EtcdChange[]> {
   const kept: EtcdChange[] = []
-  await Promise.all(
-    changes.map(async change => {
-      if (change.value !== undefined && change.expected === undefined) return kept.push(change)
-      const request = encodeRange({ key: change.key, revision: at, keysOnly: true })
-      const call = { path: '/etcdserverpb.KV/Range', request, decode: decodeRange }
-      const [found] = (await connection.call(call)).response.values
-      if (change.expected !== undefined && change.expected !== revisionOf(found))
-        throw new StoreConflict(change.name)
-      return found === undefined && change.value === undefined ? kept.length : kept.push(change)
+  await Promise.all([
+    ...conditions.map(condition => isThere(target, condition, at)),
+    ...changes.map(async change => {
+      const { value, expected } = change
+      if (value !== undefined && expected === undefined) return kept.push(change)
+      const isMissing = !(await isThere(target, change, at))
+      return isMissing && value === undefined ? kept.length : kept.push(change)
     }),
-  )
+  ])
   return kept
 }
 
-interface Transaction {
-  readonly compare: readonly RevisionCompare[]
-  readonly changes: readonly EtcdChange[]
-  readonly failure: readonly RequestOp[]
-  /** The value of the head. */
-  readonly id: Buffer
-}
-
-/** Every commit writes the head. A full etcd refuses that: deletions then remove the head. */
-async function transact(
-  target: EtcdTarget,
-  transaction: Transaction,
-  again?: () => Promise<Transaction>,
-): Promise<EtcdAnswer<TxnResponse>> {
-  const { connection, layout } = target
-  const send = (last: RequestOp) => {
-    const request = requestOf(target, transaction, last)
-    const repeated = again && { again: async () => requestOf(target, await again(), last) }
-    return connection.call({ path: '/etcdserverpb.KV/Txn', request, decode: decodeTxn, ...repeated })
-  }
-  try {
-    return await send({ put: { key: layout.head, value: transaction.id } })
-  } catch (error) {
-    const isDeletion = transaction.changes.every(({ value }) => value === undefined)
-    if (!isFull(failureOf(error)) || !isDeletion) throw error
-    return send({ remove: layout.head })
-  }
-}
-
-/** A commit is only made in the epoch of the server. */
-const requestOf = (
-  { layout: { installation }, record }: EtcdTarget,
-  { compare, changes, failure }: Transaction,
-  last: RequestOp,
-): Buffer =>
-  encodeTxn({
-    compare: [{ key: installation, value: record }, ...compare],
-    success: [...grouped(changes.map(opOf)), last],
-    failure,
-  })
-
-/** Puts operations beyond the limit of a transaction into transactions within it. */
-function grouped(ops: readonly RequestOp[]): readonly RequestOp[] {
-  if (ops.length <= perTransaction) return ops
-  const groups = Math.ceil(ops.length / perTransaction)
-  return Array.from({ length: groups }, (_, i) => ({
-    txn: {
-      compare: [],
-      success: ops.slice(i * perTransaction, (i + 1) * perTransaction),
-      failure: [],
-    },
-  }))
+/** Whether there is a key at a revision of etcd. Throws `StoreConflict` when it is not at its own revision. */
+async function isThere(
+  { connection }: EtcdTarget,
+  { name, key, expected }: EtcdCondition,
+  at: number,
+): Promise<boolean> {
+  const request = encodeRange({ key, revision: at, keysOnly: true })
+  const call = { path: '/etcdserverpb.KV/Range', request, decode: decodeRange }
+  const [found] = (await connection.call(call)).response.values
+  if (expected !== undefined && expected !== revisionOf(found)) throw new StoreConflict(name)
+  return found !== undefined
 }

@@ -5,6 +5,7 @@ import {
   intact,
   type Store,
   type StoreChange,
+  type StoreCondition,
   type StoredValue,
   StoreError,
   type StoreEvent,
@@ -128,9 +129,10 @@ export class SharedStore implements Store {
     })
   }
 
-  async commit(changes: readonly StoreChange[]): Promise<number> {
+  async commit(changes: readonly StoreChange[], conditions: readonly StoreCondition[] = []): Promise<number> {
     if (this.#closing.signal.aborted) throw new StoreError('the store is closed')
-    const writing = commitTo(this.#target, changes, this.#revision - this.#target.offset)
+    const known = this.#revision - this.#target.offset
+    const writing = commitTo(this.#target, { changes, conditions }, known)
     this.#writes.add(writing)
     try {
       return this.#seen((await writing) ?? 0)

@@ -2,6 +2,7 @@ import {
   CommitTooLarge,
   Compacted,
   type StoreChange,
+  type StoreCondition,
   StoreConflict,
   type StoredValue,
   StoreError,
@@ -21,7 +22,7 @@ export interface StoreCalls {
   latest: { readonly asked: object; readonly answer: number }
   get: { readonly asked: { readonly key: string }; readonly answer: StoredValue | undefined }
   range: { readonly asked: RangePage; readonly answer: readonly StoredValue[] }
-  commit: { readonly asked: { readonly changes: readonly StoreChange[] }; readonly answer: number }
+  commit: { readonly asked: Commit; readonly answer: number }
   compact: { readonly asked: { readonly revision: number }; readonly answer: undefined }
   watch: { readonly asked: WatchBegin; readonly answer: undefined }
   next: {
@@ -29,6 +30,11 @@ export interface StoreCalls {
     readonly answer: readonly StoreEvent[] | undefined
   }
   leave: { readonly asked: { readonly watch: number }; readonly answer: undefined }
+}
+
+interface Commit {
+  readonly changes: readonly StoreChange[]
+  readonly conditions: readonly StoreCondition[]
 }
 
 interface RangePage {

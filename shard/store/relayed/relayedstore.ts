@@ -4,6 +4,7 @@ import {
   Compacted,
   type Store,
   type StoreChange,
+  type StoreCondition,
   type StoredValue,
   StoreError,
   type StoreEvent,
@@ -85,9 +86,9 @@ class RelayedStore implements Store {
     })
   }
 
-  async commit(changes: readonly StoreChange[]): Promise<number> {
+  async commit(changes: readonly StoreChange[], conditions: readonly StoreCondition[] = []): Promise<number> {
     if (this.#closing.signal.aborted) throw new StoreError('the store is closed')
-    const writing = this.#ask('commit', { changes })
+    const writing = this.#ask('commit', { changes, conditions })
     this.#writes.add(writing)
     try {
       return await writing

@@ -43,7 +43,7 @@ function handlersFor(store: Store, watches: Map<number, OpenWatch>): Handlers {
     latest: () => store.latest(),
     get: ({ key }) => store.get(key),
     range: ({ from, to, limit, revision }) => pageOf(store.range(from, to, { limit, revision })),
-    commit: ({ changes }) => store.commit(changes),
+    commit: ({ changes, conditions }) => store.commit(changes, conditions),
     compact: async ({ revision }) => void (await store.compact(revision)),
     async watch({ watch, prefix, after }) {
       const stop = new AbortController()

@@ -74,6 +74,22 @@ export const commits = (scene: Opened): void => {
       assert.equal(text(await scene.store.get('a')), '3')
     })
 
+    for (const [size, others] of [
+      ['one change', []],
+      ['many changes', Array.from({ length: 70 }, (_, i) => put(`k${i}`, '1'))],
+    ] as const)
+      it(`with ${size} requires the revisions of keys that it does not change`, async () => {
+        const at = await scene.store.commit([put('a', '1')])
+        const required = (key: string, expected: number) => [{ key, expected }]
+        const write = (...conditions: ReturnType<typeof required>) =>
+          scene.store.commit([put('b', '1', 0), ...others], conditions)
+        await assert.rejects(write(...required('a', 0)), { name: 'StoreConflict', key: 'a' })
+        await assert.rejects(write(...required('c', at)), { name: 'StoreConflict', key: 'c' })
+        await write(...required('a', at), ...required('c', 0))
+        assert.equal((await scene.store.get('a'))?.modified, at)
+        await assert.rejects(write(...required('a', at)), { name: 'StoreConflict', key: 'b' })
+      })
+
     it('succeeds for one of many concurrent writers', async () => {
       await commit(scene, put('n', '0'))
       const raced = await Promise.allSettled(

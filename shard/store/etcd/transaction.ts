@@ -1,0 +1,80 @@
+import type { EtcdAnswer } from './connection.ts'
+import { failureOf, isFull } from './failures.ts'
+import type { EtcdTarget } from './head.ts'
+import { decodeTxn, encodeTxn, type RequestOp, type RevisionCompare, type TxnResponse } from './messages.ts'
+
+/** The `mod_revision` that a key in etcd must have; absent: any. */
+export interface EtcdCondition {
+  readonly name: string
+  readonly key: Buffer
+  readonly expected?: number
+}
+
+/** A change with its key and value in etcd, and the `mod_revision` that it replaces. */
+export interface EtcdChange extends EtcdCondition {
+  /** Absent: the key is removed. */
+  readonly value?: Buffer
+}
+
+/** A transaction has at most 128 operations (`--max-txn-ops`), but may contain transactions. */
+export const perTransaction = 60
+
+export const compareOf = ({ key, expected }: EtcdCondition): readonly RevisionCompare[] =>
+  expected === undefined ? [] : [{ key, revision: expected }]
+
+const opOf = ({ key, value }: EtcdChange): RequestOp =>
+  value === undefined ? { remove: key } : { put: { key, value } }
+
+export interface Transaction {
+  readonly compare: readonly RevisionCompare[]
+  readonly changes: readonly EtcdChange[]
+  readonly failure: readonly RequestOp[]
+  /** The value of the head. */
+  readonly id: Buffer
+}
+
+/** Every commit writes the head. A full etcd refuses that: deletions then remove the head. */
+export async function transact(
+  target: EtcdTarget,
+  transaction: Transaction,
+  again?: () => Promise<Transaction>,
+): Promise<EtcdAnswer<TxnResponse>> {
+  const { connection, layout } = target
+  const send = (last: RequestOp) => {
+    const request = requestOf(target, transaction, last)
+    const repeated = again && { again: async () => requestOf(target, await again(), last) }
+    return connection.call({ path: '/etcdserverpb.KV/Txn', request, decode: decodeTxn, ...repeated })
+  }
+  try {
+    return await send({ put: { key: layout.head, value: transaction.id } })
+  } catch (error) {
+    const isDeletion = transaction.changes.every(({ value }) => value === undefined)
+    if (!isFull(failureOf(error)) || !isDeletion) throw error
+    return send({ remove: layout.head })
+  }
+}
+
+/** A commit is only made in the epoch of the server. */
+const requestOf = (
+  { layout: { installation }, record }: EtcdTarget,
+  { compare, changes, failure }: Transaction,
+  last: RequestOp,
+): Buffer =>
+  encodeTxn({
+    compare: [{ key: installation, value: record }, ...compare],
+    success: [...grouped(changes.map(opOf)), last],
+    failure,
+  })
+
+/** Puts operations beyond the limit of a transaction into transactions within it. */
+function grouped(ops: readonly RequestOp[]): readonly RequestOp[] {
+  if (ops.length <= perTransaction) return ops
+  const groups = Math.ceil(ops.length / perTransaction)
+  return Array.from({ length: groups }, (_, i) => ({
+    txn: {
+      compare: [],
+      success: ops.slice(i * perTransaction, (i + 1) * perTransaction),
+      failure: [],
+    },
+  }))
+}
