@@ -5,7 +5,7 @@ import { type Logger, silent } from '../../framework/contract/log.ts'
 import { loopbackContext } from '../../framework/contract/loopback.ts'
 import type { DeleteOptions, WriteOptions } from '../../framework/contract/storage.ts'
 import { sameJson } from '../../framework/json/same.ts'
-import { StatusError } from '../../framework/meta/errors.ts'
+import { conflict, StatusError } from '../../framework/meta/errors.ts'
 import type { ClusterName, ClusterScope, KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import type { Verb } from '../../framework/request/requestinfo.ts'
 
@@ -128,13 +128,29 @@ export function createClient({ backend, signal, log = silent }: ClientOptions): 
     },
     async update(resource, key, change) {
       const ctx = contextOf('update', resource, key.cluster)
-      const next = ({ object }: Item): KubeObject => withoutVersion(change(object), object)
+      const check = sameObject(resource)
+      const next = (item: Item): KubeObject => {
+        check(item)
+        return withoutVersion(change(item.object), item.object)
+      }
       return (await backend.storage(resource).update(ctx, key, next, options)).object
     },
     async delete(resource, key, options = {}) {
       const ctx = contextOf('delete', resource, key.cluster)
-      await backend.storage(resource).delete(ctx, key, () => undefined, { dryRun: false, ...options })
+      await backend.storage(resource).delete(ctx, key, sameObject(resource), { dryRun: false, ...options })
     },
+  }
+}
+
+/**
+ * Throws 409 when another object has the name of the first one. A request is repeated after a conflict, and its server may have been
+ * suspended meanwhile: another server ran the controllers, and the object was deleted and created again.
+ */
+function sameObject({ group, resource }: ResourceRef): (item: Item) => void {
+  let first: string | undefined
+  return ({ meta: { uid }, key: { name } }) => {
+    first ??= uid
+    if (uid !== first) throw conflict({ group, resource, name }, 'the object was deleted and created again')
   }
 }
 

@@ -37,7 +37,7 @@ describe('an object that a server admits while it does not know yet what another
   let slow: SlowAdmission
   beforeEach(async () => {
     stop = new AbortController()
-    slow = new SlowAdmission('configmaps', 'things', 'widgets')
+    slow = new SlowAdmission(['configmaps', 'things', 'widgets'])
     store = openMemoryStore()
     leader = await testShard({ store })
     await leader.addCluster(cluster)

@@ -23,7 +23,7 @@ const thing: KubeObject = { apiVersion: `${group}/v1`, kind: 'Thing', metadata: 
 describe('a custom resource whose definition is deleted while it is admitted', () => {
   let shard: TestShard
   const stop = new AbortController()
-  const slow = new SlowAdmission('things', 'widgets')
+  const slow = new SlowAdmission(['things', 'widgets'])
   const storage = () => shard.backend.apis(cluster)?.find(group, 'v1', 'things')?.storage
   before(async () => {
     shard = await testShard({ admission: () => [slow.plugin] })

@@ -16,7 +16,7 @@ const configMap: KubeObject = {
 describe('an object whose namespace is deleted while it is admitted', () => {
   let shard: TestShard
   const stop = new AbortController()
-  const slow = new SlowAdmission('configmaps')
+  const slow = new SlowAdmission(['configmaps'])
   before(async () => {
     shard = await testShard({ admission: () => [slow.plugin] })
     await shard.addCluster(cluster)
