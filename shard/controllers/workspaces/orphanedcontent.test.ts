@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { originAnnotation } from '../../../framework/contract/item.ts'
 import { logicalClusterName } from '../../../kcp/logicalclusters.ts'
 import { resources } from '../../../kcp/resources.ts'
+import { storageKey } from '../../cache/codec.ts'
+import { storedResourceOf } from '../../manifests/apply.ts'
 import type { Manifest } from '../../manifests/manifest.ts'
 import { openMemoryStore } from '../../store/memory.ts'
 import { openKcpShard } from '../../testing/kcpshard.ts'
@@ -52,5 +54,15 @@ describe('objects of a logical cluster that does not exist', () => {
     running = shard.run()
     await until(() => (kept().includes('gone') ? undefined : true))
     assert.deepEqual(kept(), ['copied', 'present', 'system:own'])
+  })
+
+  it('are removed when another server stored them before it removed the logical cluster, whose content it had listed', async () => {
+    running = shard.run()
+    await until(() => (kept().includes('gone') ? undefined : true))
+    const place = { cluster: 'present', namespace: '', name: logicalClusterName }
+    const key = storageKey(storedResourceOf(resources.logicalClusters), place)
+    await shard.store.commit([{ key, value: undefined }])
+    await until(() => (kept().includes('present') ? undefined : true))
+    assert.deepEqual(kept(), ['copied', 'system:own'])
   })
 })

@@ -8,9 +8,13 @@ import type { Controller } from '../controller.ts'
 import type { ShardHost } from '../host.ts'
 import { createQueue } from '../queue.ts'
 
+/** Objects removed in one commit. */
+const batch = 250
+
 /**
- * Removes objects that were stored after their logical cluster was deleted: a write may be admitted before and
- * stored after the deletion. Those of an earlier process that ended meanwhile are found at the start.
+ * Removes objects that outlive their logical cluster: a write may be admitted before and stored after the deletion, or stored by
+ * another server when the content of the logical cluster had been listed. Those of an earlier process that ended meanwhile are
+ * found at the start.
  */
 export function orphanedContentController({ cache, content, informers, log }: ShardHost): Controller {
   const clusters = informers.for(resources.logicalClusters)
@@ -20,15 +24,18 @@ export function orphanedContentController({ cache, content, informers, log }: Sh
     name: 'orphaned-content',
     log,
     reconcile: async cluster => {
-      if (isGone(cluster)) await content.remove([...content.of(cluster)])
+      if (!isGone(cluster)) return
+      const left = [...content.of(cluster)].filter(({ item }) => !isCopied(item))
+      for (let i = 0; i < left.length; i += batch) await content.remove(left.slice(i, i + batch))
     },
   })
   return {
     name: 'orphaned-content',
     idle: () => queue.idle(),
     async run(signal) {
-      const remove = cache.subscribe((_, { type, item }) => {
-        if (type === 'ADDED' && isGone(item.cluster)) queue.add(item.cluster)
+      const remove = cache.subscribe(({ resource: { resource } }, { type, item }) => {
+        const isEnd = type === 'DELETED' && resource === resources.logicalClusters.resource
+        if ((type === 'ADDED' || isEnd) && isGone(item.cluster)) queue.add(item.cluster)
       })
       const running = queue.run(signal)
       for (const cluster of await inTurns(clustersOf(cache), new Pace()))
