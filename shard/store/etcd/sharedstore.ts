@@ -57,7 +57,6 @@ export class SharedStore implements Store {
   #compacted: number
   /** The revision at the last look of the timer. */
   #earlier: number
-
   readonly #seenLog: SeenLog
   readonly #marks: HistoryMarks
 
@@ -146,18 +145,21 @@ export class SharedStore implements Store {
   async *watch(prefix: string, after: number, signal: AbortSignal): AsyncGenerator<readonly StoreEvent[]> {
     const { connection, layout, offset } = this.#target
     if (after < this.#compacted) throw new Compacted(this.#compacted)
-    let isResumed = false
+    /** Up to which a compaction means that the watch begins too early. */
+    let known = Number.POSITIVE_INFINITY
+    const begin = this.#revision
     const following = {
       range: layout.objects,
       after: after - offset,
       resuming: (revision: number) => {
-        isResumed = true
+        known = 0
         return this.#checkEpoch(revision)
       },
     }
     const either = AbortSignal.any([signal, this.#closing.signal])
     try {
       for await (const watched of followKeys(connection, following, either)) {
+        known = Math.min(known, begin)
         const events = watched.map(event => this.#event(event))
         const newest = watched.at(-1)?.value.modified ?? 0
         this.#seen(newest)
@@ -166,7 +168,7 @@ export class SharedStore implements Store {
         if (wanted.length > 0) yield wanted
       }
     } catch (error) {
-      throw this.#watchError(error, isResumed)
+      throw this.#watchError(error, known)
     }
   }
 
@@ -262,10 +264,11 @@ export class SharedStore implements Store {
   }
 
   /** Errors that a watch cannot survive end the server, except for one that begins too early. */
-  #watchError(error: unknown, isResumed: boolean): Error {
+  #watchError(error: unknown, known: number): Error {
     if (error instanceof EtcdCompacted) {
-      this.#compacted = Math.max(this.#compacted, error.revision + this.#target.offset)
-      if (!isResumed) return new Compacted(this.#compacted)
+      const compacted = error.revision + this.#target.offset
+      this.#compacted = Math.max(this.#compacted, compacted)
+      if (compacted <= known) return new Compacted(this.#compacted)
     }
     return this.#end(reasonOf(error))
   }
