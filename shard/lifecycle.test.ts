@@ -33,10 +33,15 @@ describe('the lifecycle of a workspace', () => {
       assert.equal(scene.shard.backend.resolve(`root:${asked.name}`), spec?.cluster)
     })
 
-    it('gets its content and becomes Ready in one commit', async () => {
+    it('becomes Ready in one commit with its logical cluster and the content', async () => {
       const { asked, cluster } = await ready(scene, 'universal')
       const [namespace, home] = [find(scene, resources.namespaces, cluster, 'default', ''), asked.home()]
       assert.equal(home?.metadata.resourceVersion, namespace?.metadata.resourceVersion)
+      assert.equal(home?.metadata.resourceVersion, asked.now()?.metadata.resourceVersion)
+      assert.equal(home?.metadata.generation, 1)
+      assert.equal(home?.spec?.directlyDeletable, false)
+      const [binding] = scene.shard.informers.for(resources.apiBindings).list(cluster)
+      assert.equal(binding?.object.metadata.annotations?.['kcp.io/path'], `root:${asked.name}`)
       const bound = JSON.parse(home?.metadata.annotations?.['internal.apis.kcp.io/resource-bindings'] ?? '')
       assert.ok('workspaces.tenancy.kcp.io' in bound)
       assert.deepEqual(home?.metadata.labels, { 'tenancy.kcp.io/phase': 'Ready' })

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
+import { claimLabelPrefix } from '../../kcp/labels.ts'
+import { resources } from '../../kcp/resources.ts'
+import { decodeStored } from '../cache/codec.ts'
+import { storedResourceOf } from '../manifests/apply.ts'
 import { testShard } from '../testing/shard.ts'
-import { clusterContent } from './content.ts'
+import { clusterContent, replacementOf } from './content.ts'
 
 const megabyte = Buffer.alloc(1024 * 1024)
 
@@ -16,5 +20,24 @@ describe('the stored values of logical clusters', () => {
     assert.ok(values.length > 0)
     assert.ok(read < 20, `${read} MiB were read`)
     await shard.stop()
+  })
+
+  it('are replaced without what is only presented', async () => {
+    const { client, content, stop } = await testShard()
+    const key = { cluster: 'c', namespace: '', name: 'n' }
+    await client.create(resources.namespaces, key, {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'n' },
+    })
+    const resource = storedResourceOf(resources.namespaces)
+    const stored = content.get(resource, key)
+    assert.ok(stored)
+    const { object } = stored.item
+    const labels = { ...object.metadata.labels, [`${claimLabelPrefix}x`]: 'y', kept: 'yes' }
+    const { value } = replacementOf(stored, { ...object, metadata: { ...object.metadata, labels } })
+    const { metadata } = JSON.parse(decodeStored(value as Buffer).bytes.toString())
+    assert.deepEqual(metadata.labels, { ...object.metadata.labels, kept: 'yes' })
+    await stop()
   })
 })

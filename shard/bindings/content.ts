@@ -11,6 +11,7 @@ import type { WatchCache } from '../cache/contract.ts'
 import { CachedItem } from '../cache/item.ts'
 import { creationOf } from '../manifests/apply.ts'
 import type { Manifest } from '../manifests/manifest.ts'
+import { withoutPresented } from '../registry/strategy.ts'
 import { intact, type Store, type StoreChange, type StoredValue } from '../store/store.ts'
 
 /** A stored object and its resource. */
@@ -105,7 +106,7 @@ async function firstValues(
 /** An object in the place of that which was read: the caller guarantees that it is complete and valid. */
 export const replacementOf = ({ resource, item }: Stored, object: KubeObject): StoreChange => ({
   key: storageKey(resource, item.key),
-  value: encodeStoredForm(storedForm(object), item.shape),
+  value: encodeStoredForm(storedForm(withoutPresented(object, item.key.cluster)), item.shape),
   expected: item.modified,
 })
 

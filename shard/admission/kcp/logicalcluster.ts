@@ -102,6 +102,9 @@ function withFinalizer(object: LogicalCluster): LogicalCluster {
   return withMetadata(object, { finalizers: [...finalizers, logicalClusterFinalizer] })
 }
 
+/** A new LogicalCluster at the begin of its initialization. */
+export const begun = (object: LogicalCluster): LogicalCluster => initialize(withFinalizer(object))
+
 /** Copies the initializers and terminators of the spec to the status. */
 function initialize(object: LogicalCluster): LogicalCluster {
   const { initializers = [], terminators = [] } = object.spec ?? {}

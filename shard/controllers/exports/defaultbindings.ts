@@ -25,7 +25,14 @@ import { keepSchemas } from './boundschemas.ts'
 interface Binder {
   readonly deps: KcpControllerDeps
   readonly cluster: ClusterName
+  readonly path: string
 }
+
+const binderOf = (deps: KcpControllerDeps, cluster: ClusterName, { metadata }: LogicalCluster): Binder => ({
+  deps,
+  cluster,
+  path: metadata.annotations?.[pathAnnotation] ?? cluster,
+})
 
 interface DefaultBinding {
   readonly path: string
@@ -53,7 +60,7 @@ export interface DefaultManifest extends Manifest {
   readonly exported: NonNullable<BindingPlace['exported']>
 }
 
-/** Stores new bindings together with other changes, then releases the resources that were locked for them. */
+/** Stores new bindings after other changes in one commit, then releases the resources that were locked for them. */
 export async function storeDefaults(
   deps: KcpControllerDeps,
   missing: readonly DefaultManifest[],
@@ -61,10 +68,15 @@ export async function storeDefaults(
 ): Promise<void> {
   try {
     for (const { exported } of missing) await keepSchemas(deps, exported)
-    await deps.content.commit([...missing.map(creationOf), ...more])
+    await deps.content.commit([...more, ...missing.map(creationOf)])
   } finally {
-    for (const { cluster, object } of missing) deps.locks.release(cluster, object.metadata.name ?? '')
+    releaseDefaults(deps, missing)
   }
+}
+
+/** Releases the resources that were locked for new bindings. */
+export function releaseDefaults({ locks }: KcpControllerDeps, missing: readonly DefaultManifest[]): void {
+  for (const { cluster, object } of missing) locks.release(cluster, object.metadata.name ?? '')
 }
 
 export function defaultBindings(
@@ -72,7 +84,7 @@ export function defaultBindings(
   cluster: ClusterName,
   object: LogicalCluster,
 ): Defaults {
-  const binder = { deps, cluster }
+  const binder = binderOf(deps, cluster, object)
   try {
     const waiting: (string | undefined)[] = []
     const missing: DefaultManifest[] = []
@@ -95,7 +107,7 @@ export async function maintainBindings(
   cluster: ClusterName,
   object: LogicalCluster,
 ): Promise<ConditionState | undefined> {
-  const binder = { deps, cluster }
+  const binder = binderOf(deps, cluster, object)
   const wanted = ignoringTypes(() => defaultsOf(binder, object)).filter(each => each.maintained)
   if (wanted.length === 0) return undefined
   const waiting = await Promise.all(wanted.map(each => maintain(binder, each)))
@@ -247,7 +259,7 @@ function stillWaiting({ metadata, spec, status }: APIBinding): string | undefine
 
 /** The binding with the defaults of admission. Default bindings accept all claims. */
 function bindingObject(
-  { deps: { directory }, cluster }: Binder,
+  binder: Binder,
   { path, name }: DefaultBinding,
   { home, object }: LocatedExport,
 ): APIBinding & { readonly spec: object } {
@@ -262,8 +274,8 @@ function bindingObject(
     apiVersion: 'apis.kcp.io/v1alpha2',
     kind: 'APIBinding',
     metadata: {
-      name: defaultBindingName(cluster, path, name),
-      annotations: { [pathAnnotation]: directory.path(cluster) },
+      name: defaultBindingName(binder.cluster, path, name),
+      annotations: { [pathAnnotation]: binder.path },
       labels: { [exportLabel]: exportHash({ cluster: home, name }) },
       finalizers: [bindingFinalizer],
     },

@@ -7,8 +7,7 @@ import type { Stored } from '../../bindings/content.ts'
 import { bindingsInitialized } from '../exports/defaultbindings.ts'
 import type { KcpControllerDeps } from '../host.ts'
 import { foreignFinalizers } from '../kubernetes/finalizers.ts'
-import { isBuiltin } from './initialization.ts'
-import { bindingsInitializer } from './logicalclustercreation.ts'
+import { bindingsInitializer, isBuiltin } from './initialization.ts'
 
 /**
  * Reports which controllers a workspace waits for, since when, and at which URL they work. kcp has no such

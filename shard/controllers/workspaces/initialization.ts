@@ -16,7 +16,6 @@ import {
 } from '../exports/defaultbindings.ts'
 import type { KcpControllerDeps } from '../host.ts'
 import { namespaceContent } from '../kubernetes/namespace.ts'
-import { bindingsInitializer } from './logicalclustercreation.ts'
 
 /** What the server's own initializers do. */
 export interface Initialization {
@@ -27,6 +26,9 @@ export interface Initialization {
   /** The default bindings to create, and other objects. */
   readonly missing: { readonly bindings: readonly DefaultManifest[]; readonly others: readonly Manifest[] }
 }
+
+/** The initializer that creates default bindings; types with `defaultAPIBindings` have it. */
+export const bindingsInitializer = 'system:apibindings'
 
 const universal = 'root:universal'
 const universalNamespaces = ['default', 'kube-system']
@@ -63,12 +65,12 @@ export function initializationOf(
   }
 }
 
-/** Creates the missing objects, in one commit with `more`. */
+/** Creates the missing objects, in one commit with `more`, which is applied first. */
 export const storeMissing = (
   deps: KcpControllerDeps,
   { missing: { bindings, others } }: Initialization,
   more: readonly StoreChange[] = [],
-): Promise<void> => storeDefaults(deps, bindings, [...others.map(creationOf), ...more])
+): Promise<void> => storeDefaults(deps, bindings, [...more, ...others.map(creationOf)])
 
 function missingNamespace(
   { informers, rootCA }: KcpControllerDeps,

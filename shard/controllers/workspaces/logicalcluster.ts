@@ -2,37 +2,29 @@ import { isDeepStrictEqual } from 'node:util'
 import { pacedMap } from '../../../framework/async/awaitable.ts'
 import type { ItemEvent } from '../../../framework/contract/item.ts'
 import type { ClusterName, ObjectKey } from '../../../framework/meta/object.ts'
-import { inactiveAnnotation, isCopy } from '../../../kcp/annotations.ts'
-import {
-  type ConditionState,
-  findCondition,
-  isFalse,
-  isTrue,
-  removeCondition,
-  setConditions,
-} from '../../../kcp/conditions.ts'
+import { isCopy } from '../../../kcp/annotations.ts'
+import type { ConditionState } from '../../../kcp/conditions.ts'
 import type { LogicalCluster } from '../../../kcp/core.ts'
 import { logicalClusterName } from '../../../kcp/logicalclusters.ts'
 import { resources } from '../../../kcp/resources.ts'
-import { derived } from '../../admission/kcp/logicalcluster.ts'
 import { withLocks } from '../../admission/kcp/metadata.ts'
 import { isBeingDeleted, replacementOf, type Stored } from '../../bindings/content.ts'
-import { type Holder, holderIn, holderOf } from '../../bindings/holders.ts'
+import { holderOf } from '../../bindings/holders.ts'
 import { storedResourceOf } from '../../manifests/apply.ts'
 import { clusterScoped, updateObject, updateStatus } from '../client.ts'
 import { type Controller, createController } from '../controller.ts'
 import { maintainBindings } from '../exports/defaultbindings.ts'
 import type { KcpControllerDeps } from '../host.ts'
-import { controllersFinished, waitingForControllers } from './controllersfinished.ts'
+import { waitingForControllers } from './controllersfinished.ts'
 import {
   adminBinding,
   hasOnlyBuiltinInitializers,
-  type Initialization,
   initializationOf,
   missingAdmin,
   storeMissing,
 } from './initialization.ts'
 import { deleteLogicalCluster } from './logicalclusterdeletion.ts'
+import { bindingsIn, readyAfter, type StepResult, withStatus } from './logicalclusterstatus.ts'
 
 /** Milliseconds in which default bindings may still be incomplete before the status reports it. */
 const reportDelay = 2_000
@@ -103,7 +95,7 @@ async function advance(
   deps: KcpControllerDeps,
   cluster: ClusterName,
   current: LogicalCluster,
-): Promise<Findings> {
+): Promise<StepResult> {
   const waiting = waitingForControllers(deps, current)
   // All bindings of a logical cluster take a second to decode: later steps, of this controller and of admission, find what they need.
   await pacedMap(deps.informers.for(resources.apiBindings).list(cluster), holderOf)
@@ -120,31 +112,26 @@ async function initialize(
   cluster: ClusterName,
   current: LogicalCluster,
   waiting: ConditionState | undefined,
-): Promise<Findings> {
+): Promise<StepResult> {
   const initialization = initializationOf(deps, cluster, current)
   const found = { initialization, waiting }
-  const next = withStatus(deps, cluster, current, found)
+  const ready = readyAfter(deps, cluster, current, found)
   const stored = deps.content.get(storedResourceOf(resources.logicalClusters), clusterKey(cluster))
   const isSame = stored?.item.meta.resourceVersion === current.metadata.resourceVersion
-  if (stored === undefined || !isSame || next.status?.phase !== 'Ready') {
+  if (stored === undefined || !isSame || ready === undefined) {
     await storeMissing(deps, initialization)
     return found
   }
-  const missing = initialization.missing.bindings.map(each => holderIn(each.object))
-  const bindings = [...bindingsIn(deps, cluster), ...missing]
-  await storeMissing(deps, initialization, [replacementOf(stored, derived(next, bindings))])
+  await storeMissing(deps, initialization, [replacementOf(stored, ready)])
   return { ...found, isStored: true }
 }
-
-const bindingsIn = ({ informers }: KcpControllerDeps, cluster: ClusterName): readonly Holder[] =>
-  informers.for(resources.apiBindings).list(cluster).map(holderOf)
 
 /** Default bindings finish shortly: while only they are incomplete, the status is written after a delay. */
 async function report(
   deps: KcpControllerDeps,
   cluster: ClusterName,
   current: LogicalCluster,
-  found: Findings,
+  found: StepResult,
 ): Promise<number | undefined> {
   const age = Date.now() - Date.parse(current.metadata.creationTimestamp ?? '')
   const { reason } = found.initialization?.bindings ?? {}
@@ -158,67 +145,4 @@ async function report(
   else if (withLocks(current, bindings) !== current)
     await updateObject<LogicalCluster>(...target, now => withLocks(now, bindings))
   return undefined
-}
-
-const withStatus = (
-  { shard }: KcpControllerDeps,
-  cluster: ClusterName,
-  now: LogicalCluster,
-  found: Findings,
-): LogicalCluster => ({
-  ...now,
-  status: { ...nextStatus(now, found), URL: `${shard.externalURL}/clusters/${cluster}` },
-})
-
-type Status = NonNullable<LogicalCluster['status']>
-
-/** The results of one reconciliation of a LogicalCluster. */
-interface Findings {
-  readonly initialization?: Initialization
-  /** The condition of bindings with the lifecycle `Maintain`. */
-  readonly maintained?: ConditionState | undefined
-  /** The condition `ControllersFinished`. */
-  readonly waiting?: ConditionState | undefined
-  /** The status is stored already. */
-  readonly isStored?: true
-}
-
-/** The next status. In the step to `Initializing`, admission copies the initializers of the spec to the status. */
-function nextStatus({ status = {}, metadata }: LogicalCluster, found: Findings): Status {
-  const { phase = 'Scheduling' } = status
-  const inactive = metadata.annotations?.[inactiveAnnotation] === 'true'
-  if (phase === 'Scheduling') return { ...status, phase: 'Initializing' }
-  if (phase === 'Initializing') return initializing(status, found)
-  const kept = found.maintained === undefined ? status : withConditions(status, [found.maintained])
-  if (phase === 'Ready' && inactive) return { ...kept, phase: 'Inactive' }
-  return phase === 'Inactive' && !inactive ? { ...kept, phase: 'Ready' } : kept
-}
-
-const withConditions = (status: Status, states: readonly ConditionState[]): Status => ({
-  ...status,
-  conditions: setConditions(status.conditions, states),
-})
-
-function initializing(status: Status, { initialization, waiting }: Findings): Status {
-  const done = initialization?.finished ?? []
-  const initializers = (status.initializers ?? []).filter(each => !done.includes(each))
-  const text = `Initializers still exist: [${initializers.join(' ')}]`
-  const type = 'WorkspaceInitialized'
-  const isReady = initializers.length === 0
-  const state = isReady ? isTrue(type) : isFalse(type, 'Info', 'InitializerExists', text)
-  const conditions =
-    waiting === undefined ? removeCondition(status.conditions, controllersFinished) : status.conditions
-  const bindings = toldBefore(status, initialization?.bindings)
-  return {
-    ...status,
-    phase: isReady ? 'Ready' : 'Initializing',
-    initializers,
-    conditions: setConditions(conditions, [state, ...bindings, ...(waiting === undefined ? [] : [waiting])]),
-  }
-}
-
-/** A True condition is set only where the condition was False before. */
-function toldBefore({ conditions }: Status, state: ConditionState | undefined): readonly ConditionState[] {
-  if (state === undefined) return []
-  return state.status === 'False' || findCondition(conditions, state.type) !== undefined ? [state] : []
 }

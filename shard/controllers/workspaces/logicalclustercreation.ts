@@ -14,10 +14,9 @@ import { readOwner } from '../../../kcp/owner.ts'
 import type { Workspace } from '../../../kcp/tenancy.ts'
 import { admittedBy } from '../../tenancy/admittedtypes.ts'
 import { idOf, type LocatedType, TypesInvalid, typeName } from '../../tenancy/typechain.ts'
+import { bindingsInitializer } from './initialization.ts'
+import { createReady } from './readycreation.ts'
 import { homeOf, type WorkspaceStep } from './workspacehome.ts'
-
-/** The initializer that creates default bindings; types with `defaultAPIBindings` have it. */
-export const bindingsInitializer = 'system:apibindings'
 
 /** The initializers (bases first, default bindings last) and terminators of a logical cluster with these types. */
 export function lifecycleOf(
@@ -30,7 +29,7 @@ export function lifecycleOf(
 }
 
 /**
- * Creates the LogicalCluster of a Workspace. False: the name is already used by another workspace. Throws
+ * Creates the LogicalCluster of a Workspace, Ready if only the server initializes it. False: the name is already used by another workspace. Throws
  * `TypesInvalid`.
  */
 export async function createLogicalCluster(
@@ -38,7 +37,9 @@ export async function createLogicalCluster(
   workspace: Workspace,
   cluster: ClusterName,
 ): Promise<boolean> {
-  const home = await homeOf(step.deps, workspace, cluster).found(logicalClusterOf(step, workspace))
+  const object = logicalClusterOf(step, workspace)
+  if (await createReady(step, workspace, cluster, object)) return true
+  const home = await homeOf(step.deps, workspace, cluster).found(object)
   return home?.spec?.owner?.uid === workspace.metadata.uid
 }
 
@@ -65,6 +66,7 @@ function logicalClusterOf(step: WorkspaceStep, workspace: Workspace): LogicalClu
       },
     },
     spec: {
+      directlyDeletable: false,
       owner: { apiVersion: 'tenancy.kcp.io/v1alpha1', resource: 'workspaces', name, cluster: parent, uid },
       ...(createdBy === undefined ? {} : { createdBy }),
       ...lifecycleOf(typesOf(step, workspace)),
