@@ -19,10 +19,6 @@ export const fieldTypes: RegistryPlugin = {
     await checkTypes(request, request.object)
     return request.object
   },
-  /** After webhooks and policies, before `complete`. */
-  async permit(_ctx, request) {
-    if (request.object !== undefined) await checkTypes(request, request.object)
-  },
 }
 
 async function checkTypes(request: AdmissionAttributes, object: KubeObject): Promise<void> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { resources } from '../../../kcp/resources.ts'
-import { admitting, alice, create, update } from './testing/admitting.ts'
+import { admitting, alice, create, keyOf, update } from './testing/admitting.ts'
 
 const workspace = (spec: unknown) => ({
   apiVersion: 'tenancy.kcp.io/v1alpha1',
@@ -74,5 +74,37 @@ describe('values of the wrong type in kinds of kcp', () => {
       const object = { apiVersion, kind, metadata: { name: 'mistyped' }, spec }
       await assert.rejects(create(scene, alice, ref, object), { code: 422, message: /must be of type/ })
     }
+  })
+
+  it('are invalid when a policy of a tenant has written them', async () => {
+    const group = 'admissionregistration.k8s.io'
+    const put = (resource: string, kind: string, spec: object) =>
+      scene.shard.client.create({ group, version: 'v1', resource }, keyOf('mistyping'), {
+        apiVersion: `${group}/v1`,
+        kind,
+        metadata: { name: 'mistyping' },
+        spec,
+      })
+    const expression = '[JSONPatch{op: "replace", path: "/spec/type", value: "Universal"}]'
+    await put('mutatingadmissionpolicies', 'MutatingAdmissionPolicy', {
+      matchConstraints: {
+        resourceRules: [
+          {
+            apiGroups: ['tenancy.kcp.io'],
+            apiVersions: ['*'],
+            operations: ['CREATE'],
+            resources: ['workspaces'],
+          },
+        ],
+      },
+      mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression } }],
+    })
+    await put('mutatingadmissionpolicybindings', 'MutatingAdmissionPolicyBinding', {
+      policyName: 'mistyping',
+    })
+    await assert.rejects(
+      create(scene, alice, scene.tenancy.workspaces, workspace({ type: { name: 'universal' } })),
+      invalid('spec.type in body must be of type object: "string"'),
+    )
   })
 })
