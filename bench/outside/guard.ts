@@ -12,6 +12,7 @@ const rounds = 7
 const [workers, count] = [16, 2_000]
 
 const collection = '/clusters/root:guard/api/v1/namespaces/default/configmaps'
+const workspaces = '/clusters/root/apis/tenancy.kcp.io/v1alpha1/workspaces'
 const patch = { method: 'PATCH', workers, count, paths: [`${collection}/r0-%d`] } as const
 
 /** More requests than objects: each object more than once. */
@@ -29,6 +30,16 @@ const requestsOf = (round: number): Readonly<Record<string, Requests>> => ({
     workers,
     count,
     contentType: 'application/json',
+  },
+  'workspace until it is Ready': {
+    method: 'POST',
+    paths: [workspaces],
+    body: workspace(`r${round}-%d`),
+    workers,
+    count: count / 10,
+    contentType: 'application/json',
+    until: `${workspaces}/r${round}-%d`,
+    untilHas: '"phase":"Ready"',
   },
   GET: { method: 'GET', paths: firstRound, workers, count: 4 * count },
   [byUser]: { method: 'GET', paths: firstRound, workers, count: 4 * count },
@@ -55,7 +66,6 @@ async function costOf(loader: Loader, target: Target, { pid }: Side, requests: R
 }
 
 async function prepare(loader: Loader, side: Side): Promise<void> {
-  const workspaces = '/clusters/root/apis/tenancy.kcp.io/v1alpha1/workspaces'
   const made = {
     method: 'POST',
     paths: [workspaces],
