@@ -26,12 +26,12 @@ async function checkTypes(request: AdmissionAttributes, object: KubeObject): Pro
   const version = kind?.versions.find(({ name }) => name === versionOf(object.apiVersion))
   if (kind === undefined || version === undefined) return
   const schema = compileCached(version.schema)
-  const decoded = schema.decode(written(request, version.status, object)).object
-  const steps = schema.validateSteps(decoded, request.old, { mayRepeat: true, withoutRules: true })
+  const sent = written(request, version.status, object)
+  const steps = schema.validateSteps(sent, request.old, { mayRepeat: true, withoutRules: true })
   const errors = await inTurns(steps, new Pace())
   if (!errors.some(({ type }) => type === 'FieldValueTypeInvalid')) return
   const { name = '' } = object.metadata
-  throw invalid(kind.names.kind, kind.group, name, schema.validate(decoded, request.old))
+  throw invalid(kind.names.kind, kind.group, name, schema.validate(sent, request.old))
 }
 
 /** The object without the status that a create drops. */
