@@ -3,6 +3,7 @@ import { findCondition } from '../kcp/conditions.ts'
 import type { LogicalCluster } from '../kcp/core.ts'
 import { resources } from '../kcp/resources.ts'
 import type { Workspace } from '../kcp/tenancy.ts'
+import { StoreConflict } from './store/store.ts'
 import { url } from './testing/kcpshard.ts'
 import {
   ask,
@@ -45,6 +46,27 @@ describe('the lifecycle of a workspace', () => {
       const bound = JSON.parse(home?.metadata.annotations?.['internal.apis.kcp.io/resource-bindings'] ?? '')
       assert.ok('workspaces.tenancy.kcp.io' in bound)
       assert.deepEqual(home?.metadata.labels, { 'tenancy.kcp.io/phase': 'Ready' })
+    })
+
+    it('becomes Ready with what is changed before its commit', async () => {
+      const object = workspace(scene, 'universal')
+      const { client, content } = scene.shard
+      const { commit } = content
+      let refused: unknown
+      const changeFirst: typeof commit = async changes => {
+        Object.assign(content, { commit })
+        await client.update(scene.tenancy.workspaces, at('root', object.metadata.name ?? ''), now => ({
+          ...now,
+          metadata: { ...now.metadata, labels: { ...now.metadata.labels, changed: 'yes' } },
+        }))
+        refused = await commit(changes).catch(error => error)
+        throw refused
+      }
+      Object.assign(content, { commit: changeFirst })
+      const asked = await ask(scene, object)
+      const labels = { changed: 'yes', 'tenancy.kcp.io/phase': 'Ready' }
+      assert.deepEqual((await asked.when(isIn('Ready'))).metadata.labels, labels)
+      assert.ok(refused instanceof StoreConflict)
     })
 
     it('reports a missing shard, and is scheduled when there is one', async () => {
