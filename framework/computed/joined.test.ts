@@ -3,6 +3,7 @@ import { testContext } from '../../test/support/context.ts'
 import type { Informer } from '../contract/informer.ts'
 import { type Item, type ItemEvent, itemOf } from '../contract/item.ts'
 import type { ResourceStorage } from '../contract/storage.ts'
+import { expired } from '../meta/errors.ts'
 import type { KubeObject } from '../meta/object.ts'
 import { joined } from './joined.ts'
 
@@ -84,5 +85,42 @@ describe('a watch of joined objects', () => {
       ]),
       [['MODIFIED', 'settings', 'bob']],
     )
+  })
+
+  it('from a revision that a client has invented does not end the watches of others', async () => {
+    const [objects, namespaces] = [new LateInformer(), new LateInformer()]
+    let newest = 5
+    const storage = {
+      async *list() {
+        yield []
+        return { resourceVersion: `${newest}` }
+      },
+      async *watch(ctx: { signal: AbortSignal }, { resourceVersion }: { resourceVersion: string }) {
+        if (Number(resourceVersion) > newest) throw expired('too new resource version')
+        await new Promise(resolve => ctx.signal.addEventListener('abort', resolve))
+      },
+    } as unknown as ResourceStorage
+    const view = joined(storage, {
+      objects,
+      joined: namespaces,
+      key: ({ key }) => ({ namespace: '', name: key.namespace }),
+      annotations: { owner: namespace => namespace?.meta.labels.owner },
+    })
+    const end = new AbortController()
+    const watchFrom = (resourceVersion: string) =>
+      view
+        .watch(testContext({ signal: end.signal }), {
+          cluster: 'one',
+          initialEvents: false,
+          bookmarks: false,
+          resourceVersion,
+        })
+        .next()
+    await assert.rejects(watchFrom('18446744073709551615'), { code: 410 })
+    while (newest < 1_010) namespaces.learn(object('Namespace', 'ns', ++newest, { owner: `o${newest}` }))
+    const next = watchFrom('1010')
+    await new Promise(resolve => setImmediate(resolve))
+    end.abort()
+    assert.deepEqual(await next, { done: true, value: undefined })
   })
 })

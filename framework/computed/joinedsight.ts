@@ -32,6 +32,11 @@ export class JoinedSight {
     return Number(next.value.resourceVersion)
   }
 
+  /** The revision that a client names, or the newest one: the storage may never have had that of the client. */
+  async reached(ctx: RequestContext, revision: number): Promise<number> {
+    return revision <= this.joins.sent ? revision : Math.min(revision, await this.newest(ctx))
+  }
+
   async *list(ctx: RequestContext, query: ListQuery): ItemList {
     await this.ready(ctx)
     const list = this.storage.list(ctx, query)

@@ -48,13 +48,15 @@ export class JoinedWatch {
     const { initialEvents, resourceVersion = '' } = this.#query
     if (initialEvents) return resourceVersion
     const isNow = resourceVersion === '' || resourceVersion === '0'
-    const position = isNow ? await this.#sight.newest(this.#ctx) : Number(resourceVersion)
+    const position = await (isNow
+      ? this.#sight.newest(this.#ctx)
+      : this.#sight.reached(this.#ctx, Number(resourceVersion)))
     const missed = isNow ? [] : this.#sight.joins.changesAfter(position)
     if (missed === undefined)
       throw expired(`too old resource version: ${resourceVersion} (joined objects may have changed since)`)
     this.#changes = [...new Set([...missed, ...this.#changes])]
     this.#advance(position)
-    return String(position)
+    return isNow ? String(position) : resourceVersion
   }
 
   async *#from(resourceVersion: string): ItemWatch {

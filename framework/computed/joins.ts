@@ -102,6 +102,11 @@ export class Joins {
     return known !== undefined && Number(known.meta.resourceVersion) >= Number(meta.resourceVersion)
   }
 
+  /** The highest revision that any client has got. */
+  get sent(): number {
+    return this.#sent
+  }
+
   /** All events up to a revision were sent to a client, or listed. */
   hasSent(revision: number): void {
     if (revision > this.#sent) this.#sent = revision
