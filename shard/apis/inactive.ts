@@ -7,6 +7,7 @@ import { inactiveAnnotation, migratingAnnotation } from '../../kcp/annotations.t
 import { coreGroup } from '../../kcp/apigroups.ts'
 import { dumpsPath } from '../../kcp/migration.ts'
 import { externalLogicalClusterAdmin } from '../../kcp/users.ts'
+import { revisionIn } from '../cache/continuation.ts'
 import type { WatchCache } from '../cache/contract.ts'
 import type { WatchCacheEvent } from '../cache/item.ts'
 import { customSegment } from '../cache/segments.ts'
@@ -150,9 +151,11 @@ const refusalOf = ({ info }: RefusableRequest, query: URLSearchParams): StatusEr
     ? beingMigrated()
     : expired('logical cluster is being migrated to another shard; relist required')
 
-/** The resourceVersion of a list or watch that continues from what a client has; undefined for others. */
+/** The revision of a list or watch that continues from what a client has, also with a continue token; undefined for others. */
 function resumed(info: RequestInfo, query: URLSearchParams): number | undefined {
   if (!info.isResource || (info.verb !== 'list' && info.verb !== 'watch')) return undefined
+  const token = query.get('continue') ?? ''
+  if (token !== '') return revisionIn(token)
   const version = query.get('resourceVersion') ?? ''
   return version === '' || version === '0' ? undefined : Number(version)
 }

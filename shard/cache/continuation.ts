@@ -51,6 +51,16 @@ export function decodeContinuation(
   return { revision: rv, after: start.slice(0, -1) }
 }
 
+/** The revision of a token's list; undefined for the current one, and for texts that are no token of a shard. */
+export function revisionIn(text: string): number | undefined {
+  try {
+    const { rv } = parse(text)
+    return rv > 0 ? rv : undefined
+  } catch {
+    return undefined
+  }
+}
+
 function parse(text: string): Token {
   let token: Partial<Token> | null
   try {
