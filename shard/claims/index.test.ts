@@ -84,6 +84,15 @@ describe('claims index', () => {
     assert.equal(index.labels(configmaps, 'c1', { tier: 'front', old: '' }), undefined)
     assert.equal(index.labels(configmaps, 'c1', {}), undefined)
   })
+  it('shows a provider nothing by a selector that Kubernetes refuses', () => {
+    const index = createClaimsIndex()
+    const expression = { key: 'team', operator: 'in', values: ['blue'] }
+    const selector = {
+      matchExpressions: [expression],
+    } as unknown as Required<AcceptablePermissionClaim>['selector']
+    index.apply(event('ADDED', 'c1', binding([claim({ selector })])))
+    assert.equal(index.labels(configmaps, 'c1', { team: 'red' }), undefined)
+  })
   it('distinguishes resources of the same name by identity', () => {
     const index = createClaimsIndex()
     const claims = [claim({ group: 'example.io', resource: 'widgets', identityHash: 'beef' })]

@@ -1,7 +1,8 @@
 import type { FieldError } from '../../../framework/meta/errors.ts'
 import { invalidValue, repeated, required, tooMany, unsupported } from '../../../framework/meta/fielderror.ts'
 import { qualifiedNameErrors } from '../../../framework/meta/names.ts'
-import type { Rule } from './matching.ts'
+import { selectorErrors } from '../../../kcp/selector.ts'
+import type { MatchSelectors, Rule } from './matching.ts'
 
 export const oneOf = (
   path: string,
@@ -31,6 +32,15 @@ export function ruleErrors(rule: Rule, path: string): readonly FieldError[] {
     ...oneOf(`${path}.scope`, rule.scope, ['*', 'Cluster', 'Namespaced']),
   ]
 }
+
+/** Errors of the selectors of a webhook or policy. */
+export const matchSelectorErrors = (
+  { namespaceSelector = {}, objectSelector = {} }: MatchSelectors,
+  path: string,
+): readonly FieldError[] => [
+  ...selectorErrors(namespaceSelector, `${path}.namespaceSelector`),
+  ...selectorErrors(objectSelector, `${path}.objectSelector`),
+]
 
 const mostConditions = 64
 

@@ -12,6 +12,7 @@ import {
   unsupported,
 } from '../../../framework/meta/fielderror.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
+import { selectorErrors } from '../../../kcp/selector.ts'
 import type { MatchResources, Rule } from './matching.ts'
 import {
   type BindingSpec,
@@ -21,7 +22,7 @@ import {
   type PolicySpec,
   type Validation,
 } from './policy.ts'
-import { conditionErrors, oneOf, operations, ruleErrors } from './rulechecks.ts'
+import { conditionErrors, matchSelectorErrors, oneOf, operations, ruleErrors } from './rulechecks.ts'
 
 // Validation of policies and bindings (`pkg/apis/admissionregistration/validation`).
 
@@ -34,6 +35,7 @@ function* resourceErrors(match: MatchResources, path: string): ErrorSteps {
     itemErrors(rules, (rule, i) => ruleErrors(rule, `${at}[${i}]`))
   return [
     ...oneOf(`${path}.matchPolicy`, matchPolicy, ['Equivalent', 'Exact']),
+    ...matchSelectorErrors(match, path),
     ...(yield* rulesAt(resourceRules, `${path}.resourceRules`)),
     ...(yield* rulesAt(excludeResourceRules, `${path}.excludeResourceRules`)),
   ]
@@ -152,6 +154,7 @@ function paramErrors(paramRef: NonNullable<BindingSpec['paramRef']>): readonly F
   const both = name !== undefined && selector !== undefined
   const only = 'name and selector are mutually exclusive'
   return [
+    ...(selector === undefined ? [] : selectorErrors(selector, `${path}.selector`)),
     ...(both ? [forbidden(`${path}.name`, only), forbidden(`${path}.selector`, only)] : []),
     ...(name === undefined && selector === undefined
       ? [required(path, 'one of name or selector must be specified')]

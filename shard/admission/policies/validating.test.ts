@@ -195,7 +195,10 @@ describe('validating admission policies', () => {
 
   it('are validated', async () => {
     const wrong = policy('wrong', {
-      matchConstraints: { resourceRules: [{ ...rule, operations: ['*', 'CREATE'] }] },
+      matchConstraints: {
+        resourceRules: [{ ...rule, operations: ['*', 'CREATE'] }],
+        objectSelector: { matchExpressions: [{ key: 'a', operator: 'NotIn' }] },
+      },
       validations: [{ expression: ' ', message: 'a\nb', reason: 'Teapot' }],
       auditAnnotations: [
         { key: 'a', valueExpression: '1' },
@@ -206,6 +209,7 @@ describe('validating admission policies', () => {
     assert.deepEqual(
       details?.causes?.map(({ field, message }) => `${field}: ${message}`),
       [
+        "spec.matchConstraints.objectSelector.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
         `spec.matchConstraints.resourceRules[0].operations: Invalid value: ["*","CREATE"]: if '*' is present, must not specify other operations`,
         'spec.validations[0].message: Invalid value: "a\\nb": must not contain line breaks',
         'spec.validations[0].reason: Unsupported value: "Teapot": supported values: "Forbidden", "Invalid", "RequestEntityTooLarge"',

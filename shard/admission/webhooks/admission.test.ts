@@ -201,6 +201,7 @@ describe('webhooks of a workspace', () => {
       clientConfig: { url: 'http://example.com/?a=b' },
       matchConditions: [{ name: 'odd', expression: '1 +' }],
       admissionReviewVersions: ['v7'],
+      namespaceSelector: { matchExpressions: [{ key: 'a', operator: 'exists' }] },
       rules: [{ apiGroups: [], apiVersions: ['*', 'v1'], operations: ['READ'], resources: ['pods'] }],
     }
     const { details } = await refusal(configure('Validating', 'broken-rules', broken))
@@ -208,6 +209,7 @@ describe('webhooks of a workspace', () => {
       details?.causes?.map(({ field, message }) => `${field}: ${message?.split('\n')[0]}`),
       [
         'webhooks[0].name: Invalid value: "short": should be a domain with at least three segments separated by dots',
+        'webhooks[0].namespaceSelector.matchExpressions[0].operator: Invalid value: "exists": not a valid selector operator',
         'webhooks[0].rules[0].apiGroups: Required value',
         `webhooks[0].rules[0].apiVersions: Invalid value: ["*","v1"]: if '*' is present, must not specify other API versions`,
         'webhooks[0].rules[0].operations[0]: Unsupported value: "READ": supported values: "*", "CONNECT", "CREATE", "DELETE", "UPDATE"',

@@ -7,7 +7,7 @@ import { invalidValue, repeated, required, unsupported } from '../../../framewor
 import { dns1123SubdomainErrors } from '../../../framework/meta/names.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { reviewVersionErrors, serviceErrors, urlErrors } from '../../../openapi/crd/conversion.ts'
-import { conditionErrors, oneOf, ruleErrors } from '../policies/rulechecks.ts'
+import { conditionErrors, matchSelectorErrors, oneOf, ruleErrors } from '../policies/rulechecks.ts'
 import { type Prepared, prepare, type Webhook } from './configuration.ts'
 
 const resources: ReadonlySet<string> = new Set([
@@ -53,6 +53,7 @@ function webhookErrors({ webhook, conditions }: Prepared, path: string): readonl
   const seconds = 'the timeout value must be between 1 and 30 seconds'
   return [
     ...nameErrors(webhook.name, `${path}.name`),
+    ...matchSelectorErrors(webhook, path),
     ...rules.flatMap((rule, i) => ruleErrors(rule, `${path}.rules[${i}]`)),
     ...oneOf(`${path}.failurePolicy`, webhook.failurePolicy, ['Fail', 'Ignore']),
     ...oneOf(`${path}.matchPolicy`, webhook.matchPolicy, ['Equivalent', 'Exact']),
