@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
+import fc from 'fast-check'
 import {
   base36,
   defaultBindingName,
   hash224,
   homeClusterName,
+  homePath,
   identityHash,
   newIdentityKey,
   paddedBase36,
+  resolveHome,
   shardHash,
   workspaceClusterName,
 } from './names.ts'
@@ -38,6 +41,18 @@ describe('names', () => {
   for (const [name, [actual, expected]] of Object.entries({ ...encodings, ...clusters })) {
     it(name, () => assert.equal(actual, expected))
   }
+  it('give no user a home with the path of a workspace in the home of another', () => {
+    assert.equal(homePath('alice'), 'user:alice')
+    const text = fc.constantFrom('alice', 'team', ':', 'https://issuer#', '@', '', 'A', '-')
+    const user = fc.array(text).map(parts => parts.join(''))
+    fc.assert(
+      fc.property(user, user, (one, other) => {
+        assert.equal(resolveHome(homePath(one)), homeClusterName(one))
+        if (one !== other) assert.ok(!homePath(other).startsWith(`${homePath(one)}:`), `${one} ${other}`)
+        if (one !== other) assert.notEqual(homePath(one), homePath(other))
+      }),
+    )
+  })
   it('names default bindings by cluster and export', () => {
     const cluster = '2hx8kq0p4z7vw1a9'
     assert.equal(defaultBindingName(cluster, 'root', 'tenancy.kcp.io'), 'tenancy.kcp.io-503gg')

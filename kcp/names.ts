@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { isClusterPath } from '../framework/request/path.ts'
 import { base62Hash } from './labels.ts'
 
 /**
@@ -38,6 +39,13 @@ export function resolveHome(path: string): string {
   const [, user, ...rest] = path.split(':')
   return user ? [homeClusterName(user), ...rest].join(':') : path
 }
+
+/**
+ * The path of a user's home workspace, such as `user:alice`. `user:alice:team` is a workspace in the home of alice: a user with this
+ * name has the name of the logical cluster as the path, and so have those whose names no path has. kcp gives them the paths of others.
+ */
+export const homePath = (user: string): string =>
+  isClusterPath(user) && !user.includes(':') ? `user:${user}` : homeClusterName(user)
 
 /** The value of the deprecated annotation `internal.tenancy.kcp.io/shard`. */
 export const shardHash = (shard: string): string => paddedBase36(hash224(shard)).slice(0, 8)

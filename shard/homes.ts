@@ -13,7 +13,7 @@ import {
 import { tenancyGroup } from '../kcp/apigroups.ts'
 import type { LogicalCluster } from '../kcp/core.ts'
 import { logicalClusterName } from '../kcp/logicalclusters.ts'
-import { homeClusterName } from '../kcp/names.ts'
+import { homeClusterName, homePath } from '../kcp/names.ts'
 import { ownerOf } from '../kcp/owner.ts'
 import { resources } from '../kcp/resources.ts'
 import { createIfMissing } from './controllers/client.ts'
@@ -88,7 +88,7 @@ const logicalClusterOf = (
     name: logicalClusterName,
     annotations: {
       [typeAnnotation]: `${type.path}:${type.name}`,
-      [pathAnnotation]: `user:${user.name}`,
+      [pathAnnotation]: homePath(user.name),
       [ownerAnnotation]: JSON.stringify(ownerOf(user)),
       [shardAnnotation]: shard,
       [resourceBindingsAnnotation]: '{}',

@@ -18,10 +18,15 @@ export const uncountedKinds: ReadonlySet<string> = new Set([
   'logicalclusters.core.kcp.io',
 ])
 
+/** Paths that everybody's workspaces are below. */
+const unlimited: ReadonlySet<string> = new Set(['root', 'user'])
+
 /** `root:org:team` → `root:org:team`, `root:org`: the workspaces with a limit that contain a workspace. */
 export const ancestorsOf = (path: string): readonly string[] => {
   const segments = path.split(':')
-  return segments.slice(1).map((_, i) => segments.slice(0, segments.length - i).join(':'))
+  return segments
+    .map((_, i) => segments.slice(0, segments.length - i).join(':'))
+    .filter(above => !unlimited.has(above))
 }
 
 /** What an object counts for that the server keeps decoded: for each of its bytes, and besides. */
