@@ -56,8 +56,11 @@ export const accountOf = (user: UserInfo | undefined, requestor = user): string 
   if (counted === undefined) return ''
   const { name, extra } = counted
   const home = extra?.[clusterNameKey]?.[0]
-  return home === undefined ? name : scopeOf(home)
+  return home === undefined ? accountNamed(name) : scopeOf(home)
 }
+
+/** Names are chosen by users or their issuers: none is the account of a logical cluster, or of another name. */
+const accountNamed = (name: string): string => (/^(cluster|user):/.test(name) ? `user:${name}` : name)
 
 /** `authentication.k8s.io/v1 UserInfo`: a user in responses and audit events. */
 export interface PrintedUser {

@@ -117,6 +117,15 @@ describe('the shares of tenants in the bytes of all logical clusters', () => {
     return { created, refusal }
   }
 
+  it('are not used up by a user with the name of the account of a logical cluster', async () => {
+    await workspace('b', 'root', bob)
+    const mallory = named('cluster:b')
+    for (const cluster of ['m1', 'm2', 'm3']) await workspace(cluster, 'root', mallory)
+    await fill(mallory, 'm1', 'm2', 'm3')
+    const others = await fill(bob, 'b')
+    assert.ok(others.created >= 5, `${others.created}`)
+  })
+
   it('leave a ninth of the room to those who come later, although a user has many workspaces', async () => {
     for (const cluster of ['a1', 'a2', 'a3']) await workspace(cluster, 'root', alice)
     await workspace('b', 'root', bob)
