@@ -77,6 +77,11 @@ describe('PartitionSets', () => {
     assert.ok(conditionIs(setNamed('regions')?.status?.conditions, 'PartitionSetValid', 'True'))
   })
 
+  it('have no Partition for a dimension that no shard has, also with the name of a member of every object', async () => {
+    await addSet('odd', { dimensions: ['constructor'] })
+    await counted('odd', 0)
+  })
+
   it('name Partitions after the values, and own them', async () => {
     const long = (n: number): string => `label${n}-12345678901234567890123456789012345678901234567890`
     await addShard('long', { one: long(1), two: long(2) })

@@ -62,8 +62,8 @@ function selectorsOf({ spec }: PartitionSet, shards: readonly Labels[]): Map<str
   const found = new Map<string, MetaV1LabelSelector>()
   for (const labels of shards) {
     if (keys.length === 0 || !matchesLabels(selector, labels)) continue
-    const entries = keys.flatMap(key => (labels[key] === undefined ? [] : [[key, labels[key]] as const]))
-    if (entries.length < keys.length) continue
+    if (!keys.every(key => Object.hasOwn(labels, key))) continue
+    const entries = keys.map(key => [key, labels[key] ?? ''] as const)
     const matchLabels = Object.fromEntries(entries)
     found.set(JSON.stringify(entries), { matchLabels, ...(matchExpressions && { matchExpressions }) })
   }
