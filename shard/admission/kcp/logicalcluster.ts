@@ -4,6 +4,7 @@ import { originAnnotation } from '../../../framework/contract/item.ts'
 import { isPrivileged, type UserInfo } from '../../../framework/request/user.ts'
 import {
   admittedTypesAnnotation,
+  dumpAnnotation,
   inactiveAnnotation,
   incomingAnnotation,
   leavingAnnotation,
@@ -55,6 +56,7 @@ const systemAnnotations: readonly string[] = [
   incomingAnnotation,
   leavingAnnotation,
   movedAnnotation,
+  dumpAnnotation,
 ]
 
 /** Phases in the order of the lifecycle. Only the server sets those after Ready. */

@@ -204,9 +204,13 @@ describe('admission of logical clusters', () => {
   it('refuses changes of annotations of the system', async () => {
     const kept = await change(object => ({
       ...object,
-      metadata: { ...object.metadata, annotations: { 'kcp.io/path': 'root:other' } },
+      metadata: {
+        ...object.metadata,
+        annotations: { 'kcp.io/path': 'root:other', 'internal.oriel.dev/dump': 'begun' },
+      },
     }))
     assert.equal(kept.metadata.annotations?.['kcp.io/path'], 'root')
+    assert.equal(kept.metadata.annotations?.['internal.oriel.dev/dump'], undefined)
     assert.equal(kept.metadata.annotations?.['internal.tenancy.kcp.io/type'], 'root:root')
   })
   it('refuses the removal of its finalizer', async () => {
