@@ -130,3 +130,46 @@ describe('the shard of a logical cluster that two shards have', () => {
     while (index.shardOf('unheard') !== undefined) await new Promise(setImmediate)
   })
 })
+
+describe('a shard that does not answer', () => {
+  const stop = new AbortController()
+  after(() => stop.abort())
+
+  const following = (get: PeerClient['get'], patience?: number): Promise<ShardIndex> => {
+    const objects = ['alpha', 'other'].map(name =>
+      itemIn('root', name, {}, { spec: { baseURL: `https://${name}` } }),
+    )
+    const alpha = new FakeShard({ logicalclusters: [itemIn('known', 'cluster', {})] })
+    return followShards({
+      root: new FakeShard({ shards: objects }).client,
+      connect: ({ name }) => (name === 'other' ? { ...alpha.client, get } : alpha.client),
+      externalUrl: 'https://proxy',
+      ...(patience !== undefined && { patience }),
+      log: silent,
+      signal: stop.signal,
+    })
+  }
+  const refuses = (): Promise<never> => Promise.reject(new Error('connect ECONNREFUSED'))
+  const hangs = (): Promise<never> => new Promise(() => undefined)
+  const until = async (isSo: () => boolean): Promise<void> => {
+    while (!isSo()) await new Promise(setImmediate)
+  }
+
+  it('does not take the others out of service when it cannot be reached', async () => {
+    const index = await following(refuses)
+    await until(() => index.isServing())
+    assert.equal(index.isReady(), false)
+  })
+
+  it('does not take the others out of service for long when it hangs', async () => {
+    const index = await following(hangs, 0)
+    await until(() => index.isServing())
+    assert.equal(index.isReady(), false)
+  })
+
+  it('is waited for when it may answer yet', async () => {
+    const index = await following(hangs)
+    await until(() => index.find('known') !== undefined)
+    assert.equal(index.isServing(), false)
+  })
+})

@@ -1,4 +1,3 @@
-import { retry } from '../framework/async/backoff.ts'
 import type { Backend, ResourceRef } from '../framework/contract/backend.ts'
 import type { Informer } from '../framework/contract/informer.ts'
 import { type ItemEvent, isCopied, originAnnotation } from '../framework/contract/item.ts'
@@ -6,7 +5,6 @@ import type { Logger } from '../framework/contract/log.ts'
 import type { PeerClient } from '../framework/contract/peer.ts'
 import { createWorkspaceTree, type Place } from '../framework/contract/workspacetree.ts'
 import { createInformers } from '../framework/informers/informers.ts'
-import { StatusError } from '../framework/meta/errors.ts'
 import type { ClusterName, KubeObject } from '../framework/meta/object.ts'
 import { leavingAnnotation } from '../kcp/annotations.ts'
 import { coreGroup, tenancyGroup } from '../kcp/apigroups.ts'
@@ -14,6 +12,7 @@ import { movesIn } from '../kcp/migration.ts'
 import { resolveHome } from '../kcp/names.ts'
 import { resources, shardsExport } from '../kcp/resources.ts'
 import { Owners } from './owners.ts'
+import { identityOf, identityOn } from './shardidentity.ts'
 
 /** A shard and its URL. */
 export interface ShardAddress {
@@ -32,6 +31,8 @@ export interface ShardIndex {
   find(path: string): Location | undefined
   /** Whether all known shards have been listed once. */
   isReady(): boolean
+  /** The same, without those that do not answer, or could not be listed for `patience`: the others are served meanwhile. */
+  isServing(): boolean
   shardOf(cluster: ClusterName): ShardAddress | undefined
   /** The prefixes of the URLs of workspaces, without a trailing slash. */
   ownUrls(): readonly string[]
@@ -57,6 +58,8 @@ export interface ShardIndexOptions {
   readonly connect: (shard: ShardAddress) => PeerClient
   /** A prefix of the URLs of workspaces, besides those in Shard objects. Mounts with such a URL point to another workspace. */
   readonly externalUrl: string
+  /** Milliseconds, see `isServing`; default two minutes. */
+  readonly patience?: number
   readonly log: Logger
   readonly signal: AbortSignal
 }
@@ -67,18 +70,6 @@ const bound = (group: string, resource: string, identity: string): ResourceRef =
   resource,
   identity,
 })
-
-interface APIExport {
-  readonly status?: { readonly identityHash?: string }
-}
-
-/** The identity hash of an APIExport of `root`. Rejects while it has none. */
-async function identityOf(root: PeerClient, name: string, signal: AbortSignal): Promise<string> {
-  const path = `/clusters/root/apis/apis.kcp.io/v1alpha1/apiexports/${name}`
-  const identity = (await root.get<APIExport>(path, signal)).status?.identityHash
-  if (!identity) throw new Error(`the export ${name} of root has no identity yet`)
-  return identity
-}
 
 /** Indexes all shards until `signal` aborts. Rejects when the root shard is unreachable. */
 export async function followShards(options: ShardIndexOptions): Promise<ShardIndex> {
@@ -94,20 +85,6 @@ export async function followShards(options: ShardIndexOptions): Promise<ShardInd
 }
 
 type Until = Pick<ShardIndexOptions, 'log' | 'signal'>
-
-/** Milliseconds. */
-const pauses = { first: 500, longest: 5_000 }
-
-/** The identity hash of workspaces on a shard: that of `root`, unless the shard has its own `root`. */
-function identityOn(client: PeerClient, ofRoot: string, { log, signal }: Until): Promise<string> {
-  const identity = () =>
-    identityOf(client, 'tenancy.kcp.io', signal).catch(error => {
-      if (error instanceof StatusError && (error.code === 403 || error.code === 404)) return ofRoot
-      throw error
-    })
-  const failed = (error: unknown): void => log.warn({ error: String(error) }, 'shard unreachable, retrying')
-  return retry(identity, { ...pauses, signal, failed })
-}
 
 /** Lists and watches of one resource of one shard, in `cluster` or all. */
 function informerOf(
@@ -135,6 +112,10 @@ const withoutSlash = (url = ''): string => url.replace(/\/+$/, '')
 
 interface Followed {
   readonly address: ShardAddress
+  /** From `performance.now()`: when it was asked first. */
+  readonly since: number
+  /** It did not answer when it was asked last. */
+  isFailing: boolean
   isSynced: boolean
   stop(): void
 }
@@ -166,6 +147,14 @@ class Index implements ShardIndex {
 
   isReady(): boolean {
     return this.#shards.size > 0 && [...this.#shards.values()].every(({ isSynced }) => isSynced)
+  }
+
+  isServing(): boolean {
+    const { patience = 120_000 } = this.#options
+    const isAbsent = ({ isFailing, since }: Followed): boolean =>
+      isFailing || performance.now() - since >= patience
+    const all = [...this.#shards.values()]
+    return all.length > 0 && all.every(shard => shard.isSynced || isAbsent(shard))
   }
 
   shardOf(cluster: ClusterName): ShardAddress | undefined {
@@ -221,6 +210,8 @@ class Index implements ShardIndex {
     }
     const followed: Followed = {
       address,
+      since: performance.now(),
+      isFailing: false,
       isSynced: false,
       stop: () => {
         ending.abort()
@@ -229,7 +220,7 @@ class Index implements ShardIndex {
       },
     }
     this.#shards.set(address.name, followed)
-    void this.#list(address, client, until).then(
+    void this.#list(followed, client, until).then(
       () => {
         followed.isSynced = true
       },
@@ -238,8 +229,12 @@ class Index implements ShardIndex {
   }
 
   /** Resolves when the shard was listed once. */
-  async #list(shard: ShardAddress, client: PeerClient, until: Until): Promise<void> {
-    const identity = await identityOn(client, this.#identity, until)
+  async #list(followed: Followed, client: PeerClient, until: Until): Promise<void> {
+    const shard = followed.address
+    const answers = (does: boolean): void => {
+      followed.isFailing = !does
+    }
+    const identity = await identityOn(client, this.#identity, { ...until, answers })
     const clusters = informerOf(client, resources.logicalClusters, until)
     const workspaces = informerOf(client, bound(tenancyGroup, 'workspaces', identity), until)
     // A workspace belongs to the shard of its parent: a shard that was started standalone has another `root`.

@@ -154,7 +154,7 @@ const groupsOf = ({ authenticationPassOnGroups = [], authenticationDropGroups }:
 
 const checksOf = (index: ShardIndex, stopping: AbortSignal): readonly HealthCheck[] => [
   { name: 'ping', live: true, healthy: () => true },
-  { name: 'shards', healthy: () => index.isReady() },
+  { name: 'shards', healthy: () => index.isServing() },
   { name: 'shutdown', healthy: () => !stopping.aborted },
 ]
 
