@@ -46,7 +46,8 @@ export interface FrontProxyOptions extends Pick<AllShardsQuery, 'slices' | 'docu
   readonly review: Reviewer
   readonly outbound: Outbound
   readonly measures: ProxyMeasures
-  readonly fairness: Fairness
+  /** The seats of requests for a shard, or for other servers. */
+  readonly fairness: (server: string) => Fairness
   /** The URL under which clients reach this proxy, without a trailing slash. */
   readonly publicUrl: string
   /** Aborts when the proxy stops. */
@@ -85,11 +86,12 @@ export function frontProxy(options: FrontProxyOptions): Handler {
     const user = await authenticate(options, exchange, routes)
     const home = toHomeCluster(exchange, user, routes)
     const passing = { exchange: withContext(options.traceHeaders, home), user, routes }
-    const seat = await enter(options.fairness, passing)
+    const fairness = options.fairness(serverOf(options.index, passing))
+    const seat = await enter(fairness, passing)
     if ('reason' in seat) return tooMany(seat)
     lifetime.hold(seat)
     // Requests that are canceled meanwhile open no connection to a shard.
-    await options.fairness.beginnings.begin(seat.flow.user)
+    await fairness.beginnings.begin(seat.flow.user)
     exchange.measured.works()
     if (isStreamed(exchange.incoming)) reviews.follow({ lifetime, exchange, user: passing.user })
     return answer(passing)
@@ -129,6 +131,17 @@ function toPersonalView(
   return request.routes.forwarding({ ...request, mapping, url: found.shard.baseURL, path })
 }
 
+/** The shard of a request; for a mount '', and for another server the path of its mapping. */
+function serverOf(index: ShardIndex, { exchange, routes }: ProxiedRequest): string {
+  const { incoming } = exchange
+  const match = routes.match(incoming.path)
+  if (match === undefined) return ''
+  const { cluster } = match.mapping.path === treePath ? match : (personalView(incoming, match) ?? {})
+  if (cluster === undefined) return match.mapping.path
+  const found = placeOf(index, cluster)
+  return found?.kind === 'shard' ? found.shard.name : ''
+}
+
 /** Takes a seat until the response is complete. */
 function enter(fairness: Fairness, { exchange, user, routes }: ProxiedRequest): Awaitable<Seat | Refused> {
   const { incoming, lifetime } = exchange
@@ -163,8 +176,7 @@ async function authenticate(
 
 /** The logical cluster of a path; for a mounted workspace, that of its parent. */
 function clusterAt(index: ShardIndex, segment: string): ClusterName | undefined {
-  const path = decodeSegment(segment)
-  const found = path !== undefined && isClusterPath(path) ? index.find(path) : undefined
+  const found = placeOf(index, segment)
   if (found === undefined) return undefined
   if (found.kind === 'shard') return found.cluster
   return 'parent' in found ? found.parent : undefined
@@ -198,10 +210,15 @@ function toBackend(
 
 const isClosed = (location: Location): boolean => location.kind === 'unavailable' || location.kind === 'loop'
 
+/** Where a segment of a path leads. */
+function placeOf(index: ShardIndex, segment: string): Location | undefined {
+  const path = decodeSegment(segment)
+  return path !== undefined && isClusterPath(path) ? index.find(path) : undefined
+}
+
 /** Throws 403 for unknown paths, with the message for forbidden ones: the response must not tell which paths exist. */
 function locate(index: ShardIndex, { exchange, user }: ProxiedRequest, segment: string): Location {
-  const path = decodeSegment(segment)
-  const found = path !== undefined && isClusterPath(path) ? index.find(path) : undefined
+  const found = placeOf(index, segment)
   if (found !== undefined) return found
   // It may be on a shard that is not indexed yet.
   if (!index.isReady()) throw serviceUnavailable('the workspaces are not indexed yet, please try again', 1)

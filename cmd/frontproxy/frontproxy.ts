@@ -1,7 +1,7 @@
 import { type BearerTokenReader, isIdentityHeader, tokenUsers } from '../../framework/authn/index.ts'
 import { createLogger, type Logger } from '../../framework/contract/log.ts'
 import type { PeerClient } from '../../framework/contract/peer.ts'
-import { createFairness } from '../../framework/fairness/fairness.ts'
+import { fairnessByServer } from '../../framework/fairness/fairness.ts'
 import { createMetrics } from '../../framework/metrics/metrics.ts'
 import type { HealthCheck } from '../../framework/server/health.ts'
 import { type Listener, listen } from '../../framework/server/listener.ts'
@@ -126,7 +126,7 @@ async function openFrontProxy(setup: FrontProxySetup): Promise<{ close(): Promis
     slices,
     documents: new DocumentMemory(),
     stopping,
-    fairness: createFairness(fairnessLimits(flags), metrics),
+    fairness: fairnessByServer(fairnessLimits(flags), metrics),
     routes: routes.current,
     groups: groupsOf(flags),
     outbound: await openOutbound(flags, 'oriel front-proxy'),

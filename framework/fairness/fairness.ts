@@ -29,26 +29,41 @@ export interface Fairness {
   readonly beginnings: Beginnings
 }
 
+type SeatKind = 'reading' | 'mutating' | 'watching'
+
 /** kube-apiserver's names of two kinds, in `apiserver_current_inflight_requests`. */
 type RequestKind = 'readOnly' | 'mutating' | 'longRunning'
 
 const kubernetesWait = 15_000
 
 /** Makes the seats and their metrics, with the names of `k8s.io/apiserver/pkg/util/flowcontrol/metrics`. */
-export function createFairness(limits: FairnessLimits, metrics: Metrics): Fairness {
+export const createFairness = (limits: FairnessLimits, metrics: Metrics): Fairness =>
+  fairnessByServer(limits, metrics)('')
+
+/**
+ * The seats of requests that are forwarded: each server has as many of its own, so that requests for one that does not answer
+ * take none of the others. The metrics have the limits of one server, and the sums of requests.
+ */
+export function fairnessByServer(limits: FairnessLimits, metrics: Metrics): (server: string) => Fairness {
   const left = measureQueue(metrics)
+  const longestWait = limits.longestWait ?? kubernetesWait
   const seatsOf = (kind: RequestKind, seats: number, longestWait: number): Seats =>
     new Seats({ seats, longestWait, left: left(kind) })
-  const longestWait = limits.longestWait ?? kubernetesWait
-  const fairness = {
-    reading: seatsOf('readOnly', limits.reading, longestWait),
-    mutating: seatsOf('mutating', limits.mutating, longestWait),
-    watching: seatsOf('longRunning', limits.watching, 0),
-    systemGroups: new Set(limits.systemGroups),
-    beginnings: new Beginnings(),
+  const systemGroups = new Set(limits.systemGroups)
+  const beginnings = new Beginnings()
+  const all = new Map<string, Fairness>()
+  measureSeats(metrics, limits, () => [...all.values()])
+  return server => {
+    const fairness = all.get(server) ?? {
+      reading: seatsOf('readOnly', limits.reading, longestWait),
+      mutating: seatsOf('mutating', limits.mutating, longestWait),
+      watching: seatsOf('longRunning', limits.watching, 0),
+      systemGroups,
+      beginnings,
+    }
+    all.set(server, fairness)
+    return fairness
   }
-  measureSeats(metrics, fairness)
-  return fairness
 }
 
 const level = ['priority_level'] as const
@@ -76,7 +91,6 @@ function measureQueue(metrics: Metrics) {
 
 /** Metrics that are read from the seats. */
 const gauges: readonly (readonly [name: string, help: string, read: (seats: Seats) => number])[] = [
-  ['nominal_limit_seats', 'Seats, without the reserve; 0 without a limit.', seats => seats.options.seats],
   ['current_executing_requests', 'Requests that have a seat.', ({ all }: { all: Counts }) => all.executing],
   ['current_inqueue_requests', 'Requests in the queue.', ({ all }: { all: Counts }) => all.waiting],
   [
@@ -86,17 +100,21 @@ const gauges: readonly (readonly [name: string, help: string, read: (seats: Seat
   ],
 ]
 
-function measureSeats(metrics: Metrics, { reading, mutating, watching }: Fairness): void {
-  for (const [name, help, read] of gauges)
+function measureSeats(metrics: Metrics, limits: FairnessLimits, all: () => readonly Fairness[]): void {
+  const gauge = (name: string, help: string, of: (kind: SeatKind) => number): void => {
     metrics.meter({
       kind: 'gauge',
       name: `apiserver_flowcontrol_${name}`,
       help,
       labels: level,
       collect: set => {
-        set({ priority_level: 'readOnly' }, read(reading))
-        set({ priority_level: 'mutating' }, read(mutating))
-        set({ priority_level: 'longRunning' }, read(watching))
+        set({ priority_level: 'readOnly' }, of('reading'))
+        set({ priority_level: 'mutating' }, of('mutating'))
+        set({ priority_level: 'longRunning' }, of('watching'))
       },
     })
+  }
+  gauge('nominal_limit_seats', 'Seats, without the reserve; 0 without a limit.', kind => limits[kind])
+  for (const [name, help, read] of gauges)
+    gauge(name, help, kind => all().reduce((sum, fairness) => sum + read(fairness[kind]), 0))
 }
