@@ -3,7 +3,11 @@ import { createLifetime } from '../async/lifetime.ts'
 import { forbidden, notServed, serviceUnavailable, unauthorized } from '../meta/errors.ts'
 import { WatchReviews } from './watchreviews.ts'
 
-const watchOf = (name: string, review: () => boolean) => ({ name, review, lifetime: createLifetime() })
+const watchOf = (name: string, review: () => boolean | Promise<boolean>) => ({
+  name,
+  review,
+  lifetime: createLifetime(),
+})
 type Watch = ReturnType<typeof watchOf>
 
 const throwing = (error: Error) => () => {
@@ -44,6 +48,17 @@ describe('reviews of open watches', () => {
     )
     await reviewed(watches, () => ++rounds > 10)
     assert.ok(watches.every(({ lifetime }) => lifetime.ended === undefined))
+  })
+
+  it('end those that would be refused while many others hang', async () => {
+    const hanging = Array.from({ length: 20 }, (_, i) => watchOf(`${i}`, () => new Promise(() => undefined)))
+    const last = watchOf('last', () => false)
+    let asked = 0
+    await reviewed([...hanging, last, watchOf('other', () => true)], () => {
+      asked++
+      return last.lifetime.ended === 'replaced'
+    })
+    assert.ok(asked < 2 * hanging.length, 'a review that hangs is not repeated')
   })
 
   it('leave out those that have ended', async () => {

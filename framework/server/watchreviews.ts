@@ -13,6 +13,8 @@ const most = 4
 /** Milliseconds between two reviews of all watches. */
 const shortest = 5_000
 const longest = 60_000
+/** For which one review may delay others: a server that it asks may hang. */
+const patience = 100
 /** How many times as long as all reviews took the pause after them is. */
 const factor = 100
 
@@ -24,6 +26,8 @@ export class WatchReviews<T extends ReviewedWatch = ReviewedWatch> {
   readonly #review: (watch: T) => Awaitable<boolean>
   readonly #shortest: number
   readonly #watches = new Set<T>()
+  /** Those whose review is not complete. */
+  readonly #reviewed = new WeakSet<T>()
   #isPlanned = false
 
   /** `review`: whether the watch may go on; it throws what a new watch would get. */
@@ -61,9 +65,16 @@ export class WatchReviews<T extends ReviewedWatch = ReviewedWatch> {
     const pace = new Pace()
     for (const watch of watches) {
       const isOpen = watch.lifetime.ended === undefined
-      if (isOpen && !(await this.#mayGoOn(watch))) watch.lifetime.end('replaced')
+      if (isOpen && !this.#reviewed.has(watch)) await withPatience(this.#endUnlessAllowed(watch))
       await pace.due()
     }
+  }
+
+  async #endUnlessAllowed(watch: T): Promise<void> {
+    this.#reviewed.add(watch)
+    const mayGoOn = await this.#mayGoOn(watch)
+    this.#reviewed.delete(watch)
+    if (!mayGoOn) watch.lifetime.end('replaced')
   }
 
   async #mayGoOn(watch: T): Promise<boolean> {
@@ -76,3 +87,13 @@ export class WatchReviews<T extends ReviewedWatch = ReviewedWatch> {
 }
 
 const isRefusal = (code: number): boolean => code === 401 || code === 403 || code === 404
+
+/** Resolves with the review, or before it when that takes long. */
+async function withPatience(review: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>(resolve => {
+    timer = setTimeout(resolve, patience)
+  })
+  await Promise.race([review, late])
+  clearTimeout(timer)
+}
