@@ -22,6 +22,7 @@ const accepts: Review = async () => ({ status: { authenticated: true } })
 const refuses: Review = async () => ({ status: {} })
 const moving: Review = () => Promise.reject(serviceUnavailable('logical cluster is being migrated', 1))
 const silent: Review = () => Promise.reject(new StatusError(502, 'BadGateway', 'connection refused'))
+const hangs: Review = () => new Promise(() => undefined)
 const unknown: Review = () => Promise.reject(new StatusError(403, 'Forbidden', 'forbidden'))
 
 describe('tokens of service accounts of another shard', () => {
@@ -56,6 +57,10 @@ describe('tokens of service accounts of another shard', () => {
     assert.equal(await reviewIn('far', refuses, accepts)?.('token'), true)
     assert.equal(await reviewIn('unknown', unknown, accepts)?.('token'), true)
     assert.equal(await reviewIn('unknown', unknown, silent)?.('token'), false)
+  })
+
+  it('are accepted by their shard while another shard hangs', async () => {
+    assert.equal(await reviewIn('unknown', hangs, accepts)?.('token'), true)
   })
 
   it('are neither accepted nor refused while the logical cluster moves', async () => {

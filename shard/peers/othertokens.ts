@@ -52,19 +52,21 @@ const verdict = (isAccepted: boolean): TokenVerdict<Answer> => ({
 
 const isUnavailable = (error: unknown): boolean => error instanceof StatusError && error.code === 503
 
-/** Whether one of the shards accepts the token. Throws when none does and one of them answers 503. */
+/** Whether one of the shards accepts the token; the first that does answers for all. Throws when none does and one of them answers 503. */
 async function reviewAt(
   asked: readonly PeerClient[],
   cluster: ClusterName,
   review: object,
 ): Promise<boolean> {
   const path = `/clusters/${cluster}/apis/authentication.k8s.io/v1/tokenreviews`
-  const answers = await Promise.allSettled(
-    asked.map(peer => peer.post<TokenReview>(path, review, AbortSignal.timeout(longest))),
-  )
-  if (answers.some(answer => answer.status === 'fulfilled' && answer.value.status?.authenticated === true))
+  const reviews = asked.map(async peer => {
+    const { status } = await peer.post<TokenReview>(path, review, AbortSignal.timeout(longest))
+    if (status?.authenticated !== true) throw new Error('the shard does not accept the token')
     return true
-  for (const answer of answers)
-    if (answer.status === 'rejected' && isUnavailable(answer.reason)) throw answer.reason as StatusError
-  return false
+  })
+  return Promise.any(reviews).catch(({ errors }: AggregateError) => {
+    const unavailable = errors.find(isUnavailable)
+    if (unavailable !== undefined) throw unavailable as StatusError
+    return false
+  })
 }
