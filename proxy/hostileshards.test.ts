@@ -47,3 +47,26 @@ describe('a shard whose response has no end', () => {
       await client.close()
     })
 })
+
+describe('a shard that rejects the credentials of the proxy', () => {
+  const server = createServer((_, response) => {
+    response.writeHead(401)
+    response.end(JSON.stringify({ kind: 'Status', code: 401, message: 'Unauthorized' }))
+  })
+  before(async () => {
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+  })
+  after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+
+  it('does not say that those of the client are wrong, which would end its watches', async () => {
+    const { port } = server.address() as AddressInfo
+    const client = createShardClient({ server: `http://127.0.0.1:${port}` })
+    const { signal } = new AbortController()
+    await assert.rejects(client.post('/clusters/root/x', {}, signal), { code: 502 })
+    await client.close()
+  })
+})

@@ -3,7 +3,7 @@ import type { PeerClient } from '../framework/contract/peer.ts'
 import type { ResourceStorage } from '../framework/contract/storage.ts'
 import { notServed } from '../framework/meta/errors.ts'
 import { createClient, type OutgoingResponse, shardBytes, shardError } from '../framework/net/client.ts'
-import { failureOf } from '../framework/net/failure.ts'
+import { badGateway, failureOf } from '../framework/net/failure.ts'
 import { authorizationOf, type ServerAccess, tlsOf } from '../framework/net/serveraccess.ts'
 import { asPublished, prefixOf } from '../remote/cacheserver.ts'
 import { statusError } from '../remote/connection/connection.ts'
@@ -68,7 +68,10 @@ async function answered(asked: Promise<OutgoingResponse>): Promise<OutgoingRespo
     throw failureOf(error)
   }
   if (response.statusCode < 300) return response
-  throw statusError(response.statusCode, await shardError(response.body))
+  const text = await shardError(response.body)
+  // It is about the credentials of this server, not about those of its client.
+  if (response.statusCode === 401) throw badGateway('the shard rejected the credentials of this server')
+  throw statusError(response.statusCode, text)
 }
 
 const refuse = () => Promise.reject(notServed())
