@@ -123,7 +123,8 @@ function endOfRequirement(tokens: Tokens): void {
   }
 }
 
-const none: readonly string[] = []
+/** Frozen: views get selectors, and all selectors share it. */
+const none: readonly string[] = Object.freeze([])
 
 function parseRequirement(tokens: Tokens): LabelRequirement {
   const first = take(tokens, 'word')

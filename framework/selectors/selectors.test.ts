@@ -124,6 +124,13 @@ describe('label selectors', () => {
     )
   })
 
+  it('have no value that a view can add to those of others', () => {
+    const { requirements } = parseLabelSelector('a,!b')
+    for (const { values } of requirements)
+      assert.throws(() => (values as string[]).push('spoiled'), TypeError)
+    assert.deepEqual(parseLabelSelector('c').requirements[0]?.values, [])
+  })
+
   it('fail only with a Status', () => {
     const text = fc.string({ unit: fc.constantFrom(...'a=!<>(),b in notin\t/_é'.split('')) })
     fc.assert(
