@@ -1,5 +1,5 @@
 import { type About, methodNotSupported, notFound, notServed } from '../meta/errors.ts'
-import type { KubeObject } from '../meta/object.ts'
+import { groupIn, type KubeObject } from '../meta/object.ts'
 import type { Incoming } from '../request/incoming.ts'
 import type { Params } from '../request/path.ts'
 import type { Verb } from '../request/requestinfo.ts'
@@ -157,6 +157,16 @@ function rankOf(version: string): { stage: number; major: number; minor: number 
   if (match === null) return undefined
   const stage = (match[2] ?? '') as keyof typeof stages
   return { stage: stages[stage], major: Number(match[1]), minor: Number(match[3] ?? 0) }
+}
+
+/** The resource of a kind, with the version of `apiVersion`; undefined where there is none. */
+export function resourceOfKind(
+  apis: ApiSet | undefined,
+  { apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>,
+): ApiResource | undefined {
+  const group = groupIn(apiVersion)
+  const version = apiVersion.slice(apiVersion.indexOf('/') + 1)
+  return apis?.resources.find(r => r.group === group && r.version === version && r.names.kind === kind)
 }
 
 /** The endpoint of a request: a resource or one of its subresources, with the same members for both. */

@@ -77,6 +77,10 @@ export const resourceId = ({
 export const apiVersionOf = (group: string, version: string): string =>
   group === '' ? version : `${group}/${version}`
 
+/** The group of an apiVersion: '' for the core group. */
+export const groupIn = (apiVersion: string): string =>
+  apiVersion.slice(0, Math.max(0, apiVersion.indexOf('/')))
+
 /** The version of an apiVersion. */
 export const versionOf = (apiVersion: string): string => apiVersion.replace(/^.*\//, '')
 

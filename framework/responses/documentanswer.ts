@@ -1,4 +1,5 @@
 import { formatJson } from '../json/json.ts'
+import { groupIn } from '../meta/object.ts'
 import type { Answer } from '../request/response.ts'
 import { type EnvelopeType, encodeMessage, enveloped } from '../wire/protobuf/encode.ts'
 import { kindFields } from '../wire/protobuf/fields.ts'
@@ -16,8 +17,7 @@ export function encodeValue(value: unknown, how: Negotiated): Buffer {
 
 /** Only for Status, the only document in protobuf. */
 function encodeDocument(document: EnvelopeType): Buffer {
-  const group = document.apiVersion.includes('/') ? (document.apiVersion.split('/')[0] ?? '') : ''
-  const fields = kindFields(group, document.kind) ?? new Map()
+  const fields = kindFields(groupIn(document.apiVersion), document.kind) ?? new Map()
   return enveloped(document, encodeMessage(fields, { ...document }))
 }
 

@@ -1,5 +1,6 @@
 import { attempt, inTurns, Pace } from '../../../framework/async/awaitable.ts'
 import type { AdmissionAttributes } from '../../../framework/contract/admission.ts'
+import { resourceOfKind } from '../../../framework/contract/apis.ts'
 import type { Authorizer } from '../../../framework/contract/authorizer.ts'
 import type { Backend } from '../../../framework/contract/backend.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
@@ -199,10 +200,7 @@ async function readParams(
   paramRef: NonNullable<BindingSpec['paramRef']>,
   { cluster, namespace: requested, ctx }: ParamPlace,
 ): Promise<readonly Item[]> {
-  const [group, version] = apiVersion.includes('/') ? apiVersion.split('/', 2) : ['', apiVersion]
-  const served = backend
-    .apis(cluster)
-    ?.resources.find(r => r.group === group && r.version === version && r.names.kind === kind)
+  const served = resourceOfKind(backend.apis(cluster), { apiVersion, kind })
   if (served === undefined)
     throw new ConfigurationError(
       `failed to find resource referenced by paramKind: '${apiVersion}, Kind=${kind}'`,

@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AdmissionAttributes, AdmissionPlugin } from '../../../framework/contract/admission.ts'
+import { resourceOfKind } from '../../../framework/contract/apis.ts'
 import type { Action } from '../../../framework/contract/authorizer.ts'
 import type { Backend } from '../../../framework/contract/backend.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
 import type { Informers } from '../../../framework/contract/informer.ts'
 import { invalid } from '../../../framework/meta/errors.ts'
 import { forbidden } from '../../../framework/meta/fielderror.ts'
-import { type KubeObject, versionOf } from '../../../framework/meta/object.ts'
+import { groupIn, type KubeObject, versionOf } from '../../../framework/meta/object.ts'
 import type { BindingSpec, PolicySpec } from './policy.ts'
 import { policyRef } from './source.ts'
 
@@ -112,14 +113,11 @@ function readOf(
   paramKind: PolicySpec['paramKind'],
   { verb, namespace, name }: Read,
 ): Action {
-  const { apiVersion, kind } = paramKind ?? {}
+  const { apiVersion, kind = '' } = paramKind ?? {}
   if (apiVersion === undefined) return { verb, cluster, resource: { ...everything, namespace, name } }
-  const version = versionOf(apiVersion)
-  const ofGroup = apiVersion.slice(0, -version.length).replace('/', '')
-  const served = backend
-    .apis(cluster)
-    ?.resources.find(each => each.group === ofGroup && each.version === version && each.names.kind === kind)
-  const resource = { group: ofGroup, version, resource: served?.names.plural ?? '*', subresource: '' }
+  const served = resourceOfKind(backend.apis(cluster), { apiVersion, kind })
+  const { group: servedGroup = groupIn(apiVersion), version = versionOf(apiVersion) } = served ?? {}
+  const resource = { group: servedGroup, version, resource: served?.names.plural ?? '*', subresource: '' }
   return { verb, cluster, resource: { ...resource, namespace, name } }
 }
 

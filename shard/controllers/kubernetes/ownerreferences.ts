@@ -1,12 +1,13 @@
 import type { ApiResource, ApiSet } from '../../../framework/contract/apis.ts'
 import type { ResourceRef } from '../../../framework/contract/backend.ts'
 import type { Item } from '../../../framework/contract/item.ts'
-import type {
-  ClusterName,
-  ClusterScope,
-  KubeObject,
-  ObjectKey,
-  OwnerReference,
+import {
+  type ClusterName,
+  type ClusterScope,
+  groupIn,
+  type KubeObject,
+  type ObjectKey,
+  type OwnerReference,
 } from '../../../framework/meta/object.ts'
 import type { StoredResource } from '../../cache/codec.ts'
 import { isIdentity } from '../../cache/segments.ts'
@@ -62,17 +63,12 @@ export function servedAt(apis: ApisOf, place: ObjectPlace): ServedPlace | undefi
   return bound && { ref: { ...ref, identity: segment }, resource: bound }
 }
 
-const groupOf = (apiVersion: string): string => {
-  const slash = apiVersion.indexOf('/')
-  return slash === -1 ? '' : apiVersion.slice(0, slash)
-}
-
 function servedKind(
   apis: ApisOf,
   cluster: ClusterName,
   { apiVersion, kind }: OwnerReference,
 ): ApiResource | undefined {
-  const group = groupOf(apiVersion)
+  const group = groupIn(apiVersion)
   return (apis(cluster) ?? apis('*'))?.resources.find(r => r.group === group && r.names.kind === kind)
 }
 

@@ -1,3 +1,4 @@
+import { resourceOfKind } from '../../../framework/contract/apis.ts'
 import type { ResourceRef } from '../../../framework/contract/backend.ts'
 import { type MountIdentity, mountIdentityOf } from '../../../framework/contract/workspacetree.ts'
 import type { ClusterName, KubeObject } from '../../../framework/meta/object.ts'
@@ -38,14 +39,11 @@ interface LocatedKind {
 export function locateKind(
   { apis, informers }: Pick<KcpControllerDeps, 'apis' | 'informers'>,
   cluster: ClusterName,
-  { apiVersion, kind }: MountRef,
+  ref: MountRef,
 ): LocatedKind | undefined {
-  const slash = apiVersion.indexOf('/')
-  const [group, version] = [apiVersion.slice(0, Math.max(slash, 0)), apiVersion.slice(slash + 1)]
-  const served = apis(cluster)?.resources.find(
-    resource => resource.group === group && resource.version === version && resource.names.kind === kind,
-  )
+  const served = resourceOfKind(apis(cluster), ref)
   if (served === undefined) return undefined
+  const { group, version } = served
   const resource = served.names.plural
   const bindings = informers.for(resources.apiBindings).list(cluster)
   const identity = bindings.flatMap(item => identityIn(objectOnce(item) as APIBinding, group, resource))[0]
