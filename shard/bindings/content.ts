@@ -45,6 +45,18 @@ export interface ClusterContent {
   subscribe: WatchCache['subscribe']
 }
 
+/** Objects that are removed in one commit, whose events are applied in one step. */
+export const removalBatch = 250
+
+/** Removes the objects in several commits. Throws `StoreConflict` when one of them has changed. */
+export async function removeAll(
+  content: Pick<ClusterContent, 'remove'>,
+  objects: readonly Stored[],
+): Promise<void> {
+  for (let i = 0; i < objects.length; i += removalBatch)
+    await content.remove(objects.slice(i, i + removalBatch))
+}
+
 /** Bytes after which no further values are read. */
 const mostBytes = 8 * 1024 * 1024
 

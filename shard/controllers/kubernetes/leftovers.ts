@@ -1,7 +1,7 @@
 import type { ClusterName } from '../../../framework/meta/object.ts'
 import { systemGroups } from '../../../kcp/apigroups.ts'
 import { resources } from '../../../kcp/resources.ts'
-import type { ClusterContent } from '../../bindings/content.ts'
+import { type ClusterContent, removeAll } from '../../bindings/content.ts'
 import { storageKey } from '../../cache/codec.ts'
 import { customSegment } from '../../cache/segments.ts'
 import { storedResourceOf } from '../../manifests/apply.ts'
@@ -30,5 +30,5 @@ export async function removeLeftovers(
       segment === resource.segment &&
       item.modified < definition.created,
   )
-  await content.remove(leftovers)
+  await removeAll(content, leftovers)
 }

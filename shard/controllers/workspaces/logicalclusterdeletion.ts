@@ -8,7 +8,7 @@ import type { LogicalCluster, LogicalClusterPhase } from '../../../kcp/core.ts'
 import { logicalClusterName } from '../../../kcp/logicalclusters.ts'
 import { resources } from '../../../kcp/resources.ts'
 import type { Workspace } from '../../../kcp/tenancy.ts'
-import type { Stored } from '../../bindings/content.ts'
+import { removalBatch, removeAll, type Stored } from '../../bindings/content.ts'
 import { customSegment } from '../../cache/segments.ts'
 
 import { clusterScoped, ifFound, updateObject, updateStatus, withoutFinalizer } from '../client.ts'
@@ -23,9 +23,6 @@ import {
 } from '../remaining.ts'
 import { WorkerTurn } from '../workerturn.ts'
 import { waitingForChildren, waitingForControllers, waitingForFinalizers } from './controllersfinished.ts'
-
-/** Objects removed in one commit, whose events are applied in one step. */
-const batch = 250
 
 /**
  * Deletes the content of a logical cluster: first the terminators finish, then the child workspaces are deleted,
@@ -47,7 +44,7 @@ export async function deleteLogicalCluster(
   if (holding.length === 0) return void (await removeLogicalCluster(deps, cluster, others))
   if (children.length === 0)
     await removeAll(
-      deps,
+      deps.content,
       others.filter(stored => !isNeeded(stored)),
     )
   const turn = new WorkerTurn()
@@ -99,10 +96,6 @@ async function deleteObjects(
   await deleteItems(holding, remove, turn)
 }
 
-async function removeAll({ content }: KcpControllerDeps, objects: readonly Stored[]): Promise<void> {
-  for (let i = 0; i < objects.length; i += batch) await content.remove(objects.slice(i, i + batch))
-}
-
 /** Removes all remaining objects, and at last the LogicalCluster and its Workspace in one commit. */
 async function removeLogicalCluster(
   deps: KcpControllerDeps,
@@ -113,8 +106,8 @@ async function removeLogicalCluster(
   if (itself === undefined) return
   const { metadata, spec } = itself.item.object as LogicalCluster
   const ends = metadata.finalizers?.length === 1 ? [itself, ...workspaceOf(deps, spec?.owner)] : []
-  const last = content.length - (content.length % batch)
-  await removeAll(deps, content.slice(0, last))
+  const last = content.length - (content.length % removalBatch)
+  await removeAll(deps.content, content.slice(0, last))
   await deps.content.remove([...content.slice(last), ...ends])
   if (ends.length === 0) await dropFinalizer(deps, cluster)
 }

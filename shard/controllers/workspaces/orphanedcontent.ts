@@ -3,13 +3,11 @@ import { isCopied } from '../../../framework/contract/item.ts'
 import type { Steps } from '../../../framework/json/json.ts'
 import { logicalClusterName } from '../../../kcp/logicalclusters.ts'
 import { resources } from '../../../kcp/resources.ts'
+import { removeAll } from '../../bindings/content.ts'
 import type { WatchCache } from '../../cache/contract.ts'
 import type { Controller } from '../controller.ts'
 import type { ShardHost } from '../host.ts'
 import { createQueue } from '../queue.ts'
-
-/** Objects removed in one commit. */
-const batch = 250
 
 /**
  * Removes objects that outlive their logical cluster: a write may be admitted before and stored after the deletion, or stored by
@@ -25,8 +23,10 @@ export function orphanedContentController({ cache, content, informers, log }: Sh
     log,
     reconcile: async cluster => {
       if (!isGone(cluster)) return
-      const left = [...content.of(cluster)].filter(({ item }) => !isCopied(item))
-      for (let i = 0; i < left.length; i += batch) await content.remove(left.slice(i, i + batch))
+      await removeAll(
+        content,
+        [...content.of(cluster)].filter(({ item }) => !isCopied(item)),
+      )
     },
   })
   return {
