@@ -199,9 +199,8 @@ async function commitPermitted(
 ): Promise<number> {
   const change = { key: storageKey(permission.resource, key), value, expected }
   for (let attempt = 1; ; attempt++) {
-    checkPermitted(permission, key, expected)
-    const isShared = expected === 0 && store.isShared
-    const conditions = isShared ? conditionsOf(cache, key, permission.openerOf?.(key.cluster)?.binding) : []
+    const opener = checkPermitted(permission, key, expected)
+    const conditions = expected === 0 && store.isShared ? conditionsOf(cache, key, opener?.binding) : []
     try {
       return await store.commit([change], conditions)
     } catch (error) {
@@ -214,15 +213,17 @@ async function commitPermitted(
 
 export const whileTerminating = 'create not allowed while custom resource definition is terminating'
 
-function checkPermitted(permission: Permission, key: ObjectKey, expected: number): void {
-  const { refusalOfWrites, refusalOfCreation, openerOf } = permission
-  const closed = refusalOfWrites?.(key.cluster)
+/** Returns what a new custom or bound object is permitted by. */
+function checkPermitted(permission: Permission, key: ObjectKey, expected: number): Opener | undefined {
+  const closed = permission.refusalOfWrites?.(key.cluster)
   if (closed !== undefined) throw closed
-  if (expected !== 0) return
+  if (expected !== 0) return undefined
   const about = { ...permission.resource, name: key.name }
-  const refusal = refusalOfCreation?.(about, key)
+  const refusal = permission.refusalOfCreation?.(about, key)
   if (refusal !== undefined) throw refusal
-  if (openerOf !== undefined && openerOf(key.cluster) === undefined) throw forbidden(about, whileTerminating)
+  const opener = permission.openerOf?.(key.cluster)
+  if (permission.openerOf && opener === undefined) throw forbidden(about, whileTerminating)
+  return opener
 }
 
 /** The object as it is stored, and its bytes. */

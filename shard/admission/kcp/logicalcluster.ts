@@ -104,7 +104,7 @@ function withFinalizer(object: LogicalCluster): LogicalCluster {
   return withMetadata(object, { finalizers: [...finalizers, logicalClusterFinalizer] })
 }
 
-/** A new LogicalCluster at the begin of its initialization. */
+/** A new LogicalCluster at the beginning of its initialization. */
 export const begun = (object: LogicalCluster): LogicalCluster => initialize(withFinalizer(object))
 
 /** Copies the initializers and terminators of the spec to the status. */

@@ -164,7 +164,7 @@ interface Finalizing extends DefinitionControllerDeps {
   readonly prepareInTurn: Turns
 }
 
-/** Deletes the custom resources, which those of a system group are not, then removes the finalizer. */
+/** Deletes the custom resources, but not objects of the system in a system group, then removes the finalizer. */
 async function finalize(
   deps: Finalizing,
   cluster: ClusterName,

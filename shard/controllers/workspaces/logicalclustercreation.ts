@@ -29,8 +29,8 @@ export function lifecycleOf(
 }
 
 /**
- * Creates the LogicalCluster of a Workspace, Ready if only the server initializes it. False: the name is already used by another workspace. Throws
- * `TypesInvalid`.
+ * Creates the LogicalCluster of a Workspace, Ready if only the server initializes it. False: the name is already used by another
+ * workspace. Throws `TypesInvalid`.
  */
 export async function createLogicalCluster(
   step: WorkspaceStep,
