@@ -59,6 +59,28 @@ function positionOf<I extends CacheItem>(pages: readonly Page<I>[], id: string):
   return { page, index, found: item?.id === id ? item : undefined }
 }
 
+/** The items of a range, page by page, in order. The pages must not change meanwhile. */
+function* runsOf<I extends CacheItem>(
+  pages: readonly Page<I>[],
+  { from, to }: IdRange,
+): Generator<PageRun<I>> {
+  const start = positionOf(pages, from)
+  for (let i = start.page; i < pages.length; i++) {
+    const page = pages[i]
+    if (page === undefined) return
+    const first = i === start.page ? start.index : 0
+    const end = (page.items.at(-1)?.id ?? '') < to ? page.items.length : lowerBound(page.items, to)
+    if (first < end) yield { page, from: first, to: end }
+    if (end < page.items.length) return
+  }
+}
+
+function countOf<I extends CacheItem>(pages: readonly Page<I>[], range: IdRange): number {
+  let count = 0
+  for (const { from, to } of runsOf(pages, range)) count += to - from
+  return count
+}
+
 /** All items of one resource at one time; immutable. */
 export class Snapshot<I extends CacheItem = CacheItem> {
   readonly pages: readonly Page<I>[]
@@ -70,22 +92,12 @@ export class Snapshot<I extends CacheItem = CacheItem> {
   }
 
   /** The items of a range, page by page, in order. */
-  *runs({ from, to }: IdRange): Generator<PageRun<I>> {
-    const start = positionOf(this.pages, from)
-    for (let i = start.page; i < this.pages.length; i++) {
-      const page = this.pages[i]
-      if (page === undefined) return
-      const first = i === start.page ? start.index : 0
-      const end = (page.items.at(-1)?.id ?? '') < to ? page.items.length : lowerBound(page.items, to)
-      if (first < end) yield { page, from: first, to: end }
-      if (end < page.items.length) return
-    }
+  runs(range: IdRange): Generator<PageRun<I>> {
+    return runsOf(this.pages, range)
   }
 
   count(range: IdRange): number {
-    let count = 0
-    for (const run of this.runs(range)) count += run.to - run.from
-    return count
+    return countOf(this.pages, range)
   }
 
   /** This snapshot with changed items; undefined removes one. Unchanged pages are shared. */
@@ -125,6 +137,18 @@ export class PageMap<I extends CacheItem = CacheItem> {
   near(id: string): I | undefined {
     const items = this.#pages[pageOf(this.#pages, id)]?.items ?? []
     return items[lowerBound(items, id)] ?? items.at(-1)
+  }
+
+  /** The items of a range as they are now. No page is shared for it, unlike for a snapshot. */
+  within(range: IdRange): readonly I[] {
+    const found: I[] = []
+    for (const { page, from, to } of runsOf(this.#pages, range))
+      for (const item of page.items.slice(from, to)) found.push(item)
+    return found
+  }
+
+  count(range: IdRange): number {
+    return countOf(this.#pages, range)
   }
 
   /** After `load`: the items of the newest page are contiguous already. */

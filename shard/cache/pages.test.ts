@@ -29,6 +29,8 @@ const untypedText = ({ bytes }: CachedItem): string => bytes.toString().replace(
 const idAt = (n: number): string => `c${n % 7}/n/x${String(n).padStart(4, '0')}`
 
 /** Ids and revisions by the items, and the same items by their joined bytes, without apiVersion and kind if these are equal. */
+const shown = ({ id, revision }: CachedItem): string => `${id}@${revision}`
+
 function contents(snapshot: Snapshot<CachedItem>, prefix = '', isUntyped = true): string[] {
   return [...snapshot.runs(idsUnder(prefix))].flatMap(({ page, from, to }) => {
     const items = page.items.slice(from, to)
@@ -40,7 +42,7 @@ function contents(snapshot: Snapshot<CachedItem>, prefix = '', isUntyped = true)
     }
     if (from % 2 === 0)
       assert.equal(page.bytes(from, to).toString(), items.map(({ bytes }) => bytes.toString()).join(','))
-    return items.map(({ id, revision }) => `${id}@${revision}`)
+    return items.map(shown)
   })
 }
 
@@ -86,6 +88,8 @@ describe('pages', () => {
       assert.deepEqual(contents(now), sorted(model))
       assert.deepEqual(contents(now, 'c3/'), sorted(model, 'c3/'))
       assert.equal(now.count(idsUnder('c3/')), sorted(model, 'c3/').length)
+      assert.deepEqual(pages.within(idsUnder('c3/')).map(shown), sorted(model, 'c3/'))
+      assert.equal(pages.count(idsUnder('c3/')), sorted(model, 'c3/').length)
       assert.deepEqual([pages.size, now.size], [model.size, model.size])
       for (const [id, revision] of model) assert.equal(pages.get(id)?.revision, revision)
       for (const page of now.pages) assert.ok(page.items.length > 0 && page.items.length <= 192)

@@ -119,18 +119,21 @@ export class ResourceCache implements ListSource {
   }
 
   /** The objects of one cluster, or of all, as they are now. */
-  *items(cluster: ClusterScope = '*'): Generator<CachedItem> {
-    for (const { page, from, to } of this.snapshot().runs(scopeRange(cluster)))
-      yield* page.items.slice(from, to)
+  items(cluster: ClusterScope = '*'): Iterable<CachedItem> {
+    return cluster === '*' ? this.#all() : this.#items.within(scopeRange(cluster))
+  }
+
+  *#all(): Generator<CachedItem> {
+    for (const { page, from, to } of this.snapshot().runs(scopeRange('*'))) yield* page.items.slice(from, to)
   }
 
   count(cluster: ClusterScope = '*'): number {
-    return cluster === '*' ? this.#items.size : this.snapshot().count(scopeRange(cluster))
+    return cluster === '*' ? this.#items.size : this.#items.count(scopeRange(cluster))
   }
 
   /** How many objects of one cluster are in one namespace. */
   countIn(cluster: string, namespace: string): number {
-    return this.snapshot().count(idsUnder(`${cluster}/${namespace}/`))
+    return this.#items.count(idsUnder(`${cluster}/${namespace}/`))
   }
 
   /** Whether it has no objects, no events, and nobody who waits for some. */

@@ -65,10 +65,8 @@ export function watchExports({ informers, shared }: Host): Exports {
     byIdentity: hash => [...byIdentity(hash)].sort(byClusterAndName),
     bindingsOf,
     // An export may have bindings in thousands of logical clusters.
-    bindingIn: (cluster, { provider, name }) =>
-      bindings.list(cluster).find(item => exportsBoundBy(item).includes(reference(provider, name)))?.object as
-        | APIBinding
-        | undefined,
+    bindingIn: (cluster, params) =>
+      bindings.list(cluster).find(item => isBoundTo(item, params))?.object as APIBinding | undefined,
     synced: Promise.all([exports.synced, schemas.synced, bindings.synced]),
   }
 }
@@ -89,14 +87,26 @@ function identityOf(item: Item): readonly string[] {
 }
 
 /**
- * The exports that a binding is counted for: before its status names the logical cluster of the export, the path of
- * its reference is used.
+ * The export that a binding is counted for: before its status names the logical cluster of the export, the path of its
+ * reference is used.
  */
-function exportsBoundBy(item: Item): readonly string[] {
-  const { spec, status } = item.object as APIBinding
+function boundExport({ key, object }: Item): Partial<ExportParams> {
+  const { spec, status } = object as APIBinding
   const { name, path } = spec?.reference?.export ?? {}
-  const cluster = status?.apiExportClusterName || path || item.key.cluster
-  return name === undefined ? [] : [reference(cluster, name)]
+  return {
+    provider: status?.apiExportClusterName || path || key.cluster,
+    ...(name !== undefined && { name }),
+  }
+}
+
+function isBoundTo(item: Item, { provider, name }: ExportParams): boolean {
+  const bound = boundExport(item)
+  return bound.name === name && bound.provider === provider
+}
+
+function exportsBoundBy(item: Item): readonly string[] {
+  const { provider = '', name } = boundExport(item)
+  return name === undefined ? [] : [reference(provider, name)]
 }
 
 const byClusterAndName = (a: Item, b: Item): number =>
