@@ -11,6 +11,7 @@ import { list } from './list.ts'
 import { besideApiserver } from './machines/besideapiserver.ts'
 import { capacity } from './machines/capacity.ts'
 import { cores } from './machines/cores.ts'
+import { manyObjects } from './machines/manyobjects.ts'
 import { replicas } from './machines/replicas.ts'
 import { manyViews } from './manyviews.ts'
 import { tracing } from './observed/tracing.ts'
@@ -18,6 +19,7 @@ import { consoleViewers } from './observed/viewers.ts'
 import { guard } from './outside/guard.ts'
 import { kcpLoad } from './outside/kcpload.ts'
 import { outside } from './outside/outside.ts'
+import { viewCost } from './outside/viewcost.ts'
 import { plugins } from './plugins/plugins.ts'
 import { point } from './point.ts'
 import { proxy } from './proxy.ts'
@@ -58,10 +60,12 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   replicas,
   cores,
   capacity,
+  'many-objects': manyObjects,
   'beside-apiserver': besideApiserver,
   outside,
   'kcp-load': kcpLoad,
   guard,
+  'view-cost': viewCost,
   soak,
   tracing,
   console: consoleViewers,

@@ -1,6 +1,9 @@
 import type { Loader, Requests, Target } from './loader.ts'
 
-const group = 'bench.example.com'
+/** The API of `offer`. */
+export const offered = { group: 'bench.example.com', resource: 'widgets', kind: 'Widget' } as const
+
+const { group } = offered
 const schemaName = `v1.widgets.${group}`
 const apis = '/apis/apis.kcp.io'
 const perSecond = 40
