@@ -25,6 +25,8 @@ export interface CopyDeps {
   readonly informers: Informers
   readonly tenancy: TenancyResources
   readonly log: Logger
+  /** The name of the shard with `root`; absent on that shard. */
+  readonly rootShard?: string | undefined
 }
 
 /** A logical cluster with such objects is used by other logical clusters. */
@@ -92,19 +94,22 @@ export async function keepCopies(
   const ended = once(signal, 'abort')
   await Promise.race([ended, Promise.all(sources.map(({ informer }) => informer.synced))])
   if (signal.aborted) return
-  const queue = createQueue({
-    name: 'copies',
-    log,
-    reconcile: cluster => bring(deps, origin.name, cluster, foundIn(deps, sources, cluster)),
-  })
+  const refused = new Set<ClusterName>()
+  const reconcile = async (cluster: ClusterName): Promise<void> => {
+    const found = mayHave(deps, origin.name, cluster) ? foundIn(deps, sources, cluster) : undefined
+    if (found === undefined) refused.add(cluster)
+    else refused.delete(cluster)
+    await bring(deps, origin.name, cluster, found)
+  }
+  const queue = createQueue({ name: 'copies', log, reconcile })
   for (const { informer } of sources)
     informer.onEvent(({ item }) => {
       if (isOwn(item) || isCopyOf(origin.name, deps, item.key)) queue.add(item.key.cluster)
     })
   const childrenOf = there.for(resources.logicalClusters).index(parentsIn)
-  const stop = deps.informers.for(resources.logicalClusters).onEvent(({ type, item: { key } }) => {
-    // A copy of another shard was removed: this one may have the logical cluster now.
-    if (type === 'DELETED') queue.add(key.cluster)
+  const stop = deps.informers.for(resources.logicalClusters).onEvent(({ type, item: { key, meta } }) => {
+    // One that was here, or a copy of another shard, was removed or has moved: that shard may have it now.
+    if (type === 'DELETED' || (isCopied(meta) && refused.has(key.cluster))) queue.add(key.cluster)
     // It may have come from another shard, and its children may be on this one.
     for (const child of childrenOf(key.cluster)) queue.add(child.key.cluster)
   })
@@ -149,22 +154,28 @@ interface Found {
   readonly moved: ReadonlySet<string>
 }
 
+/** Every shard has its own `system:` logical clusters, whose roles hold in all others, and one shard has `root`. */
+const mayHave = ({ rootShard }: CopyDeps, shard: string, cluster: ClusterName): boolean =>
+  !cluster.startsWith('system:') && (cluster !== 'root' || shard === rootShard)
+
+/** undefined for a logical cluster of this shard or of a third one. */
 function foundIn(deps: CopyDeps, sources: readonly Source[], cluster: ClusterName): Found | undefined {
   const all = sources.flatMap(({ resource, informer }) =>
     informer.list(cluster).map(item => ({ resource, item })),
   )
   const home = all.find(({ resource, item }) => resource === resources.logicalClusters && isHome(item))
   const state = home === undefined ? 'away' : stateOf(home.item)
-  if (home !== undefined && state === 'here' && isOutdated(deps, home.item)) return undefined
+  if (home !== undefined && state === 'here' && isOfAnother(deps, home.item)) return undefined
   const originals = home === undefined || state !== 'here' ? [] : originalsOf(deps, home, all)
   const moved = all.filter(({ item }) => !isOwn(item))
   return { state, originals, present: new Set(all.map(placeOf)), moved: new Set(moved.map(placeOf)) }
 }
 
-/** Whether another shard has the logical cluster since, or this one: a shard that cannot be reached seems to have it still. */
-function isOutdated({ informers }: CopyDeps, home: Item): boolean {
+/** Whether this shard has the logical cluster, or another one since: a shard that cannot be reached seems to have it still. */
+function isOfAnother({ informers }: CopyDeps, home: Item): boolean {
   const known = informers.for(resources.logicalClusters).get(home.key.cluster, '', logicalClusterName)
-  return known !== undefined && movesIn(known.meta.annotations) > movesIn(home.meta.annotations)
+  if (known === undefined) return false
+  return isOwn(known) || movesIn(known.meta.annotations) > movesIn(home.meta.annotations)
 }
 
 const isHome = ({ key }: Item): boolean => key.name === logicalClusterName

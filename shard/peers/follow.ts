@@ -94,7 +94,8 @@ function copying(deps: FollowDeps, peer: { name: string; client: PeerClient }): 
   const ending = new AbortController()
   // Every informer adds a listener.
   setMaxListeners(0, ending.signal)
-  const done = Promise.all([keepCopies(deps, peer, ending.signal), deps.also(peer, ending.signal)])
+  const copies = keepCopies({ ...deps, rootShard: deps.sharding.root?.name }, peer, ending.signal)
+  const done = Promise.all([copies, deps.also(peer, ending.signal)])
   return async () => {
     ending.abort()
     await done

@@ -44,7 +44,13 @@ describe('copies of a logical cluster that moves between two other shards', () =
     beta = await testShard({ store })
     here = await testShard()
     const client = { storage: ref => beta.backend.storage(ref) } as PeerClient
-    const deps = { content: here.content, informers: here.informers, tenancy, log: silent }
+    const deps = {
+      content: here.content,
+      informers: here.informers,
+      tenancy,
+      log: silent,
+      rootShard: 'gamma',
+    }
     done = keepCopies(deps, { name: 'beta', client }, stop.signal)
   })
   after(async () => {
@@ -107,6 +113,26 @@ describe('copies of a logical cluster that moves between two other shards', () =
     await put(beta, 'outdated', home(), exported('old'))
     await settle()
     assert.deepEqual([fromOf('outdated', 'new'), fromOf('outdated', 'old')], ['gamma', undefined])
+  })
+
+  it('are none of a logical cluster of this shard, until it has moved away', async () => {
+    await put(here, 'own', home())
+    await put(beta, 'own', home({ [movedAnnotation]: '8,7,9' }), exported('injected'))
+    await settle()
+    assert.equal(copyHere('own', 'injected'), undefined)
+    await put(here, 'own', copyOf(home(), 'beta'))
+    await until(() => copyHere('own', 'injected'))
+  })
+
+  it('are none of the logical clusters that every shard has, and of the root of another shard', async () => {
+    await put(here, 'root', copyOf(home(), 'gamma'))
+    const places = ['system:admin', 'root']
+    for (const cluster of places) await put(beta, cluster, home(), exported('injected'))
+    await settle()
+    assert.deepEqual(
+      places.map(cluster => copyHere(cluster, 'injected')),
+      [undefined, undefined],
+    )
   })
 
   it('are removed with it', async () => {
