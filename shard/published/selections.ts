@@ -36,7 +36,7 @@ export function followSelections(published: Informer): Selections {
   const entries = new Map<string, Entry>()
   const joined = new Map<string, Joined>()
   const byIdentity = published.index(identityOf)
-  const all = (identity: string) => byIdentity(identity).flatMap(({ meta }) => entries.get(meta.uid) ?? [])
+  const all = (identity: string) => byIdentity(identity).flatMap(item => entries.get(idOf(item)) ?? [])
   published.onEvent(event => {
     if (!apply(entries, event)) return
     for (const identity of identityOf(event.item)) {
@@ -66,22 +66,26 @@ function identityOf({ object }: Item): readonly string[] {
   return identityHash ? [identityHash] : []
 }
 
+/** Another shard chooses the uid of the copies that come from it. */
+const idOf = ({ key: { cluster, name }, meta: { uid } }: Item): string => `${cluster}/${name}/${uid}`
+
 /** Returns whether other objects are published now. */
 function apply(entries: Map<string, Entry>, { type, item }: ItemEvent): boolean {
-  const { uid, resourceVersion } = item.meta
-  const known = entries.get(uid)
+  const id = idOf(item)
+  const { resourceVersion } = item.meta
+  const known = entries.get(id)
   const what = type === 'DELETED' ? undefined : publishedBy(item)
   if (what === undefined) {
     known?.end.abort()
-    return entries.delete(uid)
+    return entries.delete(id)
   }
   if (known === undefined || !isDeepStrictEqual(known.what, what)) {
     const end = new AbortController()
-    entries.set(uid, { item, what, since: known ? Number(resourceVersion) : 0, end, ended: end.signal })
+    entries.set(id, { item, what, since: known ? Number(resourceVersion) : 0, end, ended: end.signal })
     known?.end.abort()
     return true
   }
-  entries.set(uid, { ...known, item })
+  entries.set(id, { ...known, item })
   return false
 }
 
