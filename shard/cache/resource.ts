@@ -33,6 +33,8 @@ export interface CacheContext
   readonly histories: Histories
   /** Logs a stored object that is damaged. */
   damaged(stored: StoredValue): void
+  /** Calls a handler; its failure is logged, and stops nothing. */
+  guard(handle: () => void): void
   /** Calls the handlers of the resource, then those of the whole cache. */
   changed(cache: ResourceCache, event: CacheEvent<CachedItem>, handlers: Iterable<CacheHandler>): void
 }
@@ -178,7 +180,8 @@ export class ResourceCache implements ListSource {
    * that unsubscribes.
    */
   subscribe(handler: CacheHandler, options: { readonly replay: boolean }): () => void {
-    if (options.replay) for (const item of this.items()) handler(new CacheEvent('ADDED', item))
+    const replay = (item: CachedItem) => () => handler(new CacheEvent('ADDED', item))
+    if (options.replay) for (const item of this.items()) this.#context.guard(replay(item))
     this.#handlers.add(handler)
     return () => this.#handlers.delete(handler)
   }

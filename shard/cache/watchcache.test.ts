@@ -168,6 +168,20 @@ describe('the watch cache', () => {
     assert.equal(fixture.maps.count(), 1)
   })
 
+  it('replays the other objects to a handler that fails for one', async () => {
+    await start()
+    for (const id of ['a/n/x', 'a/n/y', 'a/n/z']) await fixture.write(id, '1')
+    const seen: string[] = []
+    fixture.maps.subscribe(
+      ({ item }) => {
+        if (item.name === 'y') throw new Error('a bad object')
+        seen.push(item.name)
+      },
+      { replay: true },
+    )
+    assert.deepEqual(seen, ['x', 'z'])
+  })
+
   it('lets watches go on across a restart, and pages too', async () => {
     await start()
     for (let i = 1; i <= 6; i++) await fixture.write(`a/n/x${i}`, '1')

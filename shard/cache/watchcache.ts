@@ -140,8 +140,8 @@ class LiveCache implements WatchCache, CacheContext {
 
   changed(cache: ResourceCache, event: WatchCacheEvent, handlers: Iterable<CacheHandler>): void {
     this.#touched.add(cache.ring)
-    for (const handler of handlers) this.#guard(() => handler(event))
-    for (const handler of this.#handlers) this.#guard(() => handler(cache, event))
+    for (const handler of handlers) this.guard(() => handler(event))
+    for (const handler of this.#handlers) this.guard(() => handler(cache, event))
   }
 
   redecorate(resource: StoredResource, cluster: ClusterScope, revision: number): void {
@@ -226,7 +226,7 @@ class LiveCache implements WatchCache, CacheContext {
   }
 
   /** A failing handler must not stop the cache. */
-  #guard(handle: () => void): void {
+  guard(handle: () => void): void {
     try {
       handle()
     } catch (error) {

@@ -18,6 +18,7 @@ import type { TenancyResources } from '../controllers/host.ts'
 import { createQueue } from '../controllers/queue.ts'
 import { storedResourceOf } from '../manifests/apply.ts'
 import type { StoreChange } from '../store/store.ts'
+import { wellFormed } from './wellformed.ts'
 
 /** The store and the cache of the copies. */
 export interface CopyDeps {
@@ -160,9 +161,7 @@ const mayHave = ({ rootShard }: CopyDeps, shard: string, cluster: ClusterName): 
 
 /** undefined for a logical cluster of this shard or of a third one. */
 function foundIn(deps: CopyDeps, sources: readonly Source[], cluster: ClusterName): Found | undefined {
-  const all = sources.flatMap(({ resource, informer }) =>
-    informer.list(cluster).map(item => ({ resource, item })),
-  )
+  const all = sources.flatMap(({ resource, informer }) => wellFormedOf(resource, informer.list(cluster)))
   const home = all.find(({ resource, item }) => resource === resources.logicalClusters && isHome(item))
   const state = home === undefined ? 'away' : stateOf(home.item)
   if (home !== undefined && state === 'here' && isOfAnother(deps, home.item)) return undefined
@@ -170,6 +169,12 @@ function foundIn(deps: CopyDeps, sources: readonly Source[], cluster: ClusterNam
   const moved = all.filter(({ item }) => !isOwn(item))
   return { state, originals, present: new Set(all.map(placeOf)), moved: new Set(moved.map(placeOf)) }
 }
+
+const wellFormedOf = (resource: ResourceRef, items: readonly Item[]): readonly PeerObject[] =>
+  items.flatMap(sent => {
+    const item = wellFormed(resource, sent)
+    return item === undefined ? [] : [{ resource, item }]
+  })
 
 /** Whether this shard has the logical cluster, or another one since: a shard that cannot be reached seems to have it still. */
 function isOfAnother({ informers }: CopyDeps, home: Item): boolean {

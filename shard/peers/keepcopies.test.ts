@@ -135,6 +135,13 @@ describe('copies of a logical cluster that moves between two other shards', () =
     )
   })
 
+  it('are none of malformed objects, which a start could not read', async () => {
+    const malformed = { ...exported('malformed'), spec: { resources: [null] } } as KubeObject
+    await put(beta, 'sick', home(), malformed, exported('healthy'))
+    await until(() => copyHere('sick', 'healthy'))
+    assert.equal(copyHere('sick', 'malformed'), undefined)
+  })
+
   it('are removed with it', async () => {
     await put(beta, 'deleted', home(), exported('widgets'))
     await until(() => copyHere('deleted', 'widgets'))
