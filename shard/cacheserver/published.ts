@@ -104,13 +104,16 @@ const nameOf = ({ definition: { group, names, versions } }: Published): string =
 
 const identified = (published: Published): string => `${nameOf(published)}:${published.identity}`
 
+/** undefined for one that publishes nothing: contents are not validated, and one of a shard must not hide those of others. */
 function publishedBy({ key, object }: CachedItem): Published | undefined {
-  const { metadata, spec, status } = object as ClusterCachedResource
-  const kind = metadata.annotations?.[resourceKindAnnotation]
-  const scope = metadata.annotations?.[resourceScopeAnnotation]
-  const identity = status?.identityHash
-  if (!kind || !scope || !identity || !spec.version) return undefined
-  const { group = '', version, resource: plural } = spec
+  const { metadata, spec, status } = object as Partial<ClusterCachedResource>
+  const kind = metadata?.annotations?.[resourceKindAnnotation]
+  const scope = metadata?.annotations?.[resourceScopeAnnotation]
+  const { identityHash: identity } = status ?? {}
+  const { group = '', version, resource: plural } = spec ?? {}
+  if (![kind, scope, identity, group, version, plural].every(each => typeof each === 'string'))
+    return undefined
+  if (!kind || !scope || !identity || !version || !plural) return undefined
   const names = { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List` }
   const versions = [copiedVersion({ name: version, served: true, storage: true })]
   const definition = { group, names, namespaced: scope === 'Namespaced', versions }

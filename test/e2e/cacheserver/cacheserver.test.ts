@@ -102,6 +102,26 @@ describe("oriel cache-server with the command line of kcp's sharded test server"
     assert.deepEqual({ spec, status }, { spec: { unknown: { kept: true } }, status: { identityHash: 'abc' } })
   })
 
+  it('serves the objects of all shards when one has a malformed copy of a ClusterCachedResource', async () => {
+    const place = '/services/cache/shards/sick/clusters/one/apis'
+    const annotations = { 'cache.kcp.io/resource-kind': 'A', 'cache.kcp.io/resource-scope': 'Cluster' }
+    const status = { identityHash: 'abc' }
+    for (const [name, more] of Object.entries({
+      none: {},
+      number: { spec: 5, status: 7 },
+      other: { spec: { version: 1, resource: {} } },
+    }))
+      await post(`${place}/cache.kcp.io/v1alpha1/clustercachedresources`, {
+        apiVersion: 'cache.kcp.io/v1alpha1',
+        kind: 'ClusterCachedResource',
+        metadata: { name, annotations },
+        status,
+        ...more,
+      })
+    const unknown = await shard('/services/cache/shards/amber/clusters/team/apis/example.com/v1/a:abc')
+    assert.deepEqual([unknown.status, (await shard(place)).status], [404, 200])
+  })
+
   it('shows the objects of one shard or all, in one logical cluster or all', async () => {
     for (const [place, cluster, name] of [
       ['amber', 'one', 'wild'],
