@@ -1,3 +1,4 @@
+import { constants } from 'node:crypto'
 import { once } from 'node:events'
 import {
   createServer as createHttpServer,
@@ -141,7 +142,13 @@ const contextOf = ({ cert, key, clientCA }: TlsOptions): SecureContextOptions =>
   cert,
   key,
   minVersion: 'TLSv1.2',
-  ...(clientCA !== undefined && { ca: clientCA }),
+  ...(clientCA !== undefined && ofClients(clientCA)),
+})
+
+const ofClients = (ca: string): SecureContextOptions => ({
+  ca,
+  // A resumed session has the certificate of the client, but not the chain by which its authority is found.
+  secureOptions: constants.SSL_OP_NO_TICKET,
 })
 
 /** The response for an upgrade request that is answered without an upgrade; it closes the connection. */
