@@ -69,6 +69,32 @@ describe('conversion by a webhook', () => {
     assert.equal(one[1], items[1])
   })
 
+  it('fails for the items that a reader wants, not for those that another reader converts with them', async () => {
+    let answer = (): void => {}
+    const answered = new Promise<void>(resolve => {
+      answer = resolve
+    })
+    const convert: ConvertObjects = async (objects, apiVersion, use) => {
+      await answered
+      const broken = objects.find(({ metadata }) => metadata.name === 'broken')
+      if (broken !== undefined) throw new Error(`cannot convert ${JSON.stringify(broken)}`)
+      return use(objects.map(object => ({ ...object, apiVersion })))
+    }
+    const { present } = webhookConversion(served, convert)
+    const [own, other] = [
+      itemOf(thing('own', 'example.com/v1', 1), 'red'),
+      itemOf(thing('broken', 'example.com/v1', 1), 'blue'),
+    ]
+    const all = assert.rejects(present([own, other], 'v2'), /broken/)
+    const shown = present([own], 'v2')
+    answer()
+    assert.deepEqual(
+      (await shown).map(({ object }) => object.apiVersion),
+      ['example.com/v2'],
+    )
+    await all
+  })
+
   it('keeps what is not too large together, and converts the rest again', async () => {
     const asked: number[] = []
     const convert: ConvertObjects = (objects, apiVersion, use) => {

@@ -43,18 +43,23 @@ export class ConvertedItems {
     this.#convert = convert
   }
 
-  /** The converted items, by the original ones. */
+  /** The converted items, by the original ones. Rejects when these cannot be converted, whatever other readers convert. */
   async of(items: Iterable<Item>, version: string): Promise<ReadonlyMap<Item, Item>> {
     const converting = this.#versions.get(version) ?? new Map<Item, Promise<Item>>()
     this.#versions.set(version, converting)
     const found = new Map<Item, Item | Promise<Item>>()
     const missing: Item[] = []
+    const begun = new Map<Item, Promise<Item>>()
     for (const item of items) {
-      const known = this.#kept.get(converting, item)?.shown ?? converting.get(item)
-      if (known === undefined) missing.push(item)
-      else found.set(item, known)
+      const kept = this.#kept.get(converting, item)?.shown
+      const shared = converting.get(item)
+      if (kept !== undefined) found.set(item, kept)
+      else if (shared !== undefined) begun.set(item, shared)
+      else missing.push(item)
     }
     for (const [item, shown] of this.#begin(missing, version, converting)) found.set(item, shown)
+    const lost = await gathered(begun, found)
+    for (const [item, shown] of this.#begin(lost, version, converting)) found.set(item, shown)
     const shown = await Promise.all(found.values())
     return new Map([...found.keys()].map((item, i) => [item, shown[i] ?? item]))
   }
@@ -83,6 +88,24 @@ export class ConvertedItems {
     }
     return begun
   }
+}
+
+/**
+ * Puts what other readers have begun to convert into `found`. Returns the items whose conversion failed: the reason may be an object
+ * that this reader must not see.
+ */
+async function gathered(
+  begun: ReadonlyMap<Item, Promise<Item>>,
+  found: Map<Item, Item | Promise<Item>>,
+): Promise<readonly Item[]> {
+  const ended = await Promise.allSettled(begun.values())
+  const lost: Item[] = []
+  for (const [i, item] of [...begun.keys()].entries()) {
+    const end = ended[i]
+    if (end?.status === 'fulfilled') found.set(item, end.value)
+    else lost.push(item)
+  }
+  return lost
 }
 
 /** Bytes: a kept item has its encoded bytes, and may have been decoded. */
