@@ -1,22 +1,15 @@
-import { Work } from '../json/json.ts'
+import { type Steps, Work } from '../json/json.ts'
 import { type Conflict, ConflictError } from './conflict.ts'
 import { intersectionSteps, sharingSteps } from './fieldpath/common.ts'
 import { equalSteps, isMembers, type Members } from './fieldpath/fieldpath.ts'
 import { isEmpty, noFields } from './fieldpath/fieldset.ts'
 import { identityOf, type Managed, type ManagedEntry, type Manager, managedFrom } from './managed.ts'
+import type { ConvertObject, VersionTypes } from './otherversion.ts'
 import { prune } from './prune.ts'
 import { mergeSteps } from './typed/merge.ts'
 import { fieldSetSteps } from './typed/tofieldset.ts'
 import type { MergeType } from './typed/types.ts'
-import {
-  type Differences,
-  differencesOf,
-  type Filter,
-  leftOf,
-  ownable,
-  reconciled,
-  type VersionTypes,
-} from './update.ts'
+import { type Differences, differencesOf, type Filter, leftOf, ownable, reconciled } from './update.ts'
 
 /** A server-side apply of a configuration that fits `type`. */
 export interface ConfigurationApply {
@@ -24,6 +17,7 @@ export interface ConfigurationApply {
   readonly config: Members
   readonly type: MergeType
   readonly versions: VersionTypes
+  readonly convert: ConvertObject | undefined
   readonly filter: Filter
   readonly by: Manager
   /** Takes fields from other managers instead of failing with a conflict. */
@@ -42,8 +36,8 @@ export interface Applied {
  * managers own with other values, a `TypedError` for values that do not fit the schema. Yields between steps that take
  * long for objects with many fields.
  */
-export function* apply(managed: Managed, request: ConfigurationApply): Generator<void, Applied> {
-  const { live, config, type, versions, filter, by } = request
+export function* apply(managed: Managed, request: ConfigurationApply): Steps<Applied> {
+  const { live, config, type, versions, convert, filter, by } = request
   const identity = identityOf(by)
   const work = new Work()
   const known = yield* reconciled(managed, versions)
@@ -55,11 +49,11 @@ export function* apply(managed: Managed, request: ConfigurationApply): Generator
   yield
   const merged = yield* mergeSteps(type, live, config, work)
   yield
-  const next = yield* prune({ merged, managed: entries, versions, work }, last)
+  const next = yield* prune({ merged, managed: entries, versions, convert, work }, last)
   const object = isMembers(next) ? next : {}
   yield
   const others = [...entries.values()].filter(entry => identityOf(entry) !== identity)
-  const differenceAt = yield* differencesOf({ live, next: object, versions, filter }, others)
+  const differenceAt = yield* differencesOf({ live, next: object, versions, convert, filter }, others)
   if (!request.force) yield* refuseConflicts(others, differenceAt)
   const left = yield* leftOf(others, differenceAt)
   yield

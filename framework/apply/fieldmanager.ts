@@ -1,4 +1,4 @@
-import { merged } from '../json/json.ts'
+import { merged, type Steps } from '../json/json.ts'
 import { badRequest, StatusError } from '../meta/errors.ts'
 import type { MergeSchema } from '../meta/mergeschema.ts'
 import type { Json, KubeObject, Metadata } from '../meta/object.ts'
@@ -7,9 +7,10 @@ import { ConflictError, conflictStatus } from './conflict.ts'
 import { isMembers, type Members } from './fieldpath/fieldpath.ts'
 import { checkLastApplied, kubectl, withLastApplied } from './lastapplied.ts'
 import { formatManagedSteps, identityOf, type Managed, type Manager, parseManagedSteps } from './managed.ts'
+import { ConversionError, type ConvertObject, type VersionTypes } from './otherversion.ts'
 import { type MergeType, TypedError } from './typed/types.ts'
 import { validationSteps } from './typed/validate.ts'
-import { capUpdaters, type Filter, type ObjectChange, updateManaged, type VersionTypes } from './update.ts'
+import { capUpdaters, type Filter, type ObjectChange, updateManaged } from './update.ts'
 
 /** The properties of an endpoint that field management needs. */
 export interface ManagedEndpoint {
@@ -21,6 +22,8 @@ export interface ManagedEndpoint {
   readonly subresource: string
   readonly type: MergeType
   readonly versions: VersionTypes
+  /** undefined: fields have the same names in all versions. */
+  readonly convert?: ConvertObject
   readonly filter: Filter
   /** A new object before any field is set. */
   readonly zero: KubeObject
@@ -67,14 +70,14 @@ function* withManaged(object: KubeObject, managed: Managed): Generator<void, Kub
 /**
  * Updates `metadata.managedFields` of an object that was created (`live` absent) or updated
  * (`fieldmanager.UpdateNoErrors`; rules.md 5.24, 5.27, 5.49). Never throws: an object with list items that have no
- * unique keys is no longer tracked. In steps.
+ * unique keys, or without the versions of its managers, is no longer tracked. In steps.
  */
 export function* trackUpdate(
   endpoint: ManagedEndpoint,
   writer: Writer,
   next: KubeObject,
   live?: KubeObject,
-): Generator<void, KubeObject> {
+): Steps<KubeObject> {
   const managed = yield* startingPoint(endpoint, next, live)
   yield
   if (managed.size === 0 && live !== undefined) return withoutManaged(next)
@@ -84,19 +87,20 @@ export function* trackUpdate(
     yield
     return yield* withManaged(next, entries)
   } catch (error) {
-    if (error instanceof TypedError) return withoutManaged(next)
+    if (error instanceof TypedError || error instanceof ConversionError) return withoutManaged(next)
     throw error
   }
 }
 
 const changeOf = (
-  { versions, filter, zero }: ManagedEndpoint,
+  { versions, convert, filter, zero }: ManagedEndpoint,
   live: KubeObject,
   next: KubeObject,
 ): ObjectChange => ({
   live: withStructs(zero, withoutManaged(live)),
   next: withStructs(zero, withoutManaged(next)),
   versions,
+  convert,
   filter,
 })
 
@@ -116,7 +120,7 @@ function* tracked(
   managed: Managed,
   change: ObjectChange,
   { manager, time }: Writer,
-): Generator<void, Managed> {
+): Steps<Managed> {
   const by = managerOf(endpoint, 'Update', manager)
   return yield* capUpdaters(yield* updateManaged(managed, change, by, time))
 }
@@ -145,14 +149,14 @@ const isReset = (sent: readonly unknown[]): boolean =>
 /**
  * The live object with the configuration applied, before pruning and defaulting (`fieldmanager.Apply`; rules.md 5.50).
  * Throws 400 for another kind and for `metadata.managedFields`, 409 for conflicts, 500 for values that do not fit the
- * schema. Yields between steps that take long for objects with many fields.
+ * schema or cannot be converted. Yields between steps that take long for objects with many fields.
  */
 export function* applyConfiguration(
   endpoint: ManagedEndpoint,
   writer: Applier,
   config: Members,
   live: KubeObject | undefined,
-): Generator<void, KubeObject> {
+): Steps<KubeObject> {
   yield* checkConfiguration(endpoint, config)
   yield
   const request = applyRequestOf(endpoint, writer, config, live ?? endpoint.zero)
@@ -175,6 +179,7 @@ const applyRequestOf = (
   config,
   type: endpoint.type,
   versions: endpoint.versions,
+  convert: endpoint.convert,
   filter: endpoint.filter,
   by: managerOf(endpoint, 'Apply', manager),
   force,
@@ -219,7 +224,7 @@ function* startOfApply(
   endpoint: ManagedEndpoint,
   { time }: Writer,
   live: KubeObject | undefined,
-): Generator<void, Managed> {
+): Steps<Managed> {
   const managed = yield* managedIn(live)
   if (managed.size > 0 || live === undefined) return managed
   const change = changeOf(endpoint, endpoint.zero, live)
@@ -227,7 +232,7 @@ function* startOfApply(
 }
 
 /** kubectl takes over the fields of its client-side applies (rules.md 5.55). */
-function* applied(managed: Managed, request: ConfigurationApply): Generator<void, Applied> {
+function* applied(managed: Managed, request: ConfigurationApply): Steps<Applied> {
   try {
     return yield* apply(managed, request)
   } catch (error) {
@@ -237,12 +242,13 @@ function* applied(managed: Managed, request: ConfigurationApply): Generator<void
   return yield* apply(managed, { ...request, force: true })
 }
 
-function* refusingAsStatus(managed: Managed, request: ConfigurationApply): Generator<void, Applied> {
+function* refusingAsStatus(managed: Managed, request: ConfigurationApply): Steps<Applied> {
   try {
     return yield* applied(managed, request)
   } catch (error) {
     if (error instanceof ConflictError) throw yield* conflictStatus(error.conflicts)
     if (error instanceof TypedError) throw new StatusError(500, '', error.message)
+    if (error instanceof ConversionError) throw error.reason
     throw error
   }
 }

@@ -1,4 +1,4 @@
-import { atOnce, merged, Work } from '../json/json.ts'
+import { atOnce, merged, type Steps, Work } from '../json/json.ts'
 import { untrackedFields } from '../meta/objectmeta.ts'
 import { fieldOf, type PathElement } from './fieldpath/fieldpath.ts'
 import {
@@ -13,6 +13,7 @@ import {
   unionSteps,
 } from './fieldpath/fieldset.ts'
 import { byAge, identityOf, type Managed, type ManagedEntry, type Manager, managedFrom } from './managed.ts'
+import { type ConvertObject, inVersion, type VersionTypes } from './otherversion.ts'
 import { type Comparison, comparisonSteps } from './typed/compare.ts'
 import type { MapType, MergeType } from './typed/types.ts'
 
@@ -63,7 +64,7 @@ export function* updateManaged(
   change: ObjectChange,
   by: Manager,
   time: string,
-): Generator<void, Managed> {
+): Steps<Managed> {
   const known = [...(yield* reconciled(managed, change.versions)).values()]
   const differenceAt = yield* differencesOf(change, [by, ...known])
   const kept = managedFrom(yield* leftOf(known, differenceAt))
@@ -74,9 +75,6 @@ export function* updateManaged(
   return managedFrom([...kept.values(), merged(by, { fields, time })])
 }
 
-/** The types of a kind by apiVersion; undefined: the version does not exist. */
-export type VersionTypes = (apiVersion: string) => MergeType | undefined
-
 /** Removes the fields that an endpoint must not write. */
 export type Filter = (fields: FieldSet) => FieldSet
 
@@ -85,6 +83,8 @@ export interface ObjectChange {
   readonly live: unknown
   readonly next: unknown
   readonly versions: VersionTypes
+  /** undefined: fields have the same names in all versions. */
+  readonly convert: ConvertObject | undefined
   readonly filter: Filter
 }
 
@@ -100,20 +100,20 @@ export type Differences = (apiVersion: string) => Difference | undefined
 
 /** The differences of a change in the versions of some managers, each computed once. In steps. */
 export function* differencesOf(
-  { live, next, versions, filter }: ObjectChange,
+  { live, next, versions, convert, filter }: ObjectChange,
   managers: Iterable<Pick<Manager, 'apiVersion'>>,
-): Generator<void, Differences> {
-  const known = new Map<MergeType, Difference>()
-  const types = new Set(Array.from(managers, ({ apiVersion }) => versions(apiVersion)))
-  for (const type of types) {
-    if (type === undefined) continue
-    const comparison = yield* comparisonSteps(type, live, next)
-    known.set(type, yield* filtered(comparison, filter))
+): Steps<Differences> {
+  const known = new Map<unknown, Difference>()
+  const keyOf = (apiVersion: string) => (convert === undefined ? versions(apiVersion) : apiVersion)
+  for (const { apiVersion } of managers) {
+    const [type, key] = [versions(apiVersion), keyOf(apiVersion)]
+    if (type === undefined || known.has(key)) continue
+    const before = convert === undefined ? live : yield* inVersion(live, apiVersion, convert)
+    const after = convert === undefined ? next : yield* inVersion(next, apiVersion, convert)
+    const comparison = yield* comparisonSteps(type, before, after)
+    known.set(key, yield* filtered(comparison, filter))
   }
-  return apiVersion => {
-    const type = versions(apiVersion)
-    return type && known.get(type)
-  }
+  return apiVersion => known.get(keyOf(apiVersion))
 }
 
 function* filtered({ removed, modified, added }: Comparison, filter: Filter): Generator<void, Difference> {

@@ -79,6 +79,11 @@ export interface ApiResource<P extends Params = Params> {
   readonly createOnUpdate: boolean
   /** Sets defaults that a schema cannot express, such as a label with the object's name; called after decoding. */
   readonly complete?: (object: KubeObject) => KubeObject
+  /**
+   * An object in another version of the resource, for the owners of fields whose names differ between versions. Absent: they have the
+   * same names in all versions.
+   */
+  readonly convert?: (object: KubeObject, version: string) => Promise<KubeObject>
   /** Objects that keep the uid, the times and the managedFields that a client sends: copies of objects of other servers. */
   readonly keepsSystemFields?: (object: KubeObject) => boolean
   /** Whether DELETE returns the object instead of a Status (rules.md 6.6). */

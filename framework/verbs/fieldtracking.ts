@@ -1,7 +1,7 @@
 import { type ManagedEndpoint, trackUpdate, zeroValue } from '../apply/fieldmanager.ts'
 import { type FieldSet, recursiveDifference, setOfFields } from '../apply/fieldpath/fieldset.ts'
+import type { VersionTypes } from '../apply/otherversion.ts'
 import { typeOf } from '../apply/typed/types.ts'
-import type { VersionTypes } from '../apply/update.ts'
 import { type Awaitable, nowOrInTurns, Pace } from '../async/awaitable.ts'
 import { type AdmissionAttributes, admissionChain, inOneVersion, optionsFor } from '../contract/admission.ts'
 import type { ApiResource, Served } from '../contract/apis.ts'
@@ -69,12 +69,18 @@ export function endpointOf({ served, scope }: Call): ManagedEndpoint | undefined
     subresource,
     type: typeOf(schema),
     versions: versionsOf(resource, scope),
+    ...conversionOf(resource),
     filter: fields => recursiveDifference(fields, reset),
     zero: { ...zero, apiVersion, kind, metadata: {} },
   }
 }
 
-/** The types of the other versions: fields have the same names in all versions. */
+const conversionOf = ({ group, convert }: ApiResource): Pick<ManagedEndpoint, 'convert'> =>
+  convert === undefined
+    ? {}
+    : { convert: (object, apiVersion) => convert(object as KubeObject, apiVersion.slice(group.length + 1)) }
+
+/** The types of the versions. */
 const versionsOf =
   ({ group, version, openapi }: ApiResource, scope: VerbScope): VersionTypes =>
   apiVersion => {

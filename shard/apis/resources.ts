@@ -110,8 +110,16 @@ function makeResources(wiring: Wiring, served: ServedDefinition): readonly ApiRe
     ...(rest.resetFields === undefined ? {} : { resetFields: rest.resetFields }),
     ...(fields === undefined || rest.custom ? {} : { selectableFields: fields }),
     subresources: subresourcesOf(wiring, served),
-  }).map(resource => ({ ...resource, ...strategicMergePatch(served), ...verbsInDiscovery(served) }))
+  }).map(resource => ({
+    ...resource,
+    ...strategicMergePatch(served),
+    ...converting(wiring, served),
+    ...verbsInDiscovery(served),
+  }))
 }
+
+const converting = (wiring: Wiring, served: ServedDefinition): Pick<ApiResource, 'convert'> =>
+  served.definition.versions.length < 2 ? {} : { convert: kindVersions(wiring, served).convert }
 
 const strategicMergePatch = ({
   rest,

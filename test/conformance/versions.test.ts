@@ -234,6 +234,37 @@ describe('a kind of several versions', function () {
     watcher.stop()
   })
 
+  const applied = (object: KubeObject): Promise<string> =>
+    kubectl(['apply', '--server-side', '-f', '-'], JSON.stringify(object))
+
+  it('is applied in another version than before', async () => {
+    await applied(thing(`${group}/v1`, 'applied', { host: 'h', port: '1' }))
+    await applied(thing(`${group}/v2`, 'applied', { address: 'h:2' }))
+    assert.deepEqual((await kubectl.json<KubeObject>(['get', things('v1'), 'applied'])).spec, {
+      host: 'h',
+      port: '2',
+    })
+    const other = ['apply', '--server-side', '--field-manager=other', '-f', '-']
+    const changed = JSON.stringify(thing(`${group}/v1`, 'applied', { host: 'x', port: '2' }))
+    await assert.rejects(kubectl(other, changed), /conflict with "kubectl".*: .spec.address/)
+  })
+
+  it('keeps the resources of an export that is applied in another version than before', async () => {
+    const exported = (version: string, spec: object) => ({
+      apiVersion: `apis.kcp.io/${version}`,
+      kind: 'APIExport',
+      metadata: { name: 'applied' },
+      spec,
+    })
+    const schema = 'v1.things.example.org'
+    const resource = { group: 'example.org', name: 'things', schema, storage: { crd: {} } }
+    await applied(exported('v1alpha2', { resources: [resource] }))
+    await applied(exported('v1alpha1', { latestResourceSchemas: [schema] }))
+    const found = await kubectl.json<KubeObject>(['get', 'apiexports.v1alpha2.apis.kcp.io', 'applied'])
+    assert.deepEqual((found.spec as Spec & { resources: unknown }).resources, [resource])
+    await applied(exported('v1alpha2', { resources: [resource] }))
+  })
+
   it('is deleted by the fields of the requested version', async () => {
     await create(thing(`${group}/v1`, 'doomed', { host: 'doomed', port: '1' }))
     const query = '?fieldSelector=spec.host%3Ddoomed'
