@@ -217,6 +217,7 @@ describe('parseProtobuf', () => {
       [whole.subarray(0, 12), /unexpected EOF/],
       [object('example.com/v1', 'Widget', []), /no kind "Widget" is known/],
       [object('v1', '__proto__', []), /no kind "__proto__"/],
+      [object('', '', []), /no kind "" is known/],
     ] as const)
       assert.throws(() => parseProtobuf(bytes), { name: 'SyntaxError', message })
   })

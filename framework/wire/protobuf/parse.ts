@@ -55,7 +55,7 @@ export function* protobufSteps(
     )
   const decoding = { left: values, members }
   const unknown = yield* messageSteps(envelope, bytes.subarray(magic.length), 0, decoding)
-  const { apiVersion = '', kind = '' } = unknown.type as { apiVersion?: string; kind?: string }
+  const { apiVersion = '', kind = '' } = (unknown.type ?? {}) as { apiVersion?: string; kind?: string }
   const raw = (unknown.raw ?? noBytes) as Buffer
   const fields = fieldsOfKind(apiVersion.split('/')[0] ?? '', kind)
   if (fields === undefined) throw new SyntaxError(`no kind ${JSON.stringify(kind)} is known in protobuf`)
