@@ -29,6 +29,13 @@ export const allVerbs: readonly Verb[] = [
   'update',
   'watch',
 ]
+
+/** Namespaces are deleted one by one, as in Kubernetes: a collection would be all that a workspace has. */
+const verbsOf = ({ group, names }: KindDefinition, custom: boolean): readonly Verb[] =>
+  !custom && groupResource(group, names.plural) === 'namespaces'
+    ? allVerbs.filter(verb => verb !== 'deletecollection')
+    : allVerbs
+
 /** Verbs of the status and scale subresources. */
 export const subresourceVerbs: readonly Verb[] = ['get', 'patch', 'update']
 
@@ -78,7 +85,7 @@ function apiResourceOf<P extends Params>(
     version: version.name,
     names,
     namespaced,
-    verbs: wiring.verbs ?? allVerbs,
+    verbs: wiring.verbs ?? verbsOf(definition, wiring.custom),
     storage: wiring.storage(version.name),
     schema: compileCached(version.schema),
     columns: columnsOf(version.columns),

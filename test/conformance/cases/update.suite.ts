@@ -261,6 +261,7 @@ export function updateCases(target: () => Target): void {
       assert.deepEqual(names(await expect(200, client(own))), ['c'])
       assert.equal((await client('/apis/example.com/v1/widgets', remove())).status, 404)
       await expect(405, client('/api/v1/configmaps', remove()))
+      await expect(405, client('/api/v1/namespaces?labelSelector=no%3Done', remove()))
     })
   })
 }
