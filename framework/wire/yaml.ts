@@ -179,7 +179,7 @@ function toJson(value: unknown, budget: { left: number }): unknown {
   if (typeof value === 'number' && !Number.isFinite(value)) throw new Error('number is out of range')
   if (Array.isArray(value)) return value.map(below)
   if (value instanceof Map) return membersOf(value, below)
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8')
   return value instanceof Set ? [...value].map(below) : value
 }
 

@@ -88,6 +88,10 @@ describe('the limits of YAML', () => {
       assert.match(await refusal(() => parseYaml(text)), /limit of YAML is 300000 tokens/)
   })
 
+  it('have binary scalars as the texts that they encode, as in Go', () => {
+    assert.deepEqual(parseYaml('{a: !!binary aGVsbG8=, b: !!binary w6Q=}').value, { a: 'hello', b: 'ä' })
+  })
+
   it('leave the stacks of other errors as they are', () => {
     const before = Error.stackTraceLimit
     assert.ok(before > 0)
