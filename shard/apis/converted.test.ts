@@ -83,7 +83,7 @@ describe('conversion by a webhook', () => {
     const { present } = webhookConversion(served, convert)
     const [own, other] = [
       itemOf(thing('own', 'example.com/v1', 1), 'red'),
-      itemOf(thing('broken', 'example.com/v1', 1), 'blue'),
+      itemOf(thing('broken', 'example.com/v1', 1), 'red'),
     ]
     const all = assert.rejects(present([own, other], 'v2'), /broken/)
     const shown = present([own], 'v2')
@@ -93,6 +93,24 @@ describe('conversion by a webhook', () => {
       ['example.com/v2'],
     )
     await all
+  })
+
+  it('of items of one logical cluster does not wait for those of others', async () => {
+    let answer = (): void => {}
+    const answered = new Promise<void>(resolve => {
+      answer = resolve
+    })
+    const convert: ConvertObjects = async (objects, apiVersion, use) => {
+      if (objects.some(({ metadata }) => metadata.name === 'slow')) await answered
+      return use(objects.map(object => ({ ...object, apiVersion })))
+    }
+    const { present } = webhookConversion(served, convert)
+    const own = itemOf(thing('own', 'example.com/v1', 1), 'red')
+    const all = present([own, itemOf(thing('slow', 'example.com/v1', 1), 'blue')], 'v2')
+    const [shown] = await present([own], 'v2')
+    assert.equal(shown?.object.apiVersion, 'example.com/v2')
+    answer()
+    assert.equal((await all).length, 2)
   })
 
   it('keeps what is not too large together, and converts the rest again', async () => {

@@ -1,5 +1,6 @@
 import { type Item, lengthOf } from '../../framework/contract/item.ts'
 import { type KeptResult, KeptResults } from '../../framework/lens/keptresults.ts'
+import type { ClusterName } from '../../framework/meta/object.ts'
 
 export interface KeptItem extends KeptResult {
   readonly shown: Item
@@ -32,20 +33,41 @@ export function batchesOf(items: Iterable<Item>): readonly Item[][] {
 /** Converts a batch of items to a version; same number, same order. */
 type ConvertItems = (items: readonly Item[], version: string) => Promise<readonly Item[]>
 
+/** An item that is being converted. */
+interface Begun {
+  readonly shown: Promise<Item>
+  /** The logical cluster of all items that are converted together; undefined: several. */
+  readonly cluster: ClusterName | undefined
+}
+
+/** The logical cluster of all items; undefined: they are of several. */
+function clusterOf(items: Iterable<Item>): ClusterName | undefined {
+  let cluster: ClusterName | undefined
+  for (const { key } of items) {
+    if (cluster !== undefined && key.cluster !== cluster) return undefined
+    cluster = key.cluster
+  }
+  return cluster
+}
+
 /** The items of one kind in other versions. Each is converted once for all readers, and again when it was not kept. */
 export class ConvertedItems {
   readonly #kept: KeptResults<KeptItem>
   readonly #convert: ConvertItems
-  readonly #versions = new Map<string, Map<Item, Promise<Item>>>()
+  readonly #versions = new Map<string, Map<Item, Begun>>()
 
   constructor(kept: KeptResults<KeptItem>, convert: ConvertItems) {
     this.#kept = kept
     this.#convert = convert
   }
 
-  /** The converted items, by the original ones. Rejects when these cannot be converted, whatever other readers convert. */
-  async of(items: Iterable<Item>, version: string): Promise<ReadonlyMap<Item, Item>> {
-    const converting = this.#versions.get(version) ?? new Map<Item, Promise<Item>>()
+  /**
+   * The converted items, by the original ones. A reader of one logical cluster waits for no conversion of others; it rejects when its own
+   * items cannot be converted.
+   */
+  async of(items: ReadonlySet<Item>, version: string): Promise<ReadonlyMap<Item, Item>> {
+    const converting = this.#versions.get(version) ?? new Map<Item, Begun>()
+    const cluster = clusterOf(items)
     this.#versions.set(version, converting)
     const found = new Map<Item, Item | Promise<Item>>()
     const missing: Item[] = []
@@ -54,7 +76,8 @@ export class ConvertedItems {
       const kept = this.#kept.get(converting, item)?.shown
       const shared = converting.get(item)
       if (kept !== undefined) found.set(item, kept)
-      else if (shared !== undefined) begun.set(item, shared)
+      else if (shared !== undefined && (cluster === undefined || shared.cluster === cluster))
+        begun.set(item, shared.shown)
       else missing.push(item)
     }
     for (const [item, shown] of this.#begin(missing, version, converting)) found.set(item, shown)
@@ -68,17 +91,18 @@ export class ConvertedItems {
   #begin(
     items: readonly Item[],
     version: string,
-    converting: Map<Item, Promise<Item>>,
+    converting: Map<Item, Begun>,
   ): ReadonlyMap<Item, Promise<Item>> {
     const begun = new Map<Item, Promise<Item>>()
     let last: Promise<unknown> = Promise.resolve()
     for (const batch of batchesOf(items)) {
       const converted = last.then(() => this.#convert(batch, version))
       last = converted
+      const cluster = clusterOf(batch)
       for (const [i, item] of batch.entries()) {
         const shown = converted.then(all => all[i] ?? item)
         begun.set(item, shown)
-        converting.set(item, shown)
+        converting.set(item, { shown, cluster })
         const ends = (made?: Item): void => {
           converting.delete(item)
           if (made !== undefined) this.#kept.set(converting, item, { shown: made, size: memoryOf(made) })
