@@ -22,6 +22,7 @@ export const resources = {
   clusterRoleBindings: ref('rbac.authorization.k8s.io', 'v1', 'clusterrolebindings'),
   roles: ref('rbac.authorization.k8s.io', 'v1', 'roles'),
   roleBindings: ref('rbac.authorization.k8s.io', 'v1', 'rolebindings'),
+  leases: ref('coordination.k8s.io', 'v1', 'leases'),
   views: ref(viewsGroup, 'v1alpha1', 'views'),
 } as const
 

@@ -1,5 +1,6 @@
 import type { Item } from '../../framework/contract/item.ts'
 import type { ClusterName, KubeObject, ObjectKey } from '../../framework/meta/object.ts'
+import { resources } from '../../kcp/resources.ts'
 import {
   encodeStoredForm,
   parseStorageKey,
@@ -11,8 +12,9 @@ import type { WatchCache } from '../cache/contract.ts'
 import { CachedItem } from '../cache/item.ts'
 import { creationOf } from '../manifests/apply.ts'
 import type { Manifest } from '../manifests/manifest.ts'
+import { admissionCondition, admissionLease } from '../registry/conditions.ts'
 import { withoutPresented } from '../registry/strategy.ts'
-import { intact, type Store, type StoreChange, type StoredValue } from '../store/store.ts'
+import { intact, type Store, type StoreChange, StoreConflict, type StoredValue } from '../store/store.ts'
 
 /** A stored object and its resource. */
 export interface Stored {
@@ -36,6 +38,11 @@ export interface ClusterContent {
   commit(changes: readonly StoreChange[]): Promise<void>
   /** Likewise, also in a logical cluster that moves to another shard, where all other writes are refused; returns the revision. */
   transfer(changes: readonly StoreChange[]): Promise<number>
+  /**
+   * The change with which a commit becomes the end of what other servers have admitted and not stored yet: they check it again, and
+   * know the commit then. None when there are no other servers.
+   */
+  admissionEnd(): readonly StoreChange[]
   /**
    * The first values whose keys are in [from, to), as they are stored: at most `limit`, and fewer when they are large. None if there
    * are none.
@@ -74,12 +81,14 @@ export function clusterContent(
     await cache.at(revision)
     return revision
   }
-  const commit = async (changes: readonly StoreChange[]): Promise<void> => {
+  const checkOpen = (changes: readonly StoreChange[]): void => {
     for (const { key } of changes) {
       const refusal = refusalOfWrites(parseStorageKey(key)?.key.cluster ?? '')
       if (refusal !== undefined) throw refusal
     }
-    if (changes.length > 0) await transfer(changes)
+  }
+  const commit = async (changes: readonly StoreChange[]): Promise<void> => {
+    if (changes.length > 0) await cache.at(await commitChecked({ store, cache }, changes, checkOpen))
   }
   return {
     *of(cluster) {
@@ -95,9 +104,40 @@ export function clusterContent(
     add: objects => commit(objects.map(creationOf)),
     commit,
     transfer,
+    admissionEnd: () => (store.isShared ? [newAdmission()] : []),
     values: (from, to, limit) => firstValues(store, [from, to], limit),
     subscribe: handler => cache.subscribe(handler),
   }
+}
+
+/** Attempts while other servers end what was admitted. */
+const attempts = 64
+
+/** Commits changes that are checked with all that was stored before; returns the revision. Throws `StoreConflict`. */
+async function commitChecked(
+  { store, cache }: { readonly store: Store; readonly cache: WatchCache },
+  changes: readonly StoreChange[],
+  check: (changes: readonly StoreChange[]) => void,
+): Promise<number> {
+  for (let attempt = 1; ; attempt++) {
+    check(changes)
+    const condition = admissionCondition(cache)
+    try {
+      return await store.commit(changes, store.isShared ? [condition] : [])
+    } catch (error) {
+      const isAdmission = error instanceof StoreConflict && error.key === condition.key
+      if (!isAdmission || attempt === attempts) throw error
+      await cache.at(await store.latest())
+    }
+  }
+}
+
+/** Replaces the Lease, whatever its revision is. */
+function newAdmission(): StoreChange {
+  const { cluster, ...metadata } = admissionLease
+  const object = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec: {} }
+  const { key, value } = creationOf({ cluster, resource: resources.leases, object })
+  return { key, value }
 }
 
 async function firstValues(

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../../framework/contract/log.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { localAdminCluster } from '../../kcp/logicalclusters.ts'
+import { resources } from '../../kcp/resources.ts'
 import { type ControllerClient, createIfMissing, ifFound } from './client.ts'
 import { ControllerTerm } from './term.ts'
 
@@ -45,7 +46,7 @@ interface Lease extends KubeObject {
 
 const defaultTiming: LeaseTiming = { duration: 10_000, renewDeadline: 6_000, retryPeriod: 1_000 }
 
-const leases = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
+const { leases } = resources
 const leaseKey = { cluster: localAdminCluster, namespace: 'kube-system', name: 'oriel-controllers' }
 
 /**

@@ -101,8 +101,8 @@ async function waitForDestination(step: MigrationStep, message: string): Promise
 }
 
 /**
- * Stores the annotation that closes the logical cluster, and once more when the cache has it: writes of before are part of
- * what the second commit leaves behind.
+ * Stores the annotation that closes the logical cluster, also to what other servers have admitted, and once more when the cache has
+ * it: writes of before are part of what the second commit leaves behind.
  */
 async function close(step: MigrationStep, raw: RawCluster, { isKcp }: Reached): Promise<void> {
   const { content } = step.deps
@@ -111,7 +111,7 @@ async function close(step: MigrationStep, raw: RawCluster, { isKcp }: Reached): 
     [migratingAnnotation]: annotationOf(step.key),
     [dumpAnnotation]: isKcp ? dumpStates.awaited : undefined,
   })
-  await content.transfer([changeOf(cluster, raw, closed)])
+  await content.transfer([changeOf(cluster, raw, closed), ...content.admissionEnd()])
   const again = await rawCluster(content, cluster)
   if (again === undefined) throw new Error(`logical cluster ${cluster} is gone`)
   await content.transfer([changeOf(cluster, again, again.object)])

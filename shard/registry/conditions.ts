@@ -1,5 +1,6 @@
 import type { ObjectKey } from '../../framework/meta/object.ts'
 import { apisGroup } from '../../kcp/apigroups.ts'
+import { localAdminCluster } from '../../kcp/logicalclusters.ts'
 import { type StoredResource, storageKey } from '../cache/codec.ts'
 import type { WatchCache } from '../cache/contract.ts'
 import { builtinSegment, customSegment } from '../cache/segments.ts'
@@ -7,24 +8,47 @@ import type { StoreCondition } from '../store/store.ts'
 
 const namespaces: StoredResource = { group: '', resource: 'namespaces', segment: builtinSegment }
 const bindings: StoredResource = { group: apisGroup, resource: 'apibindings', segment: customSegment }
+const leases: StoredResource = {
+  group: 'coordination.k8s.io',
+  resource: 'leases',
+  segment: builtinSegment,
+}
 
 /**
- * A new object requires its namespace and the binding of its resource as this server knows them. It does not require its
- * definition: etcd reads all bytes of a key that it compares, and definitions are large. A later definition does not get the
- * objects of an earlier one (`removeLeftovers`).
+ * The Lease that a server writes when other servers have to admit again what they have not stored yet: a logical cluster begins to
+ * move, or the objects of a definition are deleted.
+ */
+export const admissionLease: ObjectKey = {
+  cluster: localAdminCluster,
+  namespace: 'kube-system',
+  name: 'oriel-admission',
+}
+
+const conditionOf = (cache: WatchCache, resource: StoredResource, key: ObjectKey): StoreCondition => ({
+  key: storageKey(resource, key),
+  expected: cache.resource(resource.group, resource.resource, resource.segment).get(key)?.modified ?? 0,
+})
+
+/** What every write to a shared store requires: this server knows of the newest end of what was admitted before. */
+export const admissionCondition = (cache: WatchCache): StoreCondition =>
+  conditionOf(cache, leases, admissionLease)
+
+/**
+ * Besides, a new object (`expected` is 0) requires its namespace and the binding of its resource as this server knows them. It does not
+ * require its definition: etcd reads all bytes of a key that it compares, and definitions are large.
  */
 export function conditionsOf(
   cache: WatchCache,
-  { cluster, namespace }: ObjectKey,
+  { key: { cluster, namespace }, expected }: { readonly key: ObjectKey; readonly expected: number },
   binding = '',
 ): readonly StoreCondition[] {
+  if (expected !== 0) return [admissionCondition(cache)]
   const required = [
     { resource: namespaces, name: namespace },
     { resource: bindings, name: binding },
   ].filter(({ name }) => name !== '')
-  return required.map(({ resource, name }) => {
-    const key = { cluster, namespace: '', name }
-    const found = cache.resource(resource.group, resource.resource, resource.segment).get(key)
-    return { key: storageKey(resource, key), expected: found?.modified ?? 0 }
-  })
+  return [
+    admissionCondition(cache),
+    ...required.map(({ resource, name }) => conditionOf(cache, resource, { cluster, namespace: '', name })),
+  ]
 }

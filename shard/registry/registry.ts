@@ -189,8 +189,8 @@ interface ObjectChange {
 const permissionAttempts = 64
 
 /**
- * Commits a write that is permitted until it is stored; returns its revision. Another server may have changed the namespace or the
- * binding, although this one has no event of it yet: the commit requires those that were checked. Throws `StoreConflict`.
+ * Commits a write that is permitted until it is stored; returns its revision. Another server may have changed what permits it: the
+ * commit requires what this one has checked. Throws `StoreConflict`.
  */
 async function commitPermitted(
   { store, cache }: { readonly store: Store; readonly cache: WatchCache },
@@ -200,7 +200,7 @@ async function commitPermitted(
   const change = { key: storageKey(permission.resource, key), value, expected }
   for (let attempt = 1; ; attempt++) {
     const opener = checkPermitted(permission, key, expected)
-    const conditions = expected === 0 && store.isShared ? conditionsOf(cache, key, opener?.binding) : []
+    const conditions = store.isShared ? conditionsOf(cache, { key, expected }, opener?.binding) : []
     try {
       return await store.commit([change], conditions)
     } catch (error) {

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import type { ResourceRef } from '../../framework/contract/backend.ts'
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
+import { localAdminCluster } from '../../kcp/logicalclusters.ts'
 import { resources } from '../../kcp/resources.ts'
+import { encodeStored, storageKey } from '../cache/codec.ts'
+import { customSegment } from '../cache/segments.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import type { Store } from '../store/store.ts'
 import { type BehindStore, behindStore } from '../testing/behindstore.ts'
@@ -39,8 +42,9 @@ describe('an object that a server admits while it does not know yet what another
     stop = new AbortController()
     slow = new SlowAdmission(['configmaps', 'things', 'widgets'])
     store = openMemoryStore()
-    leader = await testShard({ store })
+    leader = await testShard({ store: behindStore(store) })
     await leader.addCluster(cluster)
+    await addPlaceOfLeases()
     behind = behindStore(store)
     late = await testShard({ store: behind, admission: () => [slow.plugin] })
     void leader.run(stop.signal)
@@ -51,6 +55,15 @@ describe('an object that a server admits while it does not know yet what another
     await leader.stop()
     await store.close()
   })
+
+  async function addPlaceOfLeases(): Promise<void> {
+    const place = { cluster: localAdminCluster, namespace: '', name: 'kube-system' }
+    await leader.addCluster(localAdminCluster)
+    await leader.client.create(resources.namespaces, place, {
+      ...namespace,
+      metadata: { name: place.name },
+    })
+  }
 
   const exists = (shard: TestShard, ref: ResourceRef, name: string): boolean =>
     shard.informers.for(ref).get(cluster, '', name) !== undefined
@@ -85,6 +98,11 @@ describe('an object that a server admits while it does not know yet what another
     await seen(late, resources.namespaces, 'n')
   }
 
+  const storedThings = (): readonly string[] =>
+    [...leader.content.of(cluster)].flatMap(({ resource, item }) =>
+      resource.resource === 'things' ? [item.id] : [],
+    )
+
   const servedBy = (shard: TestShard, resource: string): Promise<unknown> =>
     until(() => shard.backend.apis(cluster)?.find(group, 'v1', resource))
 
@@ -117,13 +135,20 @@ describe('an object that a server admits while it does not know yet what another
     assert.equal((await leader.client.list(resources.configMaps, cluster)).length, 1)
   })
 
-  it('is not one of a later definition when its definition is gone', async () => {
+  it('is not stored when its definition is gone: nobody would see it, and nobody would remove it', async () => {
     await leader.client.create(resources.crds, inCluster(`things.${group}`), definition)
     await servedBy(late, 'things')
-    await create(things, inCluster('a'), thing, () => deleted(resources.crds, `things.${group}`))
+    const creating = create(things, inCluster('a'), thing, () => deleted(resources.crds, `things.${group}`))
+    await assert.rejects(creating, { code: 403, message: /custom resource definition is terminating/ })
+    assert.deepEqual(storedThings(), [])
+  })
+
+  it('is not one of a later definition when a server of an earlier version has stored it', async () => {
+    const place = storageKey({ group, resource: 'things', segment: customSegment }, inCluster('a'))
+    await leader.content.transfer([{ key: place, value: encodeStored(thing) }])
     await leader.client.create(resources.crds, inCluster(`things.${group}`), definition)
     await servedBy(leader, 'things')
-    assert.deepEqual(await leader.client.list(things, cluster), [])
+    assert.deepEqual(storedThings(), [])
   })
 
   it('is not stored when its binding is gone: it would be one of a later binding', async () => {

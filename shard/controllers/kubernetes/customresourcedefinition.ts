@@ -172,12 +172,10 @@ async function finalize(
 ): Promise<number | undefined> {
   const { name = '', finalizers = [] } = crd.metadata
   if (!finalizers.includes(cleanupFinalizer)) return undefined
+  if (!isInDeletion(crd)) await deps.content.commit(deps.content.admissionEnd())
   // Each write is an event that comes back here: without an end, if the finalizer cannot be removed.
   if (!hasNoInstances(crd))
-    await terminating(deps, cluster, crd, [
-      'InstanceDeletionInProgress',
-      'CustomResource deletion is in progress',
-    ])
+    await terminating(deps, cluster, crd, [inProgress, 'CustomResource deletion is in progress'])
   const [resource] = systemGroups.includes(crd.spec.group) ? [] : deps.resourcesOf(crdServed(crd))
   if (resource !== undefined) {
     const { group, version, names, storage, schema } = resource
@@ -201,9 +199,17 @@ async function finalize(
 }
 
 const completed = 'InstanceDeletionCompleted'
+const inProgress = 'InstanceDeletionInProgress'
 
-const hasNoInstances = ({ status }: CustomResourceDefinition): boolean =>
-  status?.conditions?.some(({ type, reason }) => type === 'Terminating' && reason === completed) === true
+const isTerminatingFor = ({ status }: CustomResourceDefinition, reasons: readonly string[]): boolean =>
+  status?.conditions?.some(({ type, reason }) => type === 'Terminating' && reasons.includes(reason ?? '')) ===
+  true
+
+const hasNoInstances = (crd: CustomResourceDefinition): boolean => isTerminatingFor(crd, [completed])
+
+/** Servers that have admitted new objects have to find that the definition is being deleted before the others are removed. */
+const isInDeletion = (crd: CustomResourceDefinition): boolean =>
+  isTerminatingFor(crd, [inProgress, completed])
 
 const terminating = (
   deps: DefinitionControllerDeps,

@@ -9,8 +9,8 @@ import type { CustomResourceDefinition } from '../../registry/crd.ts'
 import { clusterScoped } from '../client.ts'
 
 /**
- * Removes the custom resources that are older than their definition: another server admitted them before it knew that an earlier
- * definition of this name was deleted, and stored them afterwards. To be called before the definition is established.
+ * Removes the custom resources that are older than their definition: a server of an earlier version admitted them before it knew that an
+ * earlier definition of this name was deleted, and stored them afterwards. To be called before the definition is established.
  */
 export async function removeLeftovers(
   content: ClusterContent,
