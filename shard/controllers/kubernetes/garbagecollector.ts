@@ -2,6 +2,7 @@ import { Readers } from '../../../framework/async/awaitable.ts'
 import { CacheEvent } from '../../../framework/cache/ring.ts'
 import type { Logger } from '../../../framework/contract/log.ts'
 import { sameJson } from '../../../framework/json/same.ts'
+import { StatusError } from '../../../framework/meta/errors.ts'
 import type { OwnerReference } from '../../../framework/meta/object.ts'
 import type { StoredResource } from '../../cache/codec.ts'
 import type { CachedItem } from '../../cache/item.ts'
@@ -202,10 +203,23 @@ async function deleteTarget(
   // The change is an event, after which the object is processed again.
   if (hasOtherOwners(of, target)) return
   if (dependents === 'waiting') await unblock(of, target)
-  const { uid = '', finalizers = [] } = object.metadata
+  const { uid = '', resourceVersion, finalizers = [], ownerReferences } = object.metadata
   const kept = finalizers.includes(orphan) ? 'Orphan' : 'Background'
   const propagation = dependents !== 'none' || finalizers.includes(foreground) ? 'Foreground' : kept
+  const version = resourceVersion === undefined ? {} : { resourceVersion }
+  const conflict = await ifFound(
+    of.client.delete(ref, place, { propagation, uid, ...version }).catch(ifConflict),
+  )
+  if (conflict === undefined) return
+  const now = await targetAt(of, place)
+  // Its owners may have changed: that is an event.
+  if (now === undefined || !sameJson(now.object.metadata.ownerReferences ?? [], ownerReferences ?? [])) return
   await ifFound(of.client.delete(ref, place, { propagation, uid }))
+}
+
+function ifConflict(error: unknown): StatusError {
+  if (error instanceof StatusError && error.reason === 'Conflict') return error
+  throw error
 }
 
 /** `waiting`: one of them waits in foreground deletion for its own dependents. */
