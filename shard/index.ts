@@ -11,7 +11,7 @@ import type { Computed } from './apis/resources.ts'
 import { type BoundSets, boundSetsOf } from './bindings/boundsets.ts'
 import { clusterContent } from './bindings/content.ts'
 import { openWatchCache } from './cache/watchcache.ts'
-import { createClient } from './controllers/client.ts'
+import { type ControllerClient, createClient } from './controllers/client.ts'
 import type { Controller } from './controllers/controller.ts'
 import type { EmbeddedShard, ShardHost, ShardOptions } from './controllers/host.ts'
 import { kubernetesControllers } from './controllers/kubernetes/kubernetes.ts'
@@ -47,11 +47,13 @@ export async function openShard(options: ShardOptions): Promise<EmbeddedShard> {
   Object.assign(computed, options.computed?.(host))
   plugins.push(...pluginsOf(options, host, bound))
   const term = new ControllerTerm()
+  const within = (each: ControllerClient): ControllerClient =>
+    options.store.isShared ? term.client(each) : each
   const working = options.store.isShared
-    ? { ...host, client: term.client(client), content: term.content(content) }
+    ? { ...host, client: within(client), content: term.content(content) }
     : host
   const controllers = [
-    ...kubernetesControllers(working, { ...eventOptions(options), resourcesOf, signal }),
+    ...kubernetesControllers(working, { ...eventOptions(options), resourcesOf, within, signal }),
     ...(options.controllers?.(working) ?? []),
   ]
   return {

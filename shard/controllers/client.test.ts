@@ -5,6 +5,7 @@ import { clusterContent } from '../bindings/content.ts'
 import { storedResourceOf } from '../manifests/apply.ts'
 import { type TestShard, testShard } from '../testing/shard.ts'
 import { SlowAdmission } from '../testing/slowadmission.ts'
+import { deleteContent } from './remaining.ts'
 
 const key = { cluster: 'c1', namespace: '', name: 'n' }
 const namespace: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'n' } }
@@ -43,6 +44,16 @@ describe('a request of a controller that has stopped for so long that another ob
     const created = await replace()
     slow.UPDATE.open()
     await refused
+    assert.deepEqual(await current(), created)
+  })
+
+  it('does not delete that one as a part of what it has listed', async () => {
+    const listed = await shard.client.list(resources.namespaces, key.cluster)
+    slow.DELETE.open()
+    const created = await replace()
+    const client = { ...shard.client, list: async () => listed }
+    const deleting = deleteContent(client, key.cluster, [resources.namespaces])
+    await assert.rejects(deleting, { code: 409, reason: 'Conflict' })
     assert.deepEqual(await current(), created)
   })
 

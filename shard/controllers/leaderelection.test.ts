@@ -103,6 +103,23 @@ describe('leader election', () => {
     await assert.rejects(client.delete(leaseResource, leaseKey), { code: 503 })
   })
 
+  it('refuses to repeat a change after such a pause: it is made of what the server knew before', async () => {
+    let paused = 0
+    const term = new ControllerTerm(() => performance.now() + paused)
+    const conflicting: ControllerClient = {
+      ...leases.clientOf('a'),
+      update: async (_resource, _key, change) => {
+        const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: {} }
+        change(object)
+        paused = timing.duration
+        return change(object)
+      },
+    }
+    term.begin(performance.now() + timing.duration, new AbortController().signal)
+    const updating = term.client(conflicting).update(leaseResource, leaseKey, object => object)
+    await assert.rejects(updating, { code: 503 })
+  })
+
   /** Resolves when exactly these work; fails when two work at the same time. */
   const works = (...expected: readonly string[]): Promise<void> =>
     new Promise((resolve, reject) => {

@@ -25,7 +25,10 @@ const atOnce = { count: 64, bytes: 64 * 1024 }
  */
 export const recheck = 60_000
 
-/** Deletes all objects of the resources in a logical cluster, in the turn of a worker, and counts those that remain. */
+/**
+ * Deletes all objects of the resources in a logical cluster, in the turn of a worker, and counts those that remain. Throws 409 when
+ * another object has the name of one of them: the server may have been suspended meanwhile.
+ */
 export async function deleteContent(
   client: ControllerClient,
   cluster: ClusterName,
@@ -37,7 +40,7 @@ export async function deleteContent(
   for (const ref of refs) {
     const all = Array.from(await client.list(ref, cluster), item => ({ item }))
     const remove = ({ item }: { item: Item }) =>
-      ifFound(client.delete(ref, item.key, { propagation: 'Background' }))
+      ifFound(client.delete(ref, item.key, { propagation: 'Background', uid: item.meta.uid }))
     await deleteItems(all, remove, turn)
     if (turn.isOver) return { instances, finalizers, isUnfinished: true }
     const left = await client.list(ref, cluster)

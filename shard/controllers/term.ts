@@ -37,7 +37,8 @@ export class ControllerTerm {
     return {
       list: (...args) => this.#within(() => client.list(...args)),
       create: (...args) => this.#within(() => client.create(...args)),
-      update: (...args) => this.#within(() => client.update(...args)),
+      update: (resource, key, change) =>
+        this.#within(() => client.update(resource, key, current => change(this.#during(current)))),
       delete: (...args) => this.#within(() => client.delete(...args)),
     }
   }
@@ -56,8 +57,13 @@ export class ControllerTerm {
   async #within<T>(request: () => Promise<T>): Promise<T> {
     const lost = this.#lost
     if (lost === undefined) return request()
-    if (lost.aborted || this.#now() >= this.#until) throw leaseLost()
-    return untilAborted(request(), lost)
+    return untilAborted(this.#during(request)(), lost)
+  }
+
+  /** The same value. Throws when another server may run the controllers: also for what is repeated after a conflict. */
+  #during<T>(value: T): T {
+    if (this.#lost?.aborted || (this.#lost !== undefined && this.#now() >= this.#until)) throw leaseLost()
+    return value
   }
 }
 

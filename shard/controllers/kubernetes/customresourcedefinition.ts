@@ -43,6 +43,8 @@ export interface DefinitionControllerDeps {
   readonly content: ClusterContent
   readonly informers: Informers
   readonly resourcesOf: ResourcesOf
+  /** A client whose requests are refused when another server may run the controllers. */
+  readonly within: (client: ControllerClient) => ControllerClient
   readonly signal: AbortSignal
   readonly log: Logger
 }
@@ -244,5 +246,8 @@ const withTerminating = (
 const isSame = (a: KubeObject, b: KubeObject): boolean => a.metadata.uid === b.metadata.uid
 
 /** Reads the definition's own objects, also where a binding serves the same resource. */
-const clientOf = (storage: ResourceStorage, { signal, log }: DefinitionControllerDeps): ControllerClient =>
-  createClient({ backend: { storage: () => storage, apis: () => undefined }, signal, log })
+const clientOf = (
+  storage: ResourceStorage,
+  { signal, log, within }: DefinitionControllerDeps,
+): ControllerClient =>
+  within(createClient({ backend: { storage: () => storage, apis: () => undefined }, signal, log }))

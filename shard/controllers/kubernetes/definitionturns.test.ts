@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import type { ApiResource } from '../../../framework/contract/apis.ts'
 import { silent } from '../../../framework/contract/log.ts'
+import { serviceUnavailable } from '../../../framework/meta/errors.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { resources } from '../../../kcp/resources.ts'
 import { type ResourcesOf, servedName } from '../../apis/served.ts'
 import { asCrd } from '../../registry/crd.ts'
 import { type TestShard, testShard, until } from '../../testing/shard.ts'
+import type { ControllerClient } from '../client.ts'
 import type { Controller } from '../controller.ts'
 import { definitionController } from './customresourcedefinition.ts'
 
@@ -44,6 +46,14 @@ describe('definitions that are deleted together', () => {
     for (const end = performance.now() + 1; performance.now() < end; );
   }
 
+  let isLost = false
+  let refused = 0
+  const refuse = () => {
+    refused++
+    return Promise.reject(serviceUnavailable('the Lease was lost'))
+  }
+  const lost: ControllerClient = { list: refuse, create: refuse, update: refuse, delete: refuse }
+
   before(async () => {
     shard = await testShard({
       controllers: ({ client, content, informers, backend }) => {
@@ -54,7 +64,8 @@ describe('definitions that are deleted together', () => {
           return [{ ...resource, schema } as unknown as ApiResource]
         }
         const { signal } = stop
-        controller = definitionController({ client, content, informers, resourcesOf, signal, log: silent })
+        const deps = { client, content, informers, resourcesOf, signal, log: silent }
+        controller = definitionController({ ...deps, within: each => (isLost ? lost : each) })
         return []
       },
     })
@@ -123,6 +134,18 @@ describe('definitions that are deleted together', () => {
     assert.equal((await shard.client.list(resources.configMaps, cluster)).length, 1)
     assert.equal(current()?.metadata.uid, metadata.uid)
     assert.equal(isTerminating(current()), false)
+  })
+
+  it('keep their objects while another server may run the controllers', async () => {
+    going = Promise.resolve()
+    isLost = true
+    await shard.client.delete(resources.crds, keyOf(held))
+    const definitions = shard.informers.for(resources.crds)
+    await until(() =>
+      isTerminating(definitions.get(cluster, '', keyOf(held).name)?.object) ? true : undefined,
+    )
+    await until(() => (refused > 0 ? true : undefined))
+    assert.equal((await shard.client.list(resources.configMaps, cluster)).length, 1)
   })
 })
 

@@ -5,7 +5,7 @@ import { ifFound } from '../client.ts'
 import type { Controller } from '../controller.ts'
 import type { ShardHost, ShardOptions } from '../host.ts'
 import { aggregationController } from './clusterroleaggregation.ts'
-import { definitionController } from './customresourcedefinition.ts'
+import { type DefinitionControllerDeps, definitionController } from './customresourcedefinition.ts'
 import { eventExpiryController } from './eventexpiry.ts'
 import { garbageCollector } from './garbagecollector.ts'
 import { namespaceController } from './namespace.ts'
@@ -15,7 +15,9 @@ import { resourceQuotaController } from './resourcequota.ts'
 
 const anHour = 3_600_000
 
-export interface KubernetesOptions extends Pick<ShardOptions, 'eventTtl'> {
+export interface KubernetesOptions
+  extends Pick<ShardOptions, 'eventTtl'>,
+    Pick<DefinitionControllerDeps, 'within'> {
   readonly resourcesOf: ResourcesOf
   readonly signal: AbortSignal
 }
@@ -23,7 +25,7 @@ export interface KubernetesOptions extends Pick<ShardOptions, 'eventTtl'> {
 /** The controllers of plain Kubernetes. */
 export function kubernetesControllers(
   host: ShardHost,
-  { resourcesOf, signal, eventTtl = anHour }: KubernetesOptions,
+  { resourcesOf, within, signal, eventTtl = anHour }: KubernetesOptions,
 ): readonly Controller[] {
   const { backend, cache, client, content, informers, log } = host
   const { apis } = backend
@@ -33,7 +35,7 @@ export function kubernetesControllers(
     return ifFound(promised(() => after(storage.get(ctx, key), item => item.object)))
   }
   return [
-    definitionController({ client, content, informers, resourcesOf, signal, log }),
+    definitionController({ client, content, informers, resourcesOf, within, signal, log }),
     namespaceController({ client, content, informers, apis, log }),
     aggregationController({ client, informers, log }),
     ...(eventTtl === 0 ? [] : [eventExpiryController({ client, informers, log, keep: eventTtl })]),

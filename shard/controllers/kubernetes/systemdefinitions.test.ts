@@ -43,7 +43,7 @@ it('the deletion of a definition in a group of the system leaves the objects of 
       const resource = { ...served, storage, schema: {} } as unknown as ApiResource
       const { signal } = stop
       const deps = { client, content, informers, resourcesOf: () => [resource], signal, log: silent }
-      return [definitionController(deps)]
+      return [definitionController({ ...deps, within: each => each })]
     },
   })
   await shard.addCluster(cluster)

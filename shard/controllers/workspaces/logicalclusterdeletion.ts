@@ -91,7 +91,8 @@ async function deleteObjects(
 ): Promise<void> {
   const remove = async (stored: Stored): Promise<void> => {
     const ref = refOf(apis, stored)
-    await (ref && ifFound(client.delete(ref, stored.item.key, { propagation: 'Background' })))
+    const { key, meta } = stored.item
+    await (ref && ifFound(client.delete(ref, key, { propagation: 'Background', uid: meta.uid })))
   }
   await deleteItems(holding, remove, turn)
 }
