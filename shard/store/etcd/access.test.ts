@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { issueAuthority, issueServing } from '../../../cmd/certificates/certificates.ts'
@@ -9,6 +10,19 @@ import { type Etcd, etcdProgram, noEtcd, startEtcd } from '../../../test/support
 import { temporaryDirectory } from '../../../test/support/temporary.ts'
 import { StoreError } from '../store.ts'
 import { type EtcdOptions, openEtcdStore } from './etcd.ts'
+
+/** The value of `--auth-token` for tokens that every member checks by itself: they name the revision of the users. */
+async function signedTokens(): Promise<string> {
+  const folder = await temporaryDirectory('etcd-tokens')
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  })
+  await writeFile(join(folder, 'public.pem'), publicKey)
+  await writeFile(join(folder, 'private.pem'), privateKey)
+  return `jwt,pub-key=${folder}/public.pem,priv-key=${folder}/private.pem,sign-method=RS256,ttl=10m`
+}
 
 if (etcdProgram() === undefined) notRun('access to etcd', noEtcd)
 else
@@ -53,14 +67,45 @@ else
       )
     })
 
-    it('uses a user and a password', async () => {
-      etcd = await startEtcd()
+    async function addUsers(): Promise<void> {
       for (const name of ['root', 'oriel', 'other']) await etcd.post('auth/user/add', { name, password: 'p' })
       for (const name of ['root', 'oriel']) await etcd.post('auth/role/add', { name })
       const all = { permType: 'READWRITE', key: 'L29yaWVsLw==', range_end: 'L29yaWVsMA==' }
       await etcd.post('auth/role/grant', { name: 'oriel', perm: all })
       for (const user of ['root', 'oriel']) await etcd.post('auth/user/grant', { user, role: user })
       await etcd.post('auth/enable', {})
+    }
+
+    /** Adds a user to etcd, as an administrator does at any time. */
+    async function addAnother(name: string): Promise<void> {
+      const { token } = await etcd.post('auth/authenticate', { name: 'root', password: 'p' })
+      const headers = { authorization: String(token) }
+      const body = JSON.stringify({ name, password: 'p' })
+      const response = await fetch(`${etcd.url}/v3/auth/user/add`, { method: 'POST', headers, body })
+      assert.equal(response.status, 200)
+    }
+
+    it('goes on when the users of etcd change, after which its signed tokens are not valid any more', async () => {
+      etcd = await startEtcd(['--auth-token', await signedTokens()])
+      await addUsers()
+      const user = { name: 'oriel', password: 'p' }
+      const store = await openEtcdStore({ ...base, endpoints: [etcd.endpoint], user })
+      await store.commit([put('a', '1')])
+      await addAnother('more')
+      assert.ok((await store.commit([put('a', '2')])) > 0)
+      await addAnother('most')
+      assert.equal((await store.get('a'))?.value.toString(), '2')
+      const watched = store.watch('', store.revision, AbortSignal.timeout(10_000)).next()
+      await addAnother('still')
+      const written = store.commit([put('a', '3')])
+      assert.equal((await watched).done, false)
+      await written
+      await store.close()
+    })
+
+    it('uses a user and a password', async () => {
+      etcd = await startEtcd()
+      await addUsers()
       const endpoints = [etcd.endpoint]
       await writes({ endpoints, user: { name: 'oriel', password: 'p' } })
       await assert.rejects(

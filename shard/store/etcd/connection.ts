@@ -5,10 +5,9 @@ import {
   type ClientDuplexStream,
   Metadata,
   type ServiceError,
-  status,
 } from '@grpc/grpc-js'
 import { StoreError } from '../store.ts'
-import { type EtcdFailure, failureOf, isTimeout, isTransient } from './failures.ts'
+import { type EtcdFailure, failureOf, isOldToken, isTimeout, isTransient } from './failures.ts'
 import { decodeAuthenticate, decodeWatch, encodeAuthenticate, type WatchResponse } from './messages.ts'
 
 /** Where etcd is, and how to authenticate there. */
@@ -164,7 +163,7 @@ export class EtcdConnection {
   }
 
   #isWorthRepeating(failure: EtcdFailure): boolean {
-    if (failure.code !== status.UNAUTHENTICATED || this.#token === undefined) return isTransient(failure)
+    if (!isOldToken(failure) || this.#token === undefined) return isTransient(failure)
     this.forgetToken()
     return true
   }

@@ -33,6 +33,13 @@ export const isTransient = ({ code }: EtcdFailure): boolean =>
 
 export const isTimeout = ({ code }: EtcdFailure): boolean => code === status.DEADLINE_EXCEEDED
 
+/**
+ * Whether another token is needed: `ErrGRPCInvalidAuthToken`, and `ErrGRPCAuthOldRevision`, after which a signed token is not valid
+ * because an administrator has changed the users of etcd (`shouldRefreshToken` of etcd's client).
+ */
+export const isOldToken = ({ code, message }: EtcdFailure): boolean =>
+  code === status.UNAUTHENTICATED || message.includes('revision of auth store is old')
+
 /** `ErrGRPCCompacted` of `api/v3rpc/rpctypes` */
 export const isCompacted = ({ message }: EtcdFailure): boolean =>
   message.includes('required revision has been compacted')

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { status } from '@grpc/grpc-js'
 import { StoreError } from '../store.ts'
 import type { EtcdConnection, EtcdWatch } from './connection.ts'
-import { EtcdFailure, failureOf, isTransient } from './failures.ts'
+import { EtcdFailure, failureOf, isOldToken, isTransient } from './failures.ts'
 import { type EtcdEvent, encodeWatch } from './messages.ts'
 
 /** Revisions up to `revision` of etcd are compacted. */
@@ -103,7 +103,7 @@ const codeOf = (reason: string): number =>
 function resumable(connection: EtcdConnection, error: unknown, member: number | undefined): undefined {
   if (error instanceof EtcdCompacted || error instanceof StoreError) throw error
   const failure = failureOf(error)
-  if (failure.code === status.UNAUTHENTICATED) connection.forgetToken()
+  if (isOldToken(failure)) connection.forgetToken()
   else if (!isTransient(failure)) throw failure
   if (member !== undefined) connection.leave(member)
   return undefined
