@@ -83,19 +83,38 @@ export class Group {
 
   /**
    * Resolves with the revision when the commit is durable; for a commit without changes, with the revision of the
-   * commit before it.
+   * commit before it. A conflict with a commit is reported when that one is durable: who asks for the newest revision then gets it.
    */
   add(changes: readonly StoreChange[], conditions: readonly StoreCondition[]): Promise<number> {
     if (this.#failure !== undefined) throw this.#failure
     const revision = this.#assigned + 1
-    for (const condition of conditions) this.#require(condition)
-    const events = this.#check(changes, revision)
+    const events = this.#checked(changes, conditions, revision)
+    if (events instanceof StoreConflict) return this.#conflict(events)
     if (events.length > 0) {
       this.#assigned = revision
       for (const event of events) this.#remember(event)
       this.#gathered.push({ revision, time: Date.now(), bytes: sizeOf(events), events })
     }
     return this.#acknowledged()
+  }
+
+  #checked(
+    changes: readonly StoreChange[],
+    conditions: readonly StoreCondition[],
+    revision: number,
+  ): readonly StoreEvent[] | StoreConflict {
+    try {
+      for (const condition of conditions) this.#require(condition)
+      return this.#check(changes, revision)
+    } catch (error) {
+      if (error instanceof StoreConflict) return error
+      throw error
+    }
+  }
+
+  async #conflict(conflict: StoreConflict): Promise<never> {
+    if (this.#pending.has(conflict.key)) await this.#acknowledged()
+    throw conflict
   }
 
   /** Waits for accepted commits; later commits are refused. */

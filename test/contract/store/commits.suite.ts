@@ -149,6 +149,17 @@ export const commits = (scene: Opened): void => {
 /** What holds without other writers. */
 export const oneWriter = (scene: Opened): void => {
   describe('commit of the only writer', () => {
+    it('is refused when the commit before it is acknowledged, so that the newest revision is that of it', async () => {
+      const { store } = scene
+      const first = store.commit([put('a', '1', 0)])
+      await assert.rejects(store.commit([put('a', '2', 0)]), StoreConflict)
+      assert.equal(await store.latest(), await first)
+      const third = store.commit([put('a', '3')])
+      const conditions = [{ key: 'a', expected: await first }]
+      await assert.rejects(store.commit([put('b', '1', 0)], conditions), StoreConflict)
+      assert.equal(await store.latest(), await third)
+    })
+
     it('is checked against earlier commits that are not durable yet', async () => {
       const first = commit(scene, put('a', '1', 0))
       const second = commit(scene, put('a', '2', 0))
