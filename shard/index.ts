@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import { retry } from '../framework/async/backoff.ts'
 import { createAddressPolicy } from '../framework/net/addresspolicy.ts'
 import { mutatingAgain, type RegistryPlugin } from './admission/chain.ts'
 import { signerAdmission } from './admission/kubernetes/certificates.ts'
@@ -19,7 +20,7 @@ import { runAsLeader } from './controllers/leaderelection.ts'
 import { ControllerTerm } from './controllers/term.ts'
 import { cacheInformers } from './informers.ts'
 import type { Store } from './store/store.ts'
-import { cacheOfRef, wireBackend } from './wiring.ts'
+import { cacheOfRef, type WiredBackend, wireBackend } from './wiring.ts'
 
 export type { EmbeddedShard as Shard, ShardHost, ShardOptions } from './controllers/host.ts'
 
@@ -50,7 +51,7 @@ export async function openShard(options: ShardOptions): Promise<EmbeddedShard> {
   const within = (each: ControllerClient): ControllerClient =>
     options.store.isShared ? term.client(each) : each
   const working = options.store.isShared
-    ? { ...host, client: within(client), content: term.content(content) }
+    ? withTerm(host, term, { store: options.store, signal, refusalOfWrites })
     : host
   const controllers = [
     ...kubernetesControllers(working, { ...eventOptions(options), resourcesOf, within, signal }),
@@ -64,6 +65,26 @@ export async function openShard(options: ShardOptions): Promise<EmbeddedShard> {
       closing.abort()
       cache.close()
     },
+  }
+}
+
+interface Parts extends Pick<WiredBackend, 'refusalOfWrites'> {
+  readonly store: Store
+  readonly signal: AbortSignal
+}
+
+/** The dependencies of controllers that another server may run after the term. */
+function withTerm(
+  host: ShardHost,
+  term: ControllerTerm,
+  { store, signal, refusalOfWrites }: Parts,
+): ShardHost {
+  const { backend, cache, log } = host
+  const { permission } = term
+  return {
+    ...host,
+    client: term.client(createClient({ backend, signal, log, permission })),
+    content: term.content(clusterContent(store, cache, refusalOfWrites, permission)),
   }
 }
 
@@ -90,9 +111,23 @@ async function runControllers(
       controllers.filter(({ everywhere }) => everywhere),
       signal,
     ),
-    runAsLeader({ client, log, term }, signal, async until => void (await run(elected, until))),
+    runAsLeader({ client, log, term }, signal, async until => {
+      await endAdmission(host, until).catch(() => undefined)
+      await run(elected, until)
+    }),
   ])
 }
+
+/** Milliseconds. */
+const pauses = { first: 100, longest: 1_000 }
+
+/** What the leader before has not stored yet is admitted again. */
+const endAdmission = ({ content, log }: ShardHost, signal: AbortSignal): Promise<unknown> =>
+  retry(() => content.commit(content.admissionEnd()), {
+    ...pauses,
+    signal,
+    failed: error => log.warn({ error: String(error) }, 'the controllers do not begin yet, retrying'),
+  })
 
 function pluginsOf(options: ShardOptions, host: ShardHost, bound: BoundSets): readonly RegistryPlugin[] {
   const tenancy = {

@@ -71,24 +71,26 @@ const mostBytes = 8 * 1024 * 1024
 export const isBeingDeleted = (item: Item): boolean =>
   item instanceof CachedItem ? item.isTerminating : item.object.metadata.deletionTimestamp !== undefined
 
+/** `permission`: called before each change; what it returns throws when that may not be stored any more. */
 export function clusterContent(
   store: Store,
   cache: WatchCache,
   refusalOfWrites: (cluster: ClusterName) => Error | undefined = () => undefined,
+  permission?: () => () => void,
 ): ClusterContent {
   const transfer = async (changes: readonly StoreChange[]): Promise<number> => {
     const revision = await store.commit(changes)
     await cache.at(revision)
     return revision
   }
-  const checkOpen = (changes: readonly StoreChange[]): void => {
-    for (const { key } of changes) {
-      const refusal = refusalOfWrites(parseStorageKey(key)?.key.cluster ?? '')
-      if (refusal !== undefined) throw refusal
-    }
-  }
   const commit = async (changes: readonly StoreChange[]): Promise<void> => {
-    if (changes.length > 0) await cache.at(await commitChecked({ store, cache }, changes, checkOpen))
+    if (changes.length === 0) return
+    const mayStore = permission?.()
+    const check = (): void => {
+      mayStore?.()
+      checkOpen(changes, refusalOfWrites)
+    }
+    await cache.at(await commitChecked({ store, cache }, changes, check))
   }
   return {
     *of(cluster) {
@@ -110,6 +112,17 @@ export function clusterContent(
   }
 }
 
+/** Throws when one of the logical clusters accepts no writes now. */
+function checkOpen(
+  changes: readonly StoreChange[],
+  refusalOfWrites: (cluster: ClusterName) => Error | undefined,
+): void {
+  for (const { key } of changes) {
+    const refusal = refusalOfWrites(parseStorageKey(key)?.key.cluster ?? '')
+    if (refusal !== undefined) throw refusal
+  }
+}
+
 /** Attempts while other servers end what was admitted. */
 const attempts = 64
 
@@ -117,10 +130,10 @@ const attempts = 64
 async function commitChecked(
   { store, cache }: { readonly store: Store; readonly cache: WatchCache },
   changes: readonly StoreChange[],
-  check: (changes: readonly StoreChange[]) => void,
+  check: () => void,
 ): Promise<number> {
   for (let attempt = 1; ; attempt++) {
-    check(changes)
+    check()
     const condition = admissionCondition(cache)
     try {
       return await store.commit(changes, store.isShared ? [condition] : [])

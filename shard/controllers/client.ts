@@ -8,6 +8,7 @@ import { sameJson } from '../../framework/json/same.ts'
 import { conflict, StatusError } from '../../framework/meta/errors.ts'
 import type { ClusterName, ClusterScope, KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import type { Verb } from '../../framework/request/requestinfo.ts'
+import type { Revocable } from '../registry/conditions.ts'
 
 /** The client of controllers. All errors are `StatusError`s. */
 export interface ControllerClient {
@@ -102,17 +103,24 @@ export const updateStatus = <T extends KubeObject>(
 
 const options: WriteOptions = { dryRun: false, fieldManager: 'oriel' }
 
+/** Returns what throws when the server of a request that begins now has lost the Lease of the controllers. */
+export type TermPermission = () => () => void
+
 interface ClientOptions {
   readonly backend: Pick<Backend, 'storage' | 'apis'>
   /** Cancels the requests of the client. */
   readonly signal: AbortSignal
   readonly log?: Logger
+  /** Absent: the client is not one of controllers that another server may run. */
+  readonly permission?: TermPermission
 }
 
 /** A client without HTTP and with all permissions, for controllers. */
-export function createClient({ backend, signal, log = silent }: ClientOptions): ControllerClient {
+export function createClient({ backend, signal, log = silent, permission }: ClientOptions): ControllerClient {
   const contextOf = (verb: Verb, resource: ResourceRef, cluster: ClusterScope): RequestContext =>
     loopbackContext({ verb, resource, cluster, signal, log })
+  const revocable = <T extends object>(given: T): Revocable<T> =>
+    permission === undefined ? given : { ...given, mayStore: permission() }
   return {
     async list(resource, cluster, namespace = '') {
       const items: Item[] = []
@@ -124,7 +132,7 @@ export function createClient({ backend, signal, log = silent }: ClientOptions): 
     async create(resource, key, object) {
       const ctx = contextOf('create', resource, key.cluster)
       const complete = completed(backend, resource, key.cluster, object)
-      return (await backend.storage(resource).create(ctx, key, complete, options)).object
+      return (await backend.storage(resource).create(ctx, key, complete, revocable(options))).object
     },
     async update(resource, key, change) {
       const ctx = contextOf('update', resource, key.cluster)
@@ -133,11 +141,12 @@ export function createClient({ backend, signal, log = silent }: ClientOptions): 
         check(item)
         return withoutVersion(change(item.object), item.object)
       }
-      return (await backend.storage(resource).update(ctx, key, next, options)).object
+      return (await backend.storage(resource).update(ctx, key, next, revocable(options))).object
     },
     async delete(resource, key, options = {}) {
       const ctx = contextOf('delete', resource, key.cluster)
-      await backend.storage(resource).delete(ctx, key, sameObject(resource), { dryRun: false, ...options })
+      const revoked = revocable({ dryRun: false, ...options })
+      await backend.storage(resource).delete(ctx, key, sameObject(resource), revoked)
     },
   }
 }

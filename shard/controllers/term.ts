@@ -1,6 +1,6 @@
 import { StatusError } from '../../framework/meta/errors.ts'
 import type { ClusterContent } from '../bindings/content.ts'
-import type { ControllerClient } from './client.ts'
+import type { ControllerClient, TermPermission } from './client.ts'
 
 /**
  * The time in which this server runs the controllers. Their client refuses requests as soon as another server may run them:
@@ -54,6 +54,18 @@ export class ControllerTerm {
     }
   }
 
+  /** For what a request stores: another server may run the controllers when it is admitted, or repeated after a conflict. */
+  readonly permission: TermPermission = () => {
+    const lost = this.#lost
+    return () => {
+      if (lost !== undefined && (lost !== this.#lost || this.#isOver)) throw leaseLost()
+    }
+  }
+
+  get #isOver(): boolean {
+    return this.#lost?.aborted === true || (this.#lost !== undefined && this.#now() >= this.#until)
+  }
+
   async #within<T>(request: () => Promise<T>): Promise<T> {
     const lost = this.#lost
     if (lost === undefined) return request()
@@ -62,7 +74,7 @@ export class ControllerTerm {
 
   /** The same value. Throws when another server may run the controllers: also for what is repeated after a conflict. */
   #during<T>(value: T): T {
-    if (this.#lost?.aborted || (this.#lost !== undefined && this.#now() >= this.#until)) throw leaseLost()
+    if (this.#isOver) throw leaseLost()
     return value
   }
 }

@@ -29,6 +29,16 @@ const conditionOf = (cache: WatchCache, resource: StoredResource, key: ObjectKey
   expected: cache.resource(resource.group, resource.resource, resource.segment).get(key)?.modified ?? 0,
 })
 
+/** Options of a write by a controller: `mayStore` throws when another server may run the controllers. It is called before each attempt. */
+export type Revocable<Options> = Options & { readonly mayStore?: () => void }
+
+/** The write of an object as it is stored. */
+export interface ObjectWrite extends Pick<Revocable<object>, 'mayStore'> {
+  readonly key: ObjectKey
+  readonly value: Buffer | undefined
+  readonly expected: number
+}
+
 /** What every write to a shared store requires: this server knows of the newest end of what was admitted before. */
 export const admissionCondition = (cache: WatchCache): StoreCondition =>
   conditionOf(cache, leases, admissionLease)

@@ -10,6 +10,7 @@ import type { ErrorSteps } from '../../framework/meta/errorsteps.ts'
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { accountOf } from '../../framework/request/user.ts'
 import { StoreConflict } from '../store/store.ts'
+import type { Revocable } from './conditions.ts'
 import { dedupOwners, finalizerWarnings, newMetadataErrors } from './metadata.ts'
 import {
   aboutOf,
@@ -128,12 +129,12 @@ async function put(
   { store }: Registry,
   key: ObjectKey,
   object: KubeObject,
-  options: WriteOptions,
+  options: Revocable<WriteOptions>,
 ): Promise<Item | undefined> {
   if (options.dryRun)
     return (await store.current(key)) === undefined ? store.detached(key, object) : undefined
   try {
-    return await writeWithin(object, options, next => store.write(key, next, 0))
+    return await writeWithin(object, options, next => store.write(key, next, 0, options))
   } catch (error) {
     if (!(error instanceof StoreConflict)) throw error
     await store.settled(key, 0)

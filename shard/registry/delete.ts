@@ -4,6 +4,7 @@ import { sameJson } from '../../framework/json/same.ts'
 import { conflict, type StatusError } from '../../framework/meta/errors.ts'
 import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import type { CachedItem } from '../cache/item.ts'
+import type { Revocable } from './conditions.ts'
 import { aboutOf, attributesOf, type Registry, seen, storedObject } from './registry.ts'
 import { retried } from './retried.ts'
 import {
@@ -73,7 +74,7 @@ function checkPreconditions(
 interface Step {
   readonly current: CachedItem
   readonly old: KubeObject
-  readonly options: DeleteOptions
+  readonly options: Revocable<DeleteOptions>
 }
 
 async function step(
@@ -85,10 +86,10 @@ async function step(
   const { key, modified: expected, meta } = current
   if (!isHeld(strategy, marked)) {
     if (options.dryRun) return { item: current, removed: true }
-    return { item: await store.write(key, undefined, expected), removed: true }
+    return { item: await store.write(key, undefined, expected, options), removed: true }
   }
   if (sameJson(marked, old)) return { item: current, removed: false }
-  if (!options.dryRun) return { item: await store.write(key, marked, expected), removed: false }
+  if (!options.dryRun) return { item: await store.write(key, marked, expected, options), removed: false }
   const { resourceVersion } = meta
   return { item: await store.detached(key, withMetadata(marked, { resourceVersion })), removed: false }
 }

@@ -26,7 +26,7 @@ import { CachedItem } from '../cache/item.ts'
 import type { ResourceCache } from '../cache/resource.ts'
 import { isCurrent } from '../store/epoch.ts'
 import { CommitTooLarge, type Store, StoreConflict } from '../store/store.ts'
-import { conditionsOf } from './conditions.ts'
+import { conditionsOf, type ObjectWrite, type Revocable } from './conditions.ts'
 import { type Part, type ResourceStrategy, withMetadata, withoutPresented } from './strategy.ts'
 
 /** The objects of one resource: read from the cache, written to the store. */
@@ -38,10 +38,15 @@ export interface ObjectStore {
   /** Whether a client's resourceVersion is one of the content of the item. */
   isCurrent(item: CachedItem, resourceVersion: string): boolean
   /**
-   * Stores `object`, or removes it when undefined, if it is still at revision `expected` (0: absent). Resolves when the
-   * cache shows it, with the item at its new revision; throws `StoreConflict`, and `ObjectTooLarge`.
+   * Stores `object`, or removes it when undefined, if it is still at revision `expected` (0: absent). Resolves when the cache shows
+   * it, with the item at its new revision; throws `StoreConflict`, `ObjectTooLarge`, and what `mayStore` throws before each attempt.
    */
-  write(key: ObjectKey, object: KubeObject | undefined, expected: number): Promise<CachedItem>
+  write(
+    key: ObjectKey,
+    object: KubeObject | undefined,
+    expected: number,
+    options?: Revocable<object>,
+  ): Promise<CachedItem>
   /** After a conflict: waits, for a second at most, until the object is not at revision `expected` any more. */
   settled(key: ObjectKey, expected: number): Promise<void>
   /** An item that is not stored: dry runs. */
@@ -154,14 +159,15 @@ export function openObjectStore(
     current,
     isStored: item => cache.get(item.key) === item,
     isCurrent: (item, resourceVersion) => isCurrent(item, resourceVersion, watchCache.revision),
-    async write(key, object, expected) {
+    async write(key, object, expected, { mayStore } = {}) {
       const last = await current(key)
       const pace = new Pace()
       const { stored, value } = await storedValue(object, shape.number, pace)
       await pace.due()
       if (value !== undefined) checkSize(value)
       const place = { store, cache: watchCache }
-      const revision = await commitPermitted(place, options, { key, value, expected }).catch(tooLarge)
+      const change = { key, value, expected, ...(mayStore && { mayStore }) }
+      const revision = await commitPermitted(place, options, change).catch(tooLarge)
       await watchCache.at(revision)
       const cached = cache.get(key)
       if (stored === undefined) return removed(last, revision)
@@ -178,13 +184,6 @@ export function openObjectStore(
   }
 }
 
-/** The write of an object. */
-interface ObjectChange {
-  readonly key: ObjectKey
-  readonly value: Buffer | undefined
-  readonly expected: number
-}
-
 /** Attempts while other servers change what the write depends on. */
 const permissionAttempts = 64
 
@@ -195,10 +194,11 @@ const permissionAttempts = 64
 async function commitPermitted(
   { store, cache }: { readonly store: Store; readonly cache: WatchCache },
   permission: Permission,
-  { key, value, expected }: ObjectChange,
+  { key, value, expected, mayStore }: ObjectWrite,
 ): Promise<number> {
   const change = { key: storageKey(permission.resource, key), value, expected }
   for (let attempt = 1; ; attempt++) {
+    mayStore?.()
     const opener = checkPermitted(permission, key, expected)
     const conditions = store.isShared ? conditionsOf(cache, { key, expected }, opener?.binding) : []
     try {

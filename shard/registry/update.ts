@@ -11,6 +11,7 @@ import type { KubeObject, ObjectKey } from '../../framework/meta/object.ts'
 import { accountOf } from '../../framework/request/user.ts'
 import type { CachedItem } from '../cache/item.ts'
 import { StoreConflict } from '../store/store.ts'
+import type { Revocable } from './conditions.ts'
 import { changedMetadataErrors, dedupOwners, finalizerWarnings, metadataUpdateErrors } from './metadata.ts'
 import { aboutOf, attributesOf, type Registry, seen, storedObject, writeWithin } from './registry.ts'
 import { retried } from './retried.ts'
@@ -41,7 +42,7 @@ export function update(
     const final = await finished(registry, ctx, { next, current, options })
     if (final === undefined) return current
     if (options.dryRun) return detached(registry, current, final)
-    const writing = writeWithin(final, options, object => write(registry, current, object))
+    const writing = writeWithin(final, options, object => write(registry, { current, object, options }))
     return next.metadata.resourceVersion ? writing.catch(error => refuse(error, about)) : writing
   })
 }
@@ -151,15 +152,21 @@ function* errorsOf(
   ]
 }
 
+interface Write {
+  readonly current: CachedItem
+  readonly object: KubeObject
+  readonly options: Revocable<WriteOptions>
+}
+
 /** Stores the object, or removes it when it is being deleted and the last finalizer is gone (rules.md 3.26). */
 async function write(
   { store, rules: { strategy } }: Registry,
-  current: CachedItem,
-  object: KubeObject,
+  { current, object, options }: Write,
 ): Promise<Item> {
+  const { key, modified } = current
   const terminating = object.metadata.deletionTimestamp !== undefined
-  if (!terminating || isHeld(strategy, object)) return store.write(current.key, object, current.modified)
-  const removed = await store.write(current.key, undefined, current.modified)
+  if (!terminating || isHeld(strategy, object)) return store.write(key, object, modified, options)
+  const removed = await store.write(key, undefined, modified, options)
   return store.detached(current.key, withVersion(object, removed.meta.resourceVersion))
 }
 

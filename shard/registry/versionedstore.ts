@@ -30,8 +30,8 @@ export function versionedObjectStore(store: ObjectStore, version: StoreVersion):
       const original = originals.get(item) ?? item
       return version.isStored(original.object) && store.isStored(original)
     },
-    async write(key, object, expected) {
-      const item = await store.write(key, object && (await version.stored(object)), expected)
+    async write(key, object, expected, options) {
+      const item = await store.write(key, object && (await version.stored(object)), expected, options)
       return shown(item)
     },
     isCurrent: store.isCurrent,
