@@ -15,7 +15,7 @@ import { namespaceProblems, namespacesIn } from './admission/kubernetes/namespac
 import { type ClusterApis, type ClusterApisOptions, createClusterApis } from './apis/clusters.ts'
 import { createWatchEnds } from './apis/ends.ts'
 import { followDefinitions, followWorkspaces } from './apis/follow.ts'
-import { followInactive, type Inactive, OpenResources } from './apis/inactive.ts'
+import { followInactive, type Inactive } from './apis/inactive.ts'
 import { type Computed, resourceMaker, type Wiring } from './apis/resources.ts'
 import { builtinServed, type ResourcesOf, systemServed } from './apis/served.ts'
 import { versioning } from './apis/versions.ts'
@@ -77,21 +77,14 @@ const refusalsOf = (cache: WatchCache, { refusalOfWrites }: Inactive) => ({
 })
 
 /** From now on, the resources of logical clusters are those of the cache. */
-function follow(cache: WatchCache, clusters: ClusterApis, tree: WorkspaceTree, open: OpenResources): void {
+function follow(cache: WatchCache, clusters: ClusterApis, tree: WorkspaceTree): void {
   followDefinitions(cache, clusters)
   followWorkspaces(cache, tree)
-  open.clusters = clusters
 }
-
-const checksOf = ({ openerOf }: OpenResources, plugins: readonly RegistryPlugin[]) => ({
-  openerOf,
-  admission: registryAdmission(plugins),
-})
 
 /** Connects storage, definitions and the workspace tree to the cache. */
 export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBackend {
   const { cache, informers, authorizer, plugins, computed } = parts
-  const open = new OpenResources()
   const ends = createWatchEnds((cluster, { id }) => clusters.of(cluster)?.definitions.has(id) === true)
   const inactive = followInactive(cache, ends)
   const refusals = refusalsOf(cache, inactive)
@@ -101,7 +94,8 @@ export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBa
   const wiring: Wiring = {
     cacheOf: ({ group, resource, segment }) => cache.resource(group, resource, segment),
     storeOf: place => openObjectStore(options.store, cache, { ...place, ...refusals }),
-    ...checksOf(open, plugins),
+    openerOf: definition => clusters.openerOf(definition),
+    admission: registryAdmission(plugins),
     ends,
     ...versioning(webhook => conversionWebhook(webhook, conversions)),
     computed,
@@ -124,7 +118,7 @@ export function wireBackend(options: ShardOptions, parts: BackendParts): WiredBa
   }
   const clusters = createClusterApis(served)
   const tree = createWorkspaceTree(ownUrlsOf(options))
-  follow(cache, clusters, tree, open)
+  follow(cache, clusters, tree)
   const sources = { cache, wiring, served, clusters, tree, authorizer, inactive }
   const backend = shardBackend({ ...sources, store: options.store, hasCopies: options.peers !== undefined })
   return { backend, shared, resourcesOf, isBound: clusters.isBound, ...refusals }

@@ -1,5 +1,5 @@
 import type { Item } from '../../framework/contract/item.ts'
-import { groupResource, type KubeObject } from '../../framework/meta/object.ts'
+import { type ClusterName, groupResource, type KubeObject } from '../../framework/meta/object.ts'
 import type { APIBinding, BoundAPIResource } from '../../kcp/apis.ts'
 import { boundId, boundServed, type ServedDefinition } from './served.ts'
 
@@ -93,6 +93,45 @@ export function createIdentities(): Identities {
       return undefined
     },
   }
+}
+
+/** The logical clusters that bind each schema. */
+export interface Binders {
+  /** undefined when no binding has the schema in its status. */
+  of(schemaUid: string): ReadonlySet<ClusterName> | undefined
+  /** One binding of the cluster was `old`; `bindings` are all that it has now. */
+  update(cluster: ClusterName, old: BoundResources | undefined, bindings: Iterable<BoundResources>): void
+}
+
+export function createBinders(): Binders {
+  const clustersOf = new Map<string, Set<ClusterName>>()
+  const forget = (uid: string, cluster: ClusterName): void => {
+    const clusters = clustersOf.get(uid)
+    clusters?.delete(cluster)
+    if (clusters?.size === 0) clustersOf.delete(uid)
+  }
+  return {
+    of: uid => clustersOf.get(uid),
+    update(cluster, old, bindings) {
+      for (const { schema } of old?.resources ?? []) forget(schema.UID, cluster)
+      for (const { resources } of bindings)
+        for (const { schema } of resources)
+          clustersOf.set(schema.UID, (clustersOf.get(schema.UID) ?? new Set()).add(cluster))
+    },
+  }
+}
+
+/** The resources that are served differently after a binding changed. */
+export function changedNames(
+  old: BoundResources | undefined,
+  next: BoundResources | undefined,
+): readonly string[] {
+  const wordings = (bound: BoundResources | undefined): Map<string, string> =>
+    new Map(bound?.resources.map(r => [boundName(r), JSON.stringify(r)]))
+  const [before, after] = [wordings(old), wordings(next)]
+  return [...new Set([...before.keys(), ...after.keys()])].filter(
+    name => before.get(name) !== after.get(name),
+  )
 }
 
 /** Values by content: equal keys get the same object while it is referenced. */

@@ -3,8 +3,11 @@ import { type ClusterName, groupResource, type KubeObject } from '../../framewor
 import { asCrd, isEstablished } from '../registry/crd.ts'
 import type { Opener } from '../registry/registry.ts'
 import {
+  type Binders,
   type BoundResources,
   boundName,
+  changedNames,
+  createBinders,
   createBoundReader,
   createIdentities,
   createSchemas,
@@ -16,7 +19,6 @@ import {
   type SharedValues,
 } from './bound.ts'
 import type { WatchEnds } from './ends.ts'
-import { openerIn } from './inactive.ts'
 import { crdServed, type ResourcesOf, type ServedDefinition, servedName } from './served.ts'
 
 /**
@@ -35,8 +37,8 @@ export interface ClusterApis {
   /** The definitions under which clusters serve the bound resource of an identity: the same array until one changes. */
   identified(groupResource: string, identity: string): readonly ServedDefinition[]
   boundIn(cluster: ClusterName, groupResource: string, identity: string): ServedDefinition | undefined
-  /** The definition or the binding by which the cluster may have new objects of a custom or bound resource. */
-  openerOf(cluster: ClusterName, served: ServedDefinition): Opener | undefined
+  /** The definition or the binding by which each cluster may have new objects of a custom or bound resource. */
+  openerOf(served: ServedDefinition): (cluster: ClusterName) => Opener | undefined
   /** A definition of a resource in any cluster, of any identity. */
   anyOf(groupResource: string): ServedDefinition | undefined
   /** Whether a binding has this APIResourceSchema in its status. */
@@ -72,8 +74,7 @@ const isSystem = (cluster: ClusterName): boolean => cluster.startsWith('system:'
 interface Index {
   readonly options: ClusterApisOptions
   readonly states: Map<ClusterName, ClusterState>
-  /** Clusters by the uid of a schema that they bind. */
-  readonly binders: Map<string, Set<ClusterName>>
+  readonly binders: Binders
   readonly schemas: Schemas
   readonly identities: Identities
   readonly readBound: (binding: KubeObject) => BoundResources
@@ -87,7 +88,7 @@ export function createClusterApis(options: ClusterApisOptions): ClusterApis {
   const index: Index = {
     options,
     states: new Map(),
-    binders: new Map(),
+    binders: createBinders(),
     schemas: createSchemas(),
     identities: createIdentities(),
     readBound: createBoundReader(),
@@ -111,9 +112,9 @@ export function createClusterApis(options: ClusterApisOptions): ClusterApis {
     of: cluster => apisOf(index, cluster),
     identified: (name, identity) => identified(index, name, identity),
     boundIn: (cluster, name, identity) => boundIn(index, cluster, name, identity),
-    openerOf: (cluster, served) => openerIn(index.states.get(cluster), served),
+    openerOf: served => cluster => openerIn(index.states.get(cluster), served),
     anyOf: name => anyOf(index, name),
-    isBound: uid => index.binders.has(uid),
+    isBound: uid => index.binders.of(uid) !== undefined,
   }
 }
 
@@ -142,13 +143,12 @@ function setBound(index: Index, cluster: ClusterName, name: string, next: BoundR
   replace(bindings, name, next)
   if (old) index.identities.remove(old)
   if (next) index.identities.add(next)
-  for (const { schema } of old?.resources ?? []) forgetBinder(index.binders, schema.UID, cluster)
-  for (const bound of bindings.values()) rememberBinder(index.binders, bound, cluster)
+  index.binders.update(cluster, old, bindings.values())
   changed(index, cluster, changedNames(old, next))
 }
 
 function schemaChanged(index: Index, uid: string): void {
-  for (const cluster of index.binders.get(uid) ?? []) {
+  for (const cluster of index.binders.of(uid) ?? []) {
     const bound = [...(index.states.get(cluster)?.bindings.values() ?? [])].flatMap(b => b.resources)
     changed(index, cluster, bound.filter(b => b.schema.UID === uid).map(boundName))
   }
@@ -192,6 +192,20 @@ function boundIn(
   return undefined
 }
 
+function openerIn(state: ClusterState | undefined, served: ServedDefinition): Opener | undefined {
+  if (served.isCustom)
+    return state?.definitions.get(servedName(served))?.terminating === false ? {} : undefined
+  for (const [binding, bound] of state?.bindings ?? [])
+    if (!bound.terminating && binds(bound, served)) return { binding }
+  return undefined
+}
+
+const binds = ({ resources }: BoundResources, { definition, identity }: ServedDefinition): boolean =>
+  resources.some(
+    ({ group, resource, schema }) =>
+      resource === definition.names.plural && group === definition.group && schema.identityHash === identity,
+  )
+
 function setDefinition(
   index: Index,
   cluster: ClusterName,
@@ -224,33 +238,6 @@ function apisOf(index: Index, cluster: ClusterName): ClusterApiSet | undefined {
 function replace<V>(map: Map<string, V>, key: string, value: V | undefined): void {
   if (value === undefined) map.delete(key)
   else map.set(key, value)
-}
-
-function rememberBinder(
-  binders: Map<string, Set<ClusterName>>,
-  bound: BoundResources,
-  cluster: ClusterName,
-): void {
-  for (const { schema } of bound.resources) {
-    const clusters = binders.get(schema.UID) ?? new Set()
-    binders.set(schema.UID, clusters.add(cluster))
-  }
-}
-
-function forgetBinder(binders: Map<string, Set<ClusterName>>, uid: string, cluster: ClusterName): void {
-  const clusters = binders.get(uid)
-  clusters?.delete(cluster)
-  if (clusters?.size === 0) binders.delete(uid)
-}
-
-/** The resources that are served differently after a binding changed. */
-function changedNames(old: BoundResources | undefined, next: BoundResources | undefined): readonly string[] {
-  const wordings = (bound: BoundResources | undefined): Map<string, string> =>
-    new Map(bound?.resources.map(r => [boundName(r), JSON.stringify(r)]))
-  const [before, after] = [wordings(old), wordings(next)]
-  return [...new Set([...before.keys(), ...after.keys()])].filter(
-    name => before.get(name) !== after.get(name),
-  )
 }
 
 /** Bound resources in the order of the names of their bindings, then definitions of resources that are not bound. */

@@ -11,11 +11,8 @@ import { revisionIn } from '../cache/continuation.ts'
 import type { WatchCache } from '../cache/contract.ts'
 import type { WatchCacheEvent } from '../cache/item.ts'
 import { customSegment } from '../cache/segments.ts'
-import type { Opener } from '../registry/registry.ts'
-import type { BoundResources } from './bound.ts'
 import type { WatchEnds } from './ends.ts'
 import { type Arrival, arrivalIn, beingMigrated, partialStateOf } from './moved.ts'
-import { type ServedDefinition, servedName } from './served.ts'
 
 /**
  * Logical clusters with the annotation `core.kcp.io/inactive`, and those that move to another shard
@@ -163,31 +160,3 @@ function resumed(info: RequestInfo, query: URLSearchParams): number | undefined 
 /** A revision before the arrival, or one that this shard has not reached and the other one had. */
 const isOfShardBefore = ({ here, there }: Arrival, version: number | undefined, newest: number): boolean =>
   version !== undefined && (version <= here || (version > newest && version <= there))
-
-/** The resources of which logical clusters may have new objects. */
-export class OpenResources {
-  clusters: { openerOf(cluster: ClusterName, served: ServedDefinition): Opener | undefined } | undefined
-
-  readonly openerOf = (served: ServedDefinition, cluster: ClusterName): Opener | undefined =>
-    this.clusters?.openerOf(cluster, served)
-}
-
-/** The definitions and the bindings of a logical cluster, by their names. */
-interface Own {
-  readonly definitions: ReadonlyMap<string, ServedDefinition>
-  readonly bindings: ReadonlyMap<string, BoundResources>
-}
-
-/** The definition or the binding by which a logical cluster may have new objects of a custom or bound resource. */
-export function openerIn(own: Own | undefined, served: ServedDefinition): Opener | undefined {
-  if (served.isCustom) return own?.definitions.get(servedName(served))?.terminating === false ? {} : undefined
-  for (const [binding, bound] of own?.bindings ?? [])
-    if (!bound.terminating && binds(bound, served)) return { binding }
-  return undefined
-}
-
-const binds = ({ resources }: BoundResources, { definition, identity }: ServedDefinition): boolean =>
-  resources.some(
-    ({ group, resource, schema }) =>
-      resource === definition.names.plural && group === definition.group && schema.identityHash === identity,
-  )

@@ -7,7 +7,6 @@ import { itemOf } from '../../framework/contract/item.ts'
 import type { ResourceStorage } from '../../framework/contract/storage.ts'
 import {
   apiVersionOf,
-  type ClusterName,
   type GroupVersionResource,
   type KubeObject,
   type ObjectKey,
@@ -22,10 +21,11 @@ import { apiResourcesOf, readOnlyResourcesOf, subresourceVerbs } from '../../ope
 import type { RegistryAdmission } from '../admission/chain.ts'
 import type { StoredResource } from '../cache/codec.ts'
 import type { ResourceCache } from '../cache/resource.ts'
-import type { ObjectStore, ObjectStoreOptions, Opener, Registry } from '../registry/registry.ts'
+import type { ObjectStore, ObjectStoreOptions, Registry } from '../registry/registry.ts'
 import { presented, registryStorage, shapeOf } from '../registry/storage.ts'
 import type { Part } from '../registry/strategy.ts'
 import { versionedObjectStore } from '../registry/versionedstore.ts'
+import type { ClusterApis } from './clusters.ts'
 import { convertedReads } from './convertedreads.ts'
 import { type WatchEnds, withWatchEnds } from './ends.ts'
 import { groupEventStorage } from './events.ts'
@@ -46,8 +46,7 @@ export type Computed = (ctx: RequestContext, key: ObjectKey) => Promise<KubeObje
 export interface Wiring extends Versions {
   cacheOf(resource: StoredResource): ResourceCache
   storeOf(place: ObjectStoreOptions): ObjectStore
-  /** The definition or the binding by which a logical cluster may have new objects of a custom or bound resource. */
-  readonly openerOf: (served: ServedDefinition, cluster: ClusterName) => Opener | undefined
+  openerOf: ClusterApis['openerOf']
   readonly admission: RegistryAdmission
   readonly ends: WatchEnds
   /** By `<plural>.<group>`. */
@@ -244,11 +243,10 @@ function decodableOf({ definition, rest }: ServedDefinition, version: string): D
 
 /** The store of a resource, seen in one version. */
 function storeIn(wiring: Wiring, served: ServedDefinition, version: string): ObjectStore {
-  const openerOf = wiring.openerOf.bind(undefined, served)
   const store = wiring.storeOf({
     resource: storedResource(served),
     shape: shapeOf(served.definition),
-    ...((served.isCustom || served.identity !== undefined) && { openerOf }),
+    ...((served.isCustom || served.identity !== undefined) && { openerOf: wiring.openerOf(served) }),
   })
   if (isStoredAs(served, version)) return store
   const { present, stored } = wiring.conversionOf(served)
