@@ -7,7 +7,7 @@ import { badRequest, type FieldError, StatusError, tooLarge } from '../framework
 import type { ErrorSteps } from '../framework/meta/errorsteps.ts'
 import { child, invalidValue } from '../framework/meta/fielderror.ts'
 import type { JSONSchemaProps } from '../framework/meta/jsonschema.ts'
-import type { KubeObject } from '../framework/meta/object.ts'
+import { type KubeObject, versionIn } from '../framework/meta/object.ts'
 import { isTooDeep } from '../framework/wire/parsebody.ts'
 import type { KindVersion } from './definitions/definition.ts'
 import { compileRuleCheck, type RuleCheck } from './expressions/rules.ts'
@@ -155,7 +155,7 @@ function decodedBy({ prune }: CompiledSchema, object: KubeObject, { stored }: De
 
 /** 400, with the message of Kubernetes' decoders (rules.md 2.38). */
 function cannotBeHandled({ kind, apiVersion }: KubeObject, why: string): StatusError {
-  const version = String(apiVersion).replace(/^.*\//, '')
+  const version = versionIn(String(apiVersion))
   return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${why}`)
 }
 

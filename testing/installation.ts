@@ -1,6 +1,7 @@
 import { authorizationParts } from '../cmd/authorization/authorization.ts'
 import { clustersView } from '../cmd/views/clustersview.ts'
 import { bearerTokens } from '../framework/authn/index.ts'
+import { resourceOfKind } from '../framework/contract/apis.ts'
 import type { Item } from '../framework/contract/item.ts'
 import { type Logger, silent } from '../framework/contract/log.ts'
 import { loopbackContext } from '../framework/contract/loopback.ts'
@@ -129,16 +130,12 @@ async function createIn(
   cluster: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const [version = '', group = ''] = object.apiVersion.split('/').reverse()
-  const resource = shard.backend
-    .apis(cluster)
-    ?.resources.find(
-      each => each.group === group && each.version === version && each.names.kind === object.kind,
-    )
+  const resource = resourceOfKind(shard.backend.apis(cluster), object)
   if (resource === undefined)
     throw new Error(`the logical cluster ${cluster} has no kind ${object.kind} in ${object.apiVersion}`)
   const key = keyOf(object, cluster, resource.namespaced ? (object.metadata.namespace ?? 'default') : '')
-  const ref = { group, version, resource: resource.names.plural }
+  const { group, version, names } = resource
+  const ref = { group, version, resource: names.plural }
   const ctx = loopbackContext({ verb: 'create', resource: ref, cluster, signal, log: silent })
   const placed = resource.namespaced
     ? { ...object, metadata: { ...object.metadata, namespace: key.namespace } }

@@ -15,8 +15,6 @@ type Spec = Readonly<Record<string, unknown>>
 const apiVersion = 'example.com/v1'
 const type = typeOf(shapes)
 const endpoint: ManagedEndpoint = {
-  group: 'example.com',
-  version: 'v1',
   kind: 'Widget',
   apiVersion,
   subresource: '',

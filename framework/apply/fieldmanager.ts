@@ -1,7 +1,7 @@
 import { merged, type Steps } from '../json/json.ts'
 import { badRequest, StatusError } from '../meta/errors.ts'
 import type { MergeSchema } from '../meta/mergeschema.ts'
-import type { Json, KubeObject, Metadata } from '../meta/object.ts'
+import { type Json, type KubeObject, type Metadata, printKind } from '../meta/object.ts'
 import { type Applied, apply, type ConfigurationApply } from './apply.ts'
 import { ConflictError, conflictStatus } from './conflict.ts'
 import { isMembers, type Members } from './fieldpath/fieldpath.ts'
@@ -14,10 +14,8 @@ import { capUpdaters, type Filter, type ObjectChange, updateManaged } from './up
 
 /** The properties of an endpoint that field management needs. */
 export interface ManagedEndpoint {
-  readonly group: string
-  readonly version: string
-  readonly kind: string
   readonly apiVersion: string
+  readonly kind: string
   /** Empty for the object itself. */
   readonly subresource: string
   readonly type: MergeType
@@ -185,13 +183,10 @@ const applyRequestOf = (
   force,
 })
 
-function* checkConfiguration(
-  { group, version, kind, type }: ManagedEndpoint,
-  config: Members,
-): Generator<void> {
-  const sent = typeOf(config)
-  if (sent.group !== group || sent.version !== version || sent.kind !== kind)
-    throw badRequest(`invalid object type: ${printType(sent)}`)
+function* checkConfiguration({ apiVersion, kind, type }: ManagedEndpoint, config: Members): Generator<void> {
+  const sent = { apiVersion: textOf(config.apiVersion), kind: textOf(config.kind) }
+  if (sent.apiVersion !== apiVersion || sent.kind !== kind)
+    throw badRequest(`invalid object type: ${printKind(sent)}`)
   const { metadata } = config
   if (isMembers(metadata) && (metadata.managedFields ?? null) !== null)
     throw badRequest('metadata.managedFields must be nil')
@@ -200,24 +195,12 @@ function* checkConfiguration(
   } catch (error) {
     if (!(error instanceof TypedError)) throw error
     const { name = '', namespace = '' } = (isMembers(metadata) ? metadata : {}) as Metadata
-    const about = `${namespace}/${name}; ${printType(sent)}`
+    const about = `${namespace}/${name}; ${printKind(sent)}`
     throw new StatusError(500, '', `failed to create typed patch object (${about}): ${error.message}`)
   }
 }
 
-interface GroupVersionKind {
-  readonly group: string
-  readonly version: string
-  readonly kind: string
-}
-
-function typeOf({ apiVersion, kind }: Members): GroupVersionKind {
-  const [group = '', version = ''] = typeof apiVersion === 'string' ? apiVersion.split('/') : []
-  const parts = version === '' ? { group: '', version: group } : { group, version }
-  return { ...parts, kind: typeof kind === 'string' ? kind : '' }
-}
-
-const printType = ({ group, version, kind }: GroupVersionKind): string => `${group}/${version}, Kind=${kind}`
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /** The first apply assigns the existing fields to the manager `before-first-apply` (`skipnonapplied.go`). */
 function* startOfApply(

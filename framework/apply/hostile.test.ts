@@ -42,8 +42,6 @@ const schema = { type: 'object', properties: { spec: { type: 'object', additiona
 const type = typeOf(wholeSchema(schema))
 const named = { apiVersion: 'example.com/v1', kind: 'Widget' }
 const endpoint: ManagedEndpoint = {
-  group: 'example.com',
-  version: 'v1',
   kind: 'Widget',
   apiVersion: named.apiVersion,
   subresource: '',

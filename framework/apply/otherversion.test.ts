@@ -37,8 +37,6 @@ function endpointOf(version: string, converting: ConvertObject): ManagedEndpoint
   assert.ok(type)
   const kind = 'Widget'
   return {
-    group: 'example.com',
-    version,
     kind,
     apiVersion,
     subresource: '',

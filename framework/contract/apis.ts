@@ -1,5 +1,5 @@
 import { type About, methodNotSupported, notFound, notServed } from '../meta/errors.ts'
-import { groupIn, type KubeObject } from '../meta/object.ts'
+import { groupIn, type KubeObject, versionIn } from '../meta/object.ts'
 import type { Incoming } from '../request/incoming.ts'
 import type { Params } from '../request/path.ts'
 import type { Verb } from '../request/requestinfo.ts'
@@ -170,7 +170,7 @@ export function resourceOfKind(
   { apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>,
 ): ApiResource | undefined {
   const group = groupIn(apiVersion)
-  const version = apiVersion.slice(apiVersion.indexOf('/') + 1)
+  const version = versionIn(apiVersion)
   return apis?.resources.find(r => r.group === group && r.version === version && r.names.kind === kind)
 }
 

@@ -82,7 +82,15 @@ export const groupIn = (apiVersion: string): string =>
   apiVersion.slice(0, Math.max(0, apiVersion.indexOf('/')))
 
 /** The version of an apiVersion. */
-export const versionOf = (apiVersion: string): string => apiVersion.replace(/^.*\//, '')
+export const versionIn = (apiVersion: string): string => apiVersion.slice(apiVersion.indexOf('/') + 1)
+
+/** Whether `schema.ParseGroupVersion` accepts an apiVersion. */
+export const isGroupVersion = (apiVersion: string): boolean =>
+  apiVersion.indexOf('/') === apiVersion.lastIndexOf('/')
+
+/** `group/version, Kind=kind`: `schema.GroupVersionKind.String`. The core group is empty: `/v1, Kind=Pod`. */
+export const printKind = ({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): string =>
+  `${groupIn(apiVersion)}/${versionIn(apiVersion)}, Kind=${kind}`
 
 /** `resource.group`, or `resource` for the core group: `schema.GroupResource.String`. */
 export const groupResource = (group: string, resource: string): string =>

@@ -4,7 +4,7 @@ import type { RequestContext } from '../contract/context.ts'
 import type { Steps } from '../json/json.ts'
 import { isMembers } from '../json/values.ts'
 import { badRequest, type FieldError, invalid, type StatusError } from '../meta/errors.ts'
-import { apiVersionOf, type KubeObject, type ObjectKey } from '../meta/object.ts'
+import { apiVersionOf, groupIn, isGroupVersion, type KubeObject, type ObjectKey } from '../meta/object.ts'
 import type { FieldValidation } from '../query/options.ts'
 import type { VerbRequest } from '../request/response.ts'
 import { hasMany } from '../wire/encode.ts'
@@ -179,7 +179,7 @@ export function typeOf(fields: Members, served: Decodable): TypeMeta {
 /** The apiVersion of an object; '' when it has none. Throws an `UnrecognizedError`. */
 export function readApiVersion(fields: Members): string {
   const apiVersion = readText(fields, 'apiVersion')
-  if (apiVersion.split('/').length <= 2) return apiVersion
+  if (isGroupVersion(apiVersion)) return apiVersion
   throw new UnrecognizedError(`unexpected GroupVersion string: ${apiVersion}`)
 }
 
@@ -198,8 +198,7 @@ export function checkType({ apiVersion, kind }: TypeMeta, served: Decodable, fie
   if (!served.resource.custom) throw new DecodeError(unregistered(kind, apiVersion))
   const wrong = (field: string, value: string, wanted: string): readonly FieldError[] =>
     value === wanted ? [] : [{ type: 'FieldValueInvalid', field, value, detail: `must be ${wanted}` }]
-  const [group] = apiVersion.includes('/') ? apiVersion.split('/') : ['']
-  throw invalid(kind, group ?? '', nameIn(fields), [
+  throw invalid(kind, groupIn(apiVersion), nameIn(fields), [
     ...wrong('kind', kind, served.kind),
     ...wrong('apiVersion', apiVersion, expected),
   ])

@@ -7,7 +7,14 @@ import { type AdmissionAttributes, admissionChain, inOneVersion, optionsFor } fr
 import type { ApiResource, Served } from '../contract/apis.ts'
 import type { DeleteOptions, WriteOptions } from '../contract/storage.ts'
 import type { MergeSchema } from '../meta/mergeschema.ts'
-import { apiVersionOf, type KubeObject, type ObjectKey, timestamp } from '../meta/object.ts'
+import {
+  apiVersionOf,
+  groupIn,
+  type KubeObject,
+  type ObjectKey,
+  timestamp,
+  versionIn,
+} from '../meta/object.ts'
 import { wholeSchema } from '../meta/objectmeta.ts'
 import type { Call, VerbScope } from './call.ts'
 
@@ -37,10 +44,8 @@ function scaleEndpoint({ group, version, kind, subresource }: Served): ManagedEn
   const apiVersion = apiVersionOf(group, version)
   const type = typeOf(scaleSchema)
   return {
-    group,
-    version,
-    kind,
     apiVersion,
+    kind,
     subresource,
     type,
     versions: other => (other === apiVersion ? type : undefined),
@@ -62,10 +67,8 @@ export function endpointOf({ served, scope }: Call): ManagedEndpoint | undefined
   const apiVersion = apiVersionOf(group, version)
   const zero = resource.custom ? {} : zeroValue(schema)
   return {
-    group,
-    version,
-    kind,
     apiVersion,
+    kind,
     subresource,
     type: typeOf(schema),
     versions: versionsOf(resource, scope),
@@ -85,9 +88,7 @@ const versionsOf =
   ({ group, version, openapi }: ApiResource, scope: VerbScope): VersionTypes =>
   apiVersion => {
     if (apiVersion === apiVersionOf(group, version)) return typeOf(wholeSchema(openapi))
-    const other = apiVersion.startsWith(`${group}/`)
-      ? scope.atVersion(apiVersion.slice(group.length + 1))
-      : undefined
+    const other = groupIn(apiVersion) === group ? scope.atVersion(versionIn(apiVersion)) : undefined
     return other && typeOf(wholeSchema(other.openapi))
   }
 

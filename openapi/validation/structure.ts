@@ -9,6 +9,7 @@ import {
   pathSegmentErrors,
   qualifiedNameErrors,
 } from '../../framework/meta/names.ts'
+import { isGroupVersion } from '../../framework/meta/object.ts'
 import { CompiledSize, nodesWith } from '../nodes/nodes.ts'
 
 /** A path with map keys as `[key]` (rules.md 2.22), formatted for errors only. */
@@ -105,9 +106,9 @@ function textErrors(path: string, value: unknown): readonly FieldError[] | undef
 
 const apiVersionErrors = (path: string, value: unknown): readonly FieldError[] =>
   textErrors(path, value) ??
-  (String(value).split('/').length > 2
-    ? [invalidValue(path, value, `unexpected GroupVersion string: ${value}`)]
-    : [])
+  (isGroupVersion(String(value))
+    ? []
+    : [invalidValue(path, value, `unexpected GroupVersion string: ${value}`)])
 
 const kindErrors = (path: string, value: unknown): readonly FieldError[] =>
   textErrors(path, value) ?? kindNameErrors(path, String(value))

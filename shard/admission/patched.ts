@@ -2,7 +2,7 @@ import { inTurns, type Pace } from '../../framework/async/awaitable.ts'
 import type { KindVersions } from '../../framework/contract/admission.ts'
 import { type Extent, exceedsSteps } from '../../framework/json/extent.ts'
 import { StatusError, tooLarge } from '../../framework/meta/errors.ts'
-import { type KubeObject, versionOf } from '../../framework/meta/object.ts'
+import { type KubeObject, versionIn } from '../../framework/meta/object.ts'
 import { checkMembers } from '../../framework/wire/limits.ts'
 import { checkTexts, DecodeError, MissingKindError } from '../../framework/wire/metadata.ts'
 import { bodyLimit, mostValues } from '../../framework/wire/parsebody.ts'
@@ -37,7 +37,7 @@ export async function decodedResult(
     )
   await inTurns(checkMembers(object, undefined, `, after ${who}`), pace)
   checkTexts((object as KubeObject | null)?.metadata, `, after ${who}`)
-  return versions.decode(object, versionOf(before.apiVersion)).catch(error => {
+  return versions.decode(object, versionIn(before.apiVersion)).catch(error => {
     throw isMalformed(error) ? new MalformedResult(reasonOf(error)) : error
   })
 }

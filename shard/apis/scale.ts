@@ -10,7 +10,7 @@ import { type Item, itemOf } from '../../framework/contract/item.ts'
 import type { ResourceStorage, WriteOptions } from '../../framework/contract/storage.ts'
 import { isMembers } from '../../framework/json/values.ts'
 import { badRequest, internalError, invalid } from '../../framework/meta/errors.ts'
-import type { KubeObject, Metadata, ObjectKey } from '../../framework/meta/object.ts'
+import { groupIn, type KubeObject, type Metadata, type ObjectKey } from '../../framework/meta/object.ts'
 import { type Decodable, decodeSteps } from '../../framework/verbs/body.ts'
 import { compileCached } from '../../openapi/compile.ts'
 import type { ScalePaths } from '../../openapi/definitions/definition.ts'
@@ -72,9 +72,8 @@ function scaled(object: KubeObject, scale: KubeObject, paths: ScalePaths): KubeO
   if (replicas === notSet)
     throw badRequest(`the spec replicas field ${JSON.stringify(paths.specReplicasPath)} cannot be empty`)
   if (typeof replicas !== 'number' || replicas < 0) {
-    const [group = ''] = object.apiVersion.split('/')
     const detail = 'should be a non-negative integer'
-    throw invalid(object.kind, group, object.metadata.name ?? '', [
+    throw invalid(object.kind, groupIn(object.apiVersion), object.metadata.name ?? '', [
       { type: 'FieldValueInvalid', field: paths.specReplicasPath, value: replicas, detail },
     ])
   }

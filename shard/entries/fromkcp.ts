@@ -4,7 +4,7 @@ import {
   type ClusterName,
   groupResource,
   type KubeObject,
-  versionOf,
+  versionIn,
 } from '../../framework/meta/object.ts'
 import { movedAnnotation, ownAnnotationPrefix } from '../../kcp/annotations.ts'
 import { systemGroups, viewsGroup } from '../../kcp/apigroups.ts'
@@ -62,7 +62,7 @@ function stored({ resource, key }: ParsedKey, object: KubeObject): Buffer {
   const { name, namespace = '' } = object.metadata
   if (name !== key.name || namespace !== key.namespace)
     throw new Error(`it has the object ${namespace}/${name}`)
-  if (object.apiVersion !== apiVersionOf(resource.group, versionOf(object.apiVersion)))
+  if (object.apiVersion !== apiVersionOf(resource.group, versionIn(object.apiVersion)))
     throw new Error(`it has an object of ${object.apiVersion}`)
   const own = withoutForeign(object, key.cluster)
   return resource.segment === builtinSegment
@@ -98,7 +98,7 @@ function builtin({ group, resource }: StoredResource, object: KubeObject): KubeO
     throw new Error(`this shard has no built-in kind ${object.kind} of ${group || 'the core group'}`)
   const isCrd = object.kind === 'CustomResourceDefinition'
   if (isCrd) refuseOurGroup((object.spec as { readonly group?: string } | undefined)?.group)
-  const current = isCrd && versionOf(object.apiVersion) === 'v1beta1' ? crdFromBeta(object) : object
+  const current = isCrd && versionIn(object.apiVersion) === 'v1beta1' ? crdFromBeta(object) : object
   return completed(version.schema, { ...current, apiVersion: apiVersionOf(group, version.name) })
 }
 
@@ -116,7 +116,7 @@ function custom({ group, resource, segment }: StoredResource, object: KubeObject
   if (definition?.names.kind !== object.kind)
     throw new Error(`this shard has no kind ${object.kind} of ${group}`)
   const wanted = versionStored(definition)?.name ?? ''
-  if (versionOf(object.apiVersion) === wanted) return object
+  if (versionIn(object.apiVersion) === wanted) return object
   const convert = conversions.get(name)
   if (convert === undefined)
     throw new Error(`this shard has no version ${object.apiVersion} of ${object.kind}`)

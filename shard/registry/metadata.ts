@@ -2,7 +2,12 @@ import { isDeepStrictEqual } from 'node:util'
 import { canonicalJson } from '../../framework/json/json.ts'
 import type { FieldError, FieldErrorType } from '../../framework/meta/errors.ts'
 import { labelValueErrors, qualifiedNameErrors } from '../../framework/meta/names.ts'
-import type { KubeObject, Metadata, OwnerReference } from '../../framework/meta/object.ts'
+import {
+  isGroupVersion,
+  type KubeObject,
+  type Metadata,
+  type OwnerReference,
+} from '../../framework/meta/object.ts'
 import { foregroundFinalizer, orphanFinalizer, type ResourceStrategy, withMetadata } from './strategy.ts'
 
 const annotationsLimit = 262_144
@@ -115,7 +120,7 @@ function ownerErrorsOf(owner: OwnerReference): readonly FieldError[] {
   const empty = ownerFields
     .filter(field => !owner[field])
     .flatMap(field => invalidValues(`${path}.${field}`, owner[field] ?? '', ['must not be empty']))
-  const versionless = !owner.apiVersion || owner.apiVersion.split('/').length > 2
+  const versionless = !owner.apiVersion || !isGroupVersion(owner.apiVersion)
   const version = versionless
     ? invalidValues(`${path}.apiVersion`, owner.apiVersion ?? '', ['version must not be empty'])
     : []

@@ -4,7 +4,7 @@ import type { RequestContext } from '../../framework/contract/context.ts'
 import type { Item, ItemEvent } from '../../framework/contract/item.ts'
 import type { ItemBatch, ItemList, ItemWatch, ResourceStorage } from '../../framework/contract/storage.ts'
 import { notFound } from '../../framework/meta/errors.ts'
-import { versionOf } from '../../framework/meta/object.ts'
+import { versionIn } from '../../framework/meta/object.ts'
 import { completed, shapeNumber } from '../../openapi/compile.ts'
 import type { KindDefinition } from '../../openapi/definitions/definition.ts'
 import { CachedItem, itemAs } from '../cache/item.ts'
@@ -184,7 +184,7 @@ function createShape({ versions }: KindDefinition): Shape {
     shape === 0 || byUse.some(version => shapeNumber(version) === shape)
   const reshape = (item: CachedItem): CachedItem => {
     const { object } = item
-    const name = versionOf(object.apiVersion)
+    const name = versionIn(object.apiVersion)
     const version = versions.find(each => each.name === name)
     const next = version === undefined ? object : completed(version.schema, object)
     return next === object ? item : itemAs(item, next)

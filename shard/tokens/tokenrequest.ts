@@ -4,7 +4,7 @@ import type { RequestContext } from '../../framework/contract/context.ts'
 import type { Informers } from '../../framework/contract/informer.ts'
 import { type Item, itemOf } from '../../framework/contract/item.ts'
 import { badRequest, conflict, type FieldError, invalid, notFound } from '../../framework/meta/errors.ts'
-import { type KubeObject, type ObjectKey, timestamp } from '../../framework/meta/object.ts'
+import { type KubeObject, type ObjectKey, printKind, timestamp } from '../../framework/meta/object.ts'
 import { createOnly } from '../../framework/verbs/createonly.ts'
 import { resources } from '../../kcp/resources.ts'
 import { compileCached } from '../../openapi/compile.ts'
@@ -145,7 +145,7 @@ function boundSecret(
   const ours = apiVersion === '' || apiVersion === 'v1'
   if (ours && hosted[kind] !== undefined) throw notFound({ group: '', resource: hosted[kind], name })
   if (!ours || kind !== 'Secret')
-    throw badRequest(`cannot bind token to object of type ${printed(apiVersion, kind)}`)
+    throw badRequest(`cannot bind token to object of type ${printKind({ apiVersion, kind })}`)
   const { meta } = found(informers.for(resources.secrets).get(cluster, namespace, name), 'secrets', name)
   if (uid !== '' && uid !== meta.uid) {
     throw conflict(
@@ -154,10 +154,4 @@ function boundSecret(
     )
   }
   return { name, uid: meta.uid }
-}
-
-/** Group, version and kind in Go's words: `apps/v1, Kind=Deployment`. */
-function printed(apiVersion: string, kind: string): string {
-  const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
-  return `${group}/${version}, Kind=${kind}`
 }

@@ -1,4 +1,5 @@
 import { stringify } from 'yaml'
+import { groupIn } from '../../framework/meta/object.ts'
 import { encodeMessage, enveloped } from '../../framework/wire/protobuf/encode.ts'
 import { kindFields } from '../../framework/wire/protobuf/fields.ts'
 import { about, bodyOf, labels, type Maker, manifest, names, options, sends } from './making.ts'
@@ -68,7 +69,7 @@ const protobuf = 'application/vnd.kubernetes.protobuf'
 export const inProtobuf: Maker = (subject, random) => {
   const name = random.pick(names)
   const body = manifest(subject, name, { labels: random.pick(labels) }, subject.accepted())
-  const fields = kindFields(subject.apiVersion.split('/')[0] ?? '', subject.kind) ?? new Map()
+  const fields = kindFields(groupIn(subject.apiVersion), subject.kind) ?? new Map()
   const bytes = enveloped({ apiVersion: subject.apiVersion, kind: subject.kind }, encodeMessage(fields, body))
   const accept = random.pick([protobuf, 'application/json', `${protobuf},application/json`])
   const headers = { accept, 'content-type': protobuf }

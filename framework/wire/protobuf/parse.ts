@@ -1,6 +1,7 @@
 import { TooManyMembers } from '../../json/exactjson.ts'
 import { maxDepth, surveySteps } from '../../json/json.ts'
 import { parseJsonSteps } from '../../json/jsonsteps.ts'
+import { groupIn } from '../../meta/object.ts'
 import {
   envelope,
   kindFields,
@@ -57,7 +58,7 @@ export function* protobufSteps(
   const unknown = yield* messageSteps(envelope, bytes.subarray(magic.length), 0, decoding)
   const { apiVersion = '', kind = '' } = (unknown.type ?? {}) as { apiVersion?: string; kind?: string }
   const raw = (unknown.raw ?? noBytes) as Buffer
-  const fields = fieldsOfKind(apiVersion.split('/')[0] ?? '', kind)
+  const fields = fieldsOfKind(groupIn(apiVersion), kind)
   if (fields === undefined) throw new SyntaxError(`no kind ${JSON.stringify(kind)} is known in protobuf`)
   return { apiVersion, kind, ...(yield* messageSteps(fields, raw, 0, decoding)) }
 }

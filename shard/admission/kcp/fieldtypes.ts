@@ -1,7 +1,7 @@
 import { inTurns, Pace } from '../../../framework/async/awaitable.ts'
 import type { AdmissionAttributes } from '../../../framework/contract/admission.ts'
 import { invalid } from '../../../framework/meta/errors.ts'
-import { groupResource, type KubeObject, versionOf } from '../../../framework/meta/object.ts'
+import { groupResource, type KubeObject, versionIn } from '../../../framework/meta/object.ts'
 import { compileCached } from '../../../openapi/compile.ts'
 import { kcpKinds } from '../../../openapi/definitions/kcp/index.ts'
 import type { RegistryPlugin } from '../chain.ts'
@@ -23,7 +23,7 @@ export const fieldTypes: RegistryPlugin = {
 
 async function checkTypes(request: AdmissionAttributes, object: KubeObject): Promise<void> {
   const kind = kinds.get(groupResource(request.group, request.resource))
-  const version = kind?.versions.find(({ name }) => name === versionOf(object.apiVersion))
+  const version = kind?.versions.find(({ name }) => name === versionIn(object.apiVersion))
   if (kind === undefined || version === undefined) return
   const schema = compileCached(version.schema)
   const sent = written(request, version.status, object)

@@ -4,7 +4,7 @@ import { adaptDynamic } from '../../../cel/schema/adapt.ts'
 import { newEffort } from '../../../cel/values/costtracker.ts'
 import { CelError, type CelValue, type MapValue } from '../../../cel/values/value.ts'
 import { requestedName } from '../../../framework/contract/admission.ts'
-import type { KubeObject } from '../../../framework/meta/object.ts'
+import { groupIn, type KubeObject, versionIn } from '../../../framework/meta/object.ts'
 import { namespaceDeclaration, requestDeclaration } from '../../../openapi/expressions/admission.ts'
 import type { Subject } from './matching.ts'
 import { NestedValues } from './nestedvalues.ts'
@@ -26,16 +26,11 @@ const conditionAllowance = (replays: Replays): CostBudget => ({
   left: conditionBudget,
 })
 
-interface GroupVersionKind {
-  readonly group: string
-  readonly version: string
-  readonly kind: string
-}
-
-function kindOf({ kind = '', apiVersion = '' }: Partial<KubeObject> = {}): GroupVersionKind {
-  const [group = '', version] = apiVersion.split('/')
-  return version === undefined ? { group: '', version: group, kind } : { group, version, kind }
-}
+const kindOf = ({ kind = '', apiVersion = '' }: Partial<KubeObject> = {}) => ({
+  group: groupIn(apiVersion),
+  version: versionIn(apiVersion),
+  kind,
+})
 
 /**
  * The `request` of AdmissionReviews and expressions, without its objects: `kind` and `resource` are in the version

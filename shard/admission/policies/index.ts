@@ -3,7 +3,7 @@ import type { AdmissionPlugin } from '../../../framework/contract/admission.ts'
 import type { Backend } from '../../../framework/contract/backend.ts'
 import type { Informers } from '../../../framework/contract/informer.ts'
 import { serviceUnavailable } from '../../../framework/meta/errors.ts'
-import { versionOf } from '../../../framework/meta/object.ts'
+import { versionIn } from '../../../framework/meta/object.ts'
 import { wholeSchema } from '../../../framework/meta/objectmeta.ts'
 import { scaleSchema } from '../../../openapi/definitions/kubernetes/reviews.ts'
 import type { NamespaceLookup } from '../kubernetes/namespace-lifecycle.ts'
@@ -50,7 +50,7 @@ const typeFinder =
   (backend: TenantAdmissionDeps['backend']): TypeFinder =>
   ({ group, resource, subresource, key, object }) => {
     if (subresource === 'scale') return typeOf(wholeSchema({ ...scaleSchema }))
-    const version = versionOf(object.apiVersion)
+    const version = versionIn(object.apiVersion)
     const served = backend.apis(key.cluster)?.find(group, version, resource)
     if (served !== undefined) return typeOf(wholeSchema(served.openapi))
     throw serviceUnavailable(

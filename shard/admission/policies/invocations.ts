@@ -7,7 +7,7 @@ import type { RequestContext } from '../../../framework/contract/context.ts'
 import type { Item } from '../../../framework/contract/item.ts'
 import { loopbackContext } from '../../../framework/contract/loopback.ts'
 import { StatusError, tooLarge } from '../../../framework/meta/errors.ts'
-import type { ClusterName, KubeObject } from '../../../framework/meta/object.ts'
+import { type ClusterName, type KubeObject, printKind } from '../../../framework/meta/object.ts'
 import { loopback } from '../../../framework/request/user.ts'
 import { decodedAtOnce, decodeObjectSteps } from '../../../framework/wire/encodesteps.ts'
 import { requirementsOf } from '../../../kcp/selector.ts'
@@ -203,7 +203,7 @@ async function readParams(
   const served = resourceOfKind(backend.apis(cluster), { apiVersion, kind })
   if (served === undefined)
     throw new ConfigurationError(
-      `failed to find resource referenced by paramKind: '${apiVersion}, Kind=${kind}'`,
+      `failed to find resource referenced by paramKind: '${printKind({ apiVersion, kind })}'`,
     )
   const namespace = served.namespaced ? (paramRef.namespace ?? requested) : ''
   if (served.namespaced && namespace === '')

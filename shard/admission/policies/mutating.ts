@@ -16,7 +16,7 @@ import {
 import type { Item } from '../../../framework/contract/item.ts'
 import type { Steps } from '../../../framework/json/json.ts'
 import { forbidden, StatusError } from '../../../framework/meta/errors.ts'
-import { type KubeObject, versionOf } from '../../../framework/meta/object.ts'
+import { type KubeObject, versionIn } from '../../../framework/meta/object.ts'
 import { applyJsonPatchSteps, readJsonPatch, TestFailed } from '../../../framework/patch/jsonpatch.ts'
 import { misnamed } from '../../../openapi/expressions/admission.ts'
 import { decodedResult, MalformedResult } from '../patched.ts'
@@ -97,7 +97,7 @@ class Run {
     let { object } = request
     hooks.enter(object)
     for (const invocation of invocations) object = await this.#invoke(invocation, object)
-    object = this.#hasChanged ? await convert(object, versionOf(request.object.apiVersion)) : request.object
+    object = this.#hasChanged ? await convert(object, versionIn(request.object.apiVersion)) : request.object
     if (this.#hasChanged) hooks.changed()
     hooks.leave(object)
     const [first] = this.#problems

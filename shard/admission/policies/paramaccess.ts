@@ -7,7 +7,7 @@ import type { RequestContext } from '../../../framework/contract/context.ts'
 import type { Informers } from '../../../framework/contract/informer.ts'
 import { invalid } from '../../../framework/meta/errors.ts'
 import { forbidden } from '../../../framework/meta/fielderror.ts'
-import { groupIn, type KubeObject, versionOf } from '../../../framework/meta/object.ts'
+import { groupIn, type KubeObject, versionIn } from '../../../framework/meta/object.ts'
 import type { BindingSpec, PolicySpec } from './policy.ts'
 import { policyRef } from './source.ts'
 
@@ -116,7 +116,7 @@ function readOf(
   const { apiVersion, kind = '' } = paramKind ?? {}
   if (apiVersion === undefined) return { verb, cluster, resource: { ...everything, namespace, name } }
   const served = resourceOfKind(backend.apis(cluster), { apiVersion, kind })
-  const { group: servedGroup = groupIn(apiVersion), version = versionOf(apiVersion) } = served ?? {}
+  const { group: servedGroup = groupIn(apiVersion), version = versionIn(apiVersion) } = served ?? {}
   const resource = { group: servedGroup, version, resource: served?.names.plural ?? '*', subresource: '' }
   return { verb, cluster, resource: { ...resource, namespace, name } }
 }

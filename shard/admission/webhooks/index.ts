@@ -4,7 +4,7 @@ import type { Backend } from '../../../framework/contract/backend.ts'
 import type { Informers } from '../../../framework/contract/informer.ts'
 import { Work } from '../../../framework/json/json.ts'
 import { sameJsonSteps } from '../../../framework/json/same.ts'
-import { type KubeObject, versionOf } from '../../../framework/meta/object.ts'
+import { type KubeObject, versionIn } from '../../../framework/meta/object.ts'
 import type { AddressPolicy } from '../../../framework/net/addresspolicy.ts'
 import { applyJsonPatchSteps, readJsonPatch } from '../../../framework/patch/jsonpatch.ts'
 import type { NamespaceLookup } from '../kubernetes/namespace-lifecycle.ts'
@@ -102,7 +102,7 @@ const mutatingWebhooks = (find: FindWebhooks, ask: AskWebhook): AdmissionPlugin 
 
 /** The patched object, converted to the version of the write. */
 const convertedBack = (latest: KubeObject, { object, versions }: WriteAttributes): Promise<KubeObject> =>
-  versions.convert(latest, versionOf(object.apiVersion))
+  versions.convert(latest, versionIn(object.apiVersion))
 
 async function changed(
   answer: WebhookResponse | undefined,

@@ -4,6 +4,7 @@ import { mostMembers } from '../../../framework/json/exactjson.ts'
 import { parseJsonSteps, type StepLimits } from '../../../framework/json/jsonsteps.ts'
 import { isObject, listAt, memberOf, textAt, valueAt } from '../../../framework/json/values.ts'
 import { badRequest, internalError, type StatusDetails, StatusError } from '../../../framework/meta/errors.ts'
+import { printKind } from '../../../framework/meta/object.ts'
 import type { AddressPolicy } from '../../../framework/net/addresspolicy.ts'
 import { webhookUrl } from '../../../openapi/crd/conversion.ts'
 import { brief, postJson } from '../../webhook/post.ts'
@@ -131,12 +132,10 @@ function responseOrProblem(
 ): string | { readonly response: object } {
   if (review === undefined) return 'the response is not JSON, or is too large'
   const kind = textAt(review, 'kind')
-  const version = textAt(review, 'apiVersion')
+  const apiVersion = textAt(review, 'apiVersion')
   const isOld = wanted === 'v1beta1'
-  if (!isOld && (kind !== 'AdmissionReview' || version !== 'admission.k8s.io/v1')) {
-    const [group = '', v = ''] = version.split('/')
-    return `expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got ${group}/${v}, Kind=${kind}`
-  }
+  if (!isOld && (kind !== 'AdmissionReview' || apiVersion !== 'admission.k8s.io/v1'))
+    return `expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got ${printKind({ apiVersion, kind })}`
   const response = memberOf(review, 'response')
   if (!isObject(response)) return 'webhook response was absent'
   // v1beta1 requires neither uid nor patchType.

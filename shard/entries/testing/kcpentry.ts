@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../framework/meta/object.ts'
+import { groupIn, type KubeObject } from '../../../framework/meta/object.ts'
 import { encodeMessage, enveloped } from '../../../framework/wire/protobuf/encode.ts'
 import { kindFields } from '../../../framework/wire/protobuf/fields.ts'
 import type { DumpEntry } from '../../../kcp/migration.ts'
@@ -12,8 +12,7 @@ export const jsonEntry = (key: string, object: unknown): DumpEntry =>
 /** An entry of a built-in kind as kcp stores it. Throws a `TypeError` for other kinds. */
 export function protobufEntry(key: string, object: KubeObject): DumpEntry {
   const { apiVersion, kind } = object
-  const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : apiVersion
-  const fields = kindFields(group, kind)
+  const fields = kindFields(groupIn(apiVersion), kind)
   if (fields === undefined) throw new TypeError(`${kind} has no protobuf`)
   return entry(key, enveloped({ apiVersion, kind }, encodeMessage(fields, { ...object })))
 }

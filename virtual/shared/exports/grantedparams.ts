@@ -1,5 +1,6 @@
 import { uncovered } from '../../../authz/index.ts'
 import { type KubeObject, StatusError } from '../../../framework/index.ts'
+import { groupIn } from '../../../framework/meta/object.ts'
 import { type ClaimedWrite, isAllowedItself, refusedGrant } from './given.ts'
 
 interface ParamKind {
@@ -73,7 +74,7 @@ async function checkReads(
 function resourceOf({ host, request }: ClaimedWrite, paramKind: ParamKind | undefined) {
   if (paramKind === undefined) return { group: '*', resource: '*' }
   const { apiVersion = '', kind } = paramKind
-  const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : ''
+  const group = groupIn(apiVersion)
   const apis = host.backend.apis(request.key.cluster) ?? host.backend.apis('*')
   const served = apis?.resources.find(each => each.group === group && each.names.kind === kind)
   return { group, resource: served?.names.plural ?? '*' }
