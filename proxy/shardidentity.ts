@@ -1,7 +1,7 @@
 import { retry } from '../framework/async/backoff.ts'
 import type { Logger } from '../framework/contract/log.ts'
 import type { PeerClient } from '../framework/contract/peer.ts'
-import { StatusError } from '../framework/meta/errors.ts'
+import { hasCode } from '../framework/meta/statuschecks.ts'
 
 interface APIExport {
   readonly status?: { readonly identityHash?: string }
@@ -35,7 +35,7 @@ export async function identityOn(
   const identity = () =>
     identityOf(client, 'tenancy.kcp.io', AbortSignal.any([signal, AbortSignal.timeout(timeout)])).catch(
       error => {
-        if (error instanceof StatusError && (error.code === 403 || error.code === 404)) return ofRoot
+        if (hasCode(error, 403, 404)) return ofRoot
         throw error
       },
     )

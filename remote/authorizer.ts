@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { reviewAttributes } from '../authz/chain/attributes.ts'
 import { type Action, type Authorizer, type Decision, noOpinion } from '../framework/contract/authorizer.ts'
-import { StatusError } from '../framework/meta/errors.ts'
+import { isNotFound } from '../framework/meta/statuschecks.ts'
 import { badGateway } from '../framework/net/failure.ts'
 import type { UserInfo } from '../framework/request/user.ts'
 import { type ShardAnswer, type ShardConnection, textOf } from './connection/connection.ts'
@@ -69,7 +69,7 @@ async function review(connection: ShardConnection, user: UserInfo, action: Actio
     const answer = await sendReview(connection, user, action)
     return { ...decisionIn(await textOf(answer)), asked: { user, action } }
   } catch (error) {
-    if (!(error instanceof StatusError) || error.code !== 404) throw error
+    if (!isNotFound(error)) throw error
     return { ...noOpinion('access denied', by), asked: { user, action } }
   }
 }

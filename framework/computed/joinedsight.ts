@@ -3,6 +3,7 @@ import type { RequestContext } from '../contract/context.ts'
 import { encodedOf, type Item, itemFrom, relabeledItem } from '../contract/item.ts'
 import type { ItemList, ListQuery, ResourceStorage } from '../contract/storage.ts'
 import type { KubeObject, ObjectKey } from '../meta/object.ts'
+import { unlessNotFound } from '../meta/statuschecks.ts'
 import { withResourceVersion } from '../wire/encode.ts'
 import { annotationsWith, type Join, Joins } from './joins.ts'
 
@@ -82,8 +83,7 @@ export class JoinedSight {
     try {
       return await this.storage.get(ctx, key)
     } catch (error) {
-      if ((error as { readonly code?: unknown }).code === 404) return undefined
-      throw error
+      return unlessNotFound(error)
     }
   }
 }

@@ -4,8 +4,7 @@ import type { Informer, Informers } from '../contract/informer.ts'
 import type { Item } from '../contract/item.ts'
 import type { Logger } from '../contract/log.ts'
 import { loopbackContext } from '../contract/loopback.ts'
-import { StatusError } from '../meta/errors.ts'
-import { isVersionTooLarge } from '../meta/versiontoolarge.ts'
+import { hasCode, isNotFound, isVersionTooLarge } from '../meta/statuschecks.ts'
 import { createLocalCopy, type LocalCopy } from './localcopy.ts'
 
 /** Informers over one backend. They retry after all failures and stop when `signal` aborts. */
@@ -71,7 +70,7 @@ async function keepUp(source: Source, copy: LocalCopy, isSynced: () => void): Pr
         untilServed.reset()
       }
     } catch (error) {
-      isServed = !hasCode(error, 404)
+      isServed = !isNotFound(error)
       // A server that has not reached the revision may have lost what came before it.
       const isExpired = hasCode(error, 410) || isVersionTooLarge(error)
       if (!isServed || isExpired) position = undefined
@@ -81,8 +80,6 @@ async function keepUp(source: Source, copy: LocalCopy, isSynced: () => void): Pr
     await (isServed ? backoff : untilServed).pause(signal)
   }
 }
-
-const hasCode = (error: unknown, code: number): boolean => error instanceof StatusError && error.code === code
 
 /** Lists all objects; returns the revision to watch from. */
 async function refill({ backend, resource, log, signal }: Source, copy: LocalCopy): Promise<string> {

@@ -1,8 +1,8 @@
 import { type Awaitable, attempt } from '../async/awaitable.ts'
 import { forbiddenTo } from '../contract/authorizer.ts'
 import type { Backend } from '../contract/backend.ts'
-import { StatusError } from '../meta/errors.ts'
 import type { ClusterName, ClusterScope } from '../meta/object.ts'
+import { isNotFound } from '../meta/statuschecks.ts'
 import type { RequestInfo } from '../request/requestinfo.ts'
 import { isPrivileged, type UserInfo } from '../request/user.ts'
 import { clusterOf } from './routes.ts'
@@ -37,8 +37,7 @@ async function refuse(
   request: LocateRequest,
   error: unknown,
 ): Promise<never> {
-  const isMissing = error instanceof StatusError && error.code === 404
-  if (!isMissing || (await mayKnow(backend, written, request))) throw error
+  if (!isNotFound(error) || (await mayKnow(backend, written, request))) throw error
   throw forbiddenTo(request.user, request.info, 'access denied')
 }
 

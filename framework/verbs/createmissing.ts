@@ -2,6 +2,7 @@ import { aboutOf, type Served } from '../contract/apis.ts'
 import type { Item } from '../contract/item.ts'
 import { conflict, invalid, StatusError } from '../meta/errors.ts'
 import type { KubeObject, ObjectKey } from '../meta/object.ts'
+import { isNotFound } from '../meta/statuschecks.ts'
 import type { Call } from './call.ts'
 
 /** Throws 409 for a body with a uid: a missing object cannot have it. */
@@ -21,8 +22,6 @@ export function unversioned(object: KubeObject): KubeObject {
   return { ...object, metadata }
 }
 
-const isCode = (error: unknown, code: number): boolean => error instanceof StatusError && error.code === code
-
 /** Updates an object, or creates it when it is missing; when it was created in between, updates it. */
 export async function createdOr(
   update: () => Promise<Item>,
@@ -31,12 +30,12 @@ export async function createdOr(
   try {
     return { item: await update(), status: 200 }
   } catch (error) {
-    if (!isCode(error, 404)) throw error
+    if (!isNotFound(error)) throw error
   }
   try {
     return { item: await create(), status: 201 }
   } catch (error) {
-    const isTaken = isCode(error, 409) && (error as StatusError).reason === 'AlreadyExists'
+    const isTaken = error instanceof StatusError && error.reason === 'AlreadyExists'
     if (!isTaken) throw error
     return { item: await update(), status: 200 }
   }

@@ -2,6 +2,7 @@ import { Pace } from '../async/awaitable.ts'
 import type { Item } from '../contract/item.ts'
 import type { DeleteOptions, ItemList, ListMeta } from '../contract/storage.ts'
 import { StatusError } from '../meta/errors.ts'
+import { isNotFound } from '../meta/statuschecks.ts'
 import { listQuery } from '../query/selection.ts'
 import type { Answer } from '../request/response.ts'
 import { listAnswer } from '../responses/answers.ts'
@@ -69,8 +70,7 @@ async function deleteListed(call: Call, item: Item, options: DeleteOptions): Pro
     await call.served.storage.delete(call.ctx, item.key, check, { ...options, uid })
   } catch (error) {
     const isOther = options.uid === undefined && isAnother(error)
-    const isGone = isOther || (error instanceof StatusError && error.code === 404)
-    if (!isGone) throw error
+    if (!isOther && !isNotFound(error)) throw error
   }
 }
 

@@ -1,4 +1,4 @@
-import { StatusError } from '../../framework/meta/errors.ts'
+import { isNotFound } from '../../framework/meta/statuschecks.ts'
 import type { OutgoingResponse } from '../../framework/net/client.ts'
 
 /** Query parameters that replace those of the client; undefined: the parameter is left out. */
@@ -12,12 +12,9 @@ export interface ShardPart {
   ask(parameters: Parameters): Promise<OutgoingResponse>
 }
 
-/** The user can access nothing on the shard that has the resource. */
-const isAbsent = (error: unknown): boolean => error instanceof StatusError && error.code === 404
-
 /**
- * The results of all parts; undefined for those without the resource. Rejects with the first other error, and with 404 if no part has
- * the resource.
+ * The results of all parts; undefined for shards that answer 404: they do not have the resource, or nothing of it for the user.
+ * Rejects with the first other error, and with 404 if all parts do.
  */
 export async function askAll<T>(
   parts: readonly ShardPart[],
@@ -26,7 +23,7 @@ export async function askAll<T>(
   const settled = await Promise.allSettled(parts.map(ask))
   const errors = settled.flatMap(each => (each.status === 'rejected' ? [each.reason as unknown] : []))
   const failure =
-    errors.find(error => !isAbsent(error)) ?? (errors.length === parts.length ? errors[0] : undefined)
+    errors.find(error => !isNotFound(error)) ?? (errors.length === parts.length ? errors[0] : undefined)
   if (failure !== undefined) throw failure
   return settled.map(each => (each.status === 'fulfilled' ? each.value : undefined))
 }

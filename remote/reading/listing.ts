@@ -1,7 +1,7 @@
 import type { RequestContext } from '../../framework/contract/context.ts'
 import type { ItemList, ListMeta, ListQuery } from '../../framework/contract/storage.ts'
-import { StatusError } from '../../framework/meta/errors.ts'
 import { apiVersionOf } from '../../framework/meta/object.ts'
+import { isNotFound } from '../../framework/meta/statuschecks.ts'
 import { badGateway, failureOf } from '../../framework/net/failure.ts'
 import { identityFields } from '../connection/identity.ts'
 import { collectionOf, listOptionsOf, targetOf } from '../connection/target.ts'
@@ -33,7 +33,7 @@ export const kindOf = ({ ref: { group, version } }: Source, listKind: string) =>
  * `pkg/virtual/framework/forwardingregistry`).
  */
 export const isUnbound = ({ ref }: Source, error: unknown): boolean =>
-  ref.identity !== undefined && error instanceof StatusError && error.code === 404
+  ref.identity !== undefined && isNotFound(error)
 
 /** The list as batches; empty for an unbound resource. */
 export async function* batches(source: Source, ctx: RequestContext, query: ListQuery): Batches {

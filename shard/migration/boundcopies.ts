@@ -1,5 +1,5 @@
-import { StatusError } from '../../framework/meta/errors.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
+import { isNotFound } from '../../framework/meta/statuschecks.ts'
 import { atVersion } from '../../framework/wire/encode.ts'
 import type { APIBinding } from '../../kcp/apis.ts'
 import { boundCRDsCluster } from '../../kcp/logicalclusters.ts'
@@ -53,7 +53,7 @@ async function fromOrigin({ deps, migration }: MigrationStep, uid: string): Prom
     const found = await peerNamed(deps.peers, origin).get<KubeObject>(path, AbortSignal.timeout(longest))
     return atVersion(found, '')
   } catch (error) {
-    if (!(error instanceof StatusError) || error.code !== 404) throw error
+    if (!isNotFound(error)) throw error
     throw new Error(`shard ${origin} has no definition of the bound APIResourceSchema with the uid ${uid}`)
   }
 }

@@ -5,7 +5,7 @@ import { type Item, type ItemEvent, isCopied } from '../../framework/contract/it
 import { silent } from '../../framework/contract/log.ts'
 import type { PeerClient } from '../../framework/contract/peer.ts'
 import { createInformers } from '../../framework/informers/informers.ts'
-import { StatusError } from '../../framework/meta/errors.ts'
+import { hasCode } from '../../framework/meta/statuschecks.ts'
 import { incomingAnnotation, migratingAnnotation, migrationFinalizer } from '../../kcp/annotations.ts'
 import { migrationGroup } from '../../kcp/apigroups.ts'
 import type { APIExport } from '../../kcp/apis.ts'
@@ -256,6 +256,6 @@ async function release({ home, key, migration }: MigrationStep): Promise<number 
   const written = await home.write(migration, key, change).catch((error: Error) => error)
   if (!(written instanceof Error)) return undefined
   // The other shard may have been first.
-  if (written instanceof StatusError && written.code === 409) return tryAgain
+  if (hasCode(written, 409)) return tryAgain
   throw written
 }

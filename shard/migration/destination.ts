@@ -1,5 +1,5 @@
-import { StatusError } from '../../framework/meta/errors.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
+import { isNotFound } from '../../framework/meta/statuschecks.ts'
 import { decodeObject } from '../../framework/wire/encode.ts'
 import {
   dumpAnnotation,
@@ -114,7 +114,7 @@ async function refused(step: MigrationStep, error: Error): Promise<number | unde
 
 /** A shard of kcp forgets at a restart that a logical cluster moves, and does not end a migration that is deleted. */
 const isAbandoned = ({ migration }: MigrationStep, error: Error): boolean =>
-  migration.metadata.deletionTimestamp !== undefined && error instanceof StatusError && error.code === 404
+  migration.metadata.deletionTimestamp !== undefined && isNotFound(error)
 
 const abandoned: MigrationProgress = {
   phase: 'Failed',

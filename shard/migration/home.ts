@@ -1,7 +1,8 @@
 import type { ResourceRef } from '../../framework/contract/backend.ts'
 import type { PeerClient } from '../../framework/contract/peer.ts'
-import { modified, StatusError } from '../../framework/meta/errors.ts'
+import { modified } from '../../framework/meta/errors.ts'
 import type { ClusterName, KubeObject } from '../../framework/meta/object.ts'
+import { hasCode } from '../../framework/meta/statuschecks.ts'
 import { isCopy } from '../../kcp/annotations.ts'
 import type { LogicalCluster } from '../../kcp/core.ts'
 import { logicalClusterName } from '../../kcp/logicalclusters.ts'
@@ -24,8 +25,6 @@ export interface MigrationHome {
 
 /** Milliseconds for a request to another shard. */
 const longest = 10_000
-
-const hasCode = (error: unknown, code: number): boolean => error instanceof StatusError && error.code === code
 
 /**
  * `undefined` for an object, or a logical cluster, that the shard does not have. Throws for what the shard has and does not show:
@@ -59,7 +58,7 @@ export async function logicalClusterAt(
   try {
     return await peer.get<LogicalCluster>(path, AbortSignal.timeout(longest))
   } catch (error) {
-    if (hasCode(error, 404) || hasCode(error, 403)) return undefined
+    if (hasCode(error, 404, 403)) return undefined
     throw error
   }
 }

@@ -6,8 +6,8 @@ import { type Item, type ItemEvent, isCopied } from '../../framework/contract/it
 import type { Logger } from '../../framework/contract/log.ts'
 import type { PeerClient } from '../../framework/contract/peer.ts'
 import { createInformers } from '../../framework/informers/informers.ts'
-import { StatusError } from '../../framework/meta/errors.ts'
 import type { ClusterName, KubeObject } from '../../framework/meta/object.ts'
+import { unlessNotFound } from '../../framework/meta/statuschecks.ts'
 import { matchesLabels } from '../../framework/selectors/selectors.ts'
 import type { ClusterCachedResource } from '../../kcp/cache.ts'
 import { conditionIs } from '../../kcp/conditions.ts'
@@ -171,12 +171,7 @@ async function purge(cacheServer: PeerClient, { cluster, resource }: Publication
     path,
     AbortSignal.timeout(longest),
   )
-  const { items = [] } = await asked.catch(unlessMissing)
+  const { items = [] } = (await asked.catch(unlessNotFound)) ?? {}
   for (const item of items)
-    await removeCopy(cacheServer, `${path}/${item.metadata.name}`, item).catch(unlessMissing)
-}
-
-function unlessMissing(error: unknown): { readonly items?: readonly KubeObject[] } {
-  if (error instanceof StatusError && error.code === 404) return {}
-  throw error
+    await removeCopy(cacheServer, `${path}/${item.metadata.name}`, item).catch(unlessNotFound)
 }

@@ -1,4 +1,5 @@
-import { type Item, type RequestContext, StatusError } from '../../framework/index.ts'
+import type { Item, RequestContext } from '../../framework/index.ts'
+import { unlessNotFound } from '../../framework/meta/statuschecks.ts'
 import { fieldEquals } from '../../framework/selectors/selectors.ts'
 import { contextFor, type Unit } from './units.ts'
 
@@ -10,7 +11,7 @@ export async function servedForm(
 ): Promise<Item | undefined> {
   const { storage } = unit.resource
   const ctx = contextFor(request, unit)
-  const current = await Promise.resolve(storage.get(ctx, key)).catch(unlessMissing)
+  const current = await Promise.resolve(storage.get(ctx, key)).catch(unlessNotFound)
   if (current?.meta.resourceVersion === meta.resourceVersion) return current
   const { cluster, namespace } = key
   const fields = fieldEquals('metadata.name', key.name)
@@ -18,8 +19,4 @@ export async function servedForm(
   for await (const batch of storage.list(ctx, { cluster, namespace, fields, ...exact }))
     for (const item of batch) return item
   return undefined
-}
-
-function unlessMissing(error: unknown): undefined {
-  if (!(error instanceof StatusError && error.code === 404)) throw error
 }

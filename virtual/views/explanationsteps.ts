@@ -6,9 +6,9 @@ import {
   type Host,
   type Item,
   type RequestContext,
-  StatusError,
   type UserInfo,
 } from '../../framework/index.ts'
+import { hasCode } from '../../framework/meta/statuschecks.ts'
 import type { ResourceRequest } from '../../framework/request/requestinfo.ts'
 import { isPrivileged } from '../../framework/request/user.ts'
 import { resources } from '../../kcp/index.ts'
@@ -125,7 +125,7 @@ async function found({ ctx, info, plan }: Explained): Promise<Item | undefined> 
       name: info.name,
     })
   } catch (error) {
-    if (error instanceof StatusError && (error.code === 404 || error.code === 403)) return undefined
+    if (hasCode(error, 404, 403)) return undefined
     throw error
   }
 }

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pace } from '../../framework/async/awaitable.ts'
 import { Backoff } from '../../framework/async/backoff.ts'
-import { type Host, type Item, type KubeObject, loopbackContext, StatusError } from '../../framework/index.ts'
+import { type Host, type Item, type KubeObject, loopbackContext } from '../../framework/index.ts'
+import { isNotFound } from '../../framework/meta/statuschecks.ts'
 import { withoutVersion } from '../../framework/publishing/publisher.ts'
 import { type ConditionState, isFalse, isTrue, resources, setConditions } from '../../kcp/index.ts'
 import { idOf, type ViewApis } from './apis.ts'
@@ -89,7 +90,7 @@ export class ViewStatuses {
       try {
         await this.#write(params, signal)
       } catch (error) {
-        if (error instanceof StatusError && error.code === 404) continue
+        if (isNotFound(error)) continue
         this.#host.log.warn({ view: id, error: String(error) }, 'updating the status of a View failed')
         this.#work.set(id, params)
         isDone = false

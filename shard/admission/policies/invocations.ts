@@ -6,8 +6,9 @@ import type { Backend } from '../../../framework/contract/backend.ts'
 import type { RequestContext } from '../../../framework/contract/context.ts'
 import type { Item } from '../../../framework/contract/item.ts'
 import { loopbackContext } from '../../../framework/contract/loopback.ts'
-import { StatusError, tooLarge } from '../../../framework/meta/errors.ts'
+import { tooLarge } from '../../../framework/meta/errors.ts'
 import { type ClusterName, type KubeObject, printKind } from '../../../framework/meta/object.ts'
+import { unlessNotFound } from '../../../framework/meta/statuschecks.ts'
 import { loopback } from '../../../framework/request/user.ts'
 import { decodedAtOnce, decodeObjectSteps } from '../../../framework/wire/encodesteps.ts'
 import { requirementsOf } from '../../../kcp/selector.ts'
@@ -214,7 +215,7 @@ async function readParams(
   const context = loopbackContext({ verb: 'get', resource, cluster, signal: ctx.signal, log: ctx.record.log })
   if (paramRef.name !== undefined) {
     const key = { cluster, namespace, name: paramRef.name }
-    const item = await attempt(() => served.storage.get(context, key), ifMissing)
+    const item = await attempt(() => served.storage.get(context, key), unlessNotFound)
     return item === undefined ? [] : [item]
   }
   const labels = requirementsOf(paramRef.selector ?? {})
@@ -230,9 +231,4 @@ async function readParams(
       throw tooLarge('limit of the parameters of a policy binding is 64 MiB, for one write')
   }
   return items
-}
-
-function ifMissing(error: unknown): undefined {
-  if (error instanceof StatusError && error.reason === 'NotFound') return undefined
-  throw error
 }

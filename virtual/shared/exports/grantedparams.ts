@@ -1,6 +1,7 @@
 import { uncovered } from '../../../authz/index.ts'
-import { type KubeObject, StatusError } from '../../../framework/index.ts'
+import type { KubeObject } from '../../../framework/index.ts'
 import { groupIn } from '../../../framework/meta/object.ts'
+import { unlessNotFound } from '../../../framework/meta/statuschecks.ts'
 import { type ClaimedWrite, isAllowedItself, refusedGrant } from './given.ts'
 
 interface ParamKind {
@@ -49,8 +50,7 @@ async function paramKindOf({ host, ctx, request }: ClaimedWrite): Promise<ParamK
     const policy = await policies.get(ctx, { cluster: key.cluster, namespace: '', name })
     return (policy.object.spec as PolicySpec).paramKind
   } catch (error) {
-    if (error instanceof StatusError && error.code === 404) return undefined
-    throw error
+    return unlessNotFound(error)
   }
 }
 

@@ -7,12 +7,8 @@ import {
   rulesIn,
   uncovered,
 } from '../../../authz/index.ts'
-import {
-  type KubeObject,
-  loopbackContext,
-  type RequestContext,
-  StatusError,
-} from '../../../framework/index.ts'
+import { type KubeObject, loopbackContext, type RequestContext } from '../../../framework/index.ts'
+import { unlessNotFound } from '../../../framework/meta/statuschecks.ts'
 import { localAdminCluster } from '../../../kcp/index.ts'
 import { type ClaimedWrite, isAllowedItself, refusedGrant } from './given.ts'
 
@@ -68,8 +64,13 @@ async function rulesOf(
   const ref = { group: rbacGroup, version: 'v1', resource }
   const storage = host.backend.storage(ref)
   const namespace = resource === 'roles' ? request.key.namespace : ''
-  const rulesAt = (reading: RequestContext, cluster: string) =>
-    ifFound(async () => rulesIn((await storage.get(reading, { cluster, namespace, name })).object))
+  const rulesAt = async (reading: RequestContext, cluster: string) => {
+    try {
+      return rulesIn((await storage.get(reading, { cluster, namespace, name })).object)
+    } catch (error) {
+      return unlessNotFound(error)
+    }
+  }
   const own = await rulesAt(ctx, request.key.cluster)
   if (own === undefined) return undefined
   const { signal, record } = ctx
@@ -81,15 +82,6 @@ async function rulesOf(
     log: record.log,
   })
   return [...own, ...((await rulesAt(asServer, localAdminCluster)) ?? [])]
-}
-
-async function ifFound<T>(read: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await read()
-  } catch (error) {
-    if (error instanceof StatusError && error.code === 404) return undefined
-    throw error
-  }
 }
 
 function checkRules(write: ClaimedWrite, wanted: readonly PolicyRule[]): void {

@@ -1,10 +1,5 @@
-import {
-  type AdmissionPlugin,
-  type Host,
-  type KubeObject,
-  matchesLabels,
-  StatusError,
-} from '../../../framework/index.ts'
+import { type AdmissionPlugin, type Host, type KubeObject, matchesLabels } from '../../../framework/index.ts'
+import { isNotFound } from '../../../framework/meta/statuschecks.ts'
 import { requirementsOf, resources } from '../../../kcp/index.ts'
 import { type ClaimedWrite, isAllowedItself, isWhole, refusedGrant } from './given.ts'
 
@@ -52,7 +47,7 @@ async function isClaimed(
     const { meta } = await host.backend.storage(resources.serviceAccounts).get(ctx, key)
     return matchesLabels(requirementsOf(selector), meta.labels)
   } catch (error) {
-    if (error instanceof StatusError && error.code === 404) return false
+    if (isNotFound(error)) return false
     throw error
   }
 }
