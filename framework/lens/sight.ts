@@ -4,7 +4,7 @@ import { encodedOf, fieldOf, type Item, type ItemEvent, itemFrom } from '../cont
 import type { ItemBatch, ItemList, ItemWatch, Selection } from '../contract/storage.ts'
 import type { Params } from '../request/path.ts'
 import { fieldMatcher, labelMatcher } from '../selectors/matcher.ts'
-import type { FieldRequirement } from '../selectors/selectors.ts'
+import { isKeyField } from '../selectors/selectors.ts'
 import { withResourceVersion } from '../wire/encode.ts'
 import type { CheckedLens } from './checkedlens.ts'
 
@@ -26,6 +26,20 @@ export function seenWith<P extends Params, Q extends Selection>(
 ): { readonly sight: Sight | undefined; readonly below: Q } {
   if (!lens.rewritesSelected)
     return { sight: lens.filters || lens.rewrites ? { lens } : undefined, below: lens.narrowed(query) }
+  const { below, ...selecting } = shownSelection(query, fields)
+  return { sight: { lens, ...selecting }, below: lens.narrowed(below) }
+}
+
+/** A query for the storage below, and the selectors of the client that apply to its results as they are shown. */
+export interface ShownSelection<Q extends Selection> {
+  /** Selects by name and namespace only. */
+  readonly below: Q
+  /** undefined: there are no other selectors. */
+  readonly selects?: (shown: Item) => boolean
+}
+
+/** Selectors must not find what is hidden: they apply to what is shown. */
+export function shownSelection<Q extends Selection>(query: Q, fields: SelectableFields): ShownSelection<Q> {
   const { labels, view: _, fields: all, ...rest } = query
   const own = { requirements: all?.requirements.filter(isKeyField) ?? [] }
   const shown = { requirements: all?.requirements.filter(requirement => !isKeyField(requirement)) ?? [] }
@@ -35,12 +49,8 @@ export function seenWith<P extends Params, Q extends Selection>(
     labelled(item.meta.labels) && withFields(field => textOf(item, field))
   const isSelecting = (labels?.requirements.length ?? 0) + shown.requirements.length > 0
   const below = { ...rest, ...(own.requirements.length > 0 && { fields: own }) } as unknown as Q
-  return { sight: { lens, ...(isSelecting && { selects }) }, below: lens.narrowed(below) }
+  return { below, ...(isSelecting && { selects }) }
 }
-
-/** The fields that no lens changes. */
-const isKeyField = ({ field }: FieldRequirement): boolean =>
-  field === 'metadata.name' || field === 'metadata.namespace'
 
 /** The list as the client sees it. */
 export async function* listThrough(list: ItemList, sight: Sight): ItemList {

@@ -19,6 +19,10 @@ export interface FieldRequirement {
   readonly value: string
 }
 
+/** Whether a requirement is about the name or the namespace, which every resource selects by and no lens changes. */
+export const isKeyField = ({ field }: FieldRequirement): boolean =>
+  field === 'metadata.name' || field === 'metadata.namespace'
+
 /** All requirements must match; without requirements it selects everything. */
 export interface FieldSelector {
   readonly requirements: readonly FieldRequirement[]

@@ -15,7 +15,7 @@ import { type Listing, listShown } from '../shared/listing/list.ts'
 import type { WatchCosts } from '../shared/watching/watchcosts.ts'
 import type { ResourcePlan } from './plan.ts'
 import { quietReads } from './quietreads.ts'
-import { selectedAsShown } from './selectors.ts'
+import { selectionOf } from './selectors.ts'
 import { ViewSight, type ViewSightParts } from './sight.ts'
 import { type ShownWatching, watchShown } from './watch.ts'
 import { createThrough, deleteThrough, updateThrough, type ViewWrites } from './writes.ts'
@@ -80,8 +80,8 @@ function listOf(
 ): ReturnType<ResourceStorage['list']> {
   const { plan, state } = view
   const sight = new ViewSight(view, ctx.user)
-  const { below, selects } = selectedAsShown(plan, inSource(view, query))
-  const shownOf = (item: Item): Item | undefined => selects(sight.shown(item))
+  const { below, selects } = selectionOf(plan, inSource(view, query))
+  const shownOf = (item: Item): Item | undefined => selected(sight.shown(item), selects)
   const shown = (items: Iterable<Item>): Promise<readonly Item[]> => pacedMap(items, shownOf)
   const about = JSON.stringify(['view', state, plan.field, ctx.user.name])
   const listing = { storage: plan.source.storage, tokens: tokensOf(ctx), about, shown }
@@ -93,6 +93,11 @@ function listOf(
     below,
   )
 }
+
+const selected = (
+  shown: Item | undefined,
+  selects: ((shown: Item) => boolean) | undefined,
+): Item | undefined => (shown === undefined || selects?.(shown) === false ? undefined : shown)
 
 /** Whether its expressions can cost too much. */
 const canFail = ({ where, annotate }: ResourcePlan): boolean => where !== undefined || annotate.length > 0
@@ -121,14 +126,14 @@ function watchOf(
   const { plan, clusters, since, changed } = view
   const { group, version, names, storage } = plan.source
   const sight = new ViewSight(view, ctx.user)
-  const { below, selects } = selectedAsShown(plan, inSource(view, query))
+  const { below, selects } = selectionOf(plan, inSource(view, query))
   const watching: ShownWatching = {
     storage,
     clusters,
     since,
     changed,
     kind: { apiVersion: apiVersionOf(group, version), kind: names.kind },
-    shown: (item, cluster) => selects(sight.shown(item, cluster)),
+    shown: (item, cluster) => selected(sight.shown(item, cluster), selects),
     renew: () => view.costs.renew(sight.allowance, ctx),
     followsClusters: plan.readsClusters,
   }
