@@ -1,9 +1,9 @@
-import { isCopied } from '../framework/contract/item.ts'
+import { clusterAnnotation, isCopied } from '../framework/contract/item.ts'
 import type { KubeObject } from '../framework/meta/object.ts'
 
 // Annotations and finalizers of kcp.
 
-export { clusterAnnotation } from '../framework/contract/item.ts'
+export { clusterAnnotation }
 
 export const pathAnnotation = 'kcp.io/path'
 /** `<path>:<name>` of a logical cluster's workspace type. */
@@ -76,6 +76,10 @@ export const terminatorsFinalizer = 'kcp.io/has-terminators'
 export const bindingFinalizer = 'apis.kcp.io/apibinding-finalizer'
 export const migrationFinalizer = 'migration.kcp.io/logicalclustermigration'
 export const cachedResourceFinalizer = 'cache.kcp.io/clustercachedresource'
+
+/** The logical cluster that the annotation of an object names; '' without one (`logicalcluster.From`). */
+export const logicalClusterOf = ({ metadata }: KubeObject): string =>
+  metadata.annotations?.[clusterAnnotation] ?? ''
 
 /** Whether the object is a copy of an object of another shard, which the controllers of this shard ignore. */
 export const isCopy = ({ metadata: { annotations = {} } }: KubeObject): boolean => isCopied({ annotations })

@@ -1,6 +1,6 @@
 // kcp's vocabulary, for views. Append; one export per line of origin.
 
-export { clusterAnnotation, ownerAnnotation, pathAnnotation } from './annotations.ts'
+export { clusterAnnotation, logicalClusterOf, ownerAnnotation, pathAnnotation } from './annotations.ts'
 export { apisGroup, cacheGroup, coreGroup, tenancyGroup, viewsGroup } from './apigroups.ts'
 export type { APIBinding, APIExport, APIExportEndpointSlice, ExportedResource } from './apis.ts'
 export type { ClusterCachedResource, ClusterCachedResourceEndpointSlice } from './cache.ts'
@@ -23,7 +23,7 @@ export {
   terminatorLabel,
   unlistedClaimValue,
 } from './labels.ts'
-export { localAdminCluster, rootCluster } from './logicalclusters.ts'
+export { localAdminCluster, logicalClusterName, rootCluster } from './logicalclusters.ts'
 export { creatorOf, readOwner } from './owner.ts'
 export { printPublished, readingVerbs, viewsOffered } from './publishing.ts'
 export type { ExportReference } from './references.ts'

@@ -11,6 +11,7 @@ export const boundCRDsCluster = 'system:bound-crds'
 /** Leases between the shards. */
 export const shardCluster = 'system:shard'
 
+/** The name of every LogicalCluster (`corev1alpha1.LogicalClusterName`). */
 export const logicalClusterName = 'cluster'
 
 /**

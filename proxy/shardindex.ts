@@ -8,6 +8,7 @@ import { createInformers } from '../framework/informers/informers.ts'
 import type { ClusterName, KubeObject } from '../framework/meta/object.ts'
 import { leavingAnnotation } from '../kcp/annotations.ts'
 import { coreGroup, tenancyGroup } from '../kcp/apigroups.ts'
+import { logicalClusterName } from '../kcp/logicalclusters.ts'
 import { movesIn } from '../kcp/migration.ts'
 import { resolveHome } from '../kcp/names.ts'
 import { resources, shardsExport } from '../kcp/resources.ts'
@@ -246,7 +247,7 @@ class Index implements ShardIndex {
 
   #applyCluster(shard: ShardAddress, { type, item: { key, meta } }: ItemEvent): void {
     const { cluster, name } = key
-    if (name !== 'cluster') return
+    if (name !== logicalClusterName) return
     const destination = meta.annotations[originAnnotation] ?? meta.annotations[leavingAnnotation] ?? ''
     this.#changeOwner(cluster, () => {
       // A logical cluster that has moved leaves a copy, which lists do not have.

@@ -2,7 +2,7 @@ import type { IndexFn, Informer, Informers } from '../framework/contract/informe
 import type { ClusterName } from '../framework/meta/object.ts'
 import { isClusterName } from '../framework/request/path.ts'
 import { pathAnnotation } from '../kcp/annotations.ts'
-import { onlyCluster } from '../kcp/logicalclusters.ts'
+import { logicalClusterName, onlyCluster } from '../kcp/logicalclusters.ts'
 import { resources } from '../kcp/resources.ts'
 
 /** The logical clusters of a shard, and their paths in the workspace tree. */
@@ -21,7 +21,7 @@ const pathOf: IndexFn = ({ meta }) => {
 export function createDirectory(informers: Informers): RemoteDirectory {
   const informer: Informer = informers.for(resources.logicalClusters)
   const byPath = informer.index(pathOf)
-  const has = (cluster: ClusterName): boolean => informer.get(cluster, '', 'cluster') !== undefined
+  const has = (cluster: ClusterName): boolean => informer.get(cluster, '', logicalClusterName) !== undefined
   return {
     has,
     resolve: path => {

@@ -10,6 +10,8 @@ import {
 } from '../../framework/audit/index.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 import { parseYaml } from '../../framework/wire/yaml.ts'
+import { pathAnnotation } from '../../kcp/annotations.ts'
+import { logicalClusterName } from '../../kcp/logicalclusters.ts'
 import type { Shard } from '../../shard/index.ts'
 import { auditWebhook } from '../authentication/webhooks.ts'
 import type { AuthorizationParts } from '../authorization/authorization.ts'
@@ -28,7 +30,7 @@ export interface PreparedAudit {
 /** The workspace path of a logical cluster, for audit annotations. */
 const pathsFrom = ({ informers }: Pick<Shard, 'informers'>): AuditorOptions['pathOf'] => {
   const clusters = informers.for({ group: 'core.kcp.io', version: 'v1alpha1', resource: 'logicalclusters' })
-  return cluster => clusters.get(cluster, '', 'cluster')?.meta.annotations['kcp.io/path'] ?? ''
+  return cluster => clusters.get(cluster, '', logicalClusterName)?.meta.annotations[pathAnnotation] ?? ''
 }
 
 /** The RBAC rules that would have allowed a denied request, as JSON. */

@@ -1,6 +1,11 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { type LogicalClusterObject, paths, type WorkspaceObject } from '../model/objects.ts'
+import {
+  clusterAnnotation,
+  type LogicalClusterObject,
+  paths,
+  type WorkspaceObject,
+} from '../model/objects.ts'
 import { ancestorsOf, type ConsolePlace, hashOf, isView } from '../model/place.ts'
 import { Card, Code, Conditions, Fields, Filter, Loading, Phase, Problem } from '../parts/basics.tsx'
 import { useFollowed, useLoaded, useShared } from '../parts/hooks.ts'
@@ -96,7 +101,9 @@ function ClusterCard({ cluster: { metadata, status = {} } }: { cluster: LogicalC
           ],
           [
             'Name',
-            metadata.annotations?.['kcp.io/cluster'] && <code>{metadata.annotations['kcp.io/cluster']}</code>,
+            metadata.annotations?.[clusterAnnotation] && (
+              <code>{metadata.annotations[clusterAnnotation]}</code>
+            ),
           ],
           ['URL', status.URL && <Code>{status.URL}</Code>],
         ]}

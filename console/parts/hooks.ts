@@ -2,7 +2,7 @@ import { createContext } from 'preact'
 import { useContext, useEffect, useRef, useState } from 'preact/hooks'
 import type { Api, ApiError } from '../model/api.ts'
 import { follow, type Versioned } from '../model/follow.ts'
-import type { ShownObject } from '../model/objects.ts'
+import { clusterAnnotation, type ShownObject } from '../model/objects.ts'
 
 /** What all parts of the page need. */
 export interface ConsoleShared {
@@ -95,7 +95,7 @@ const sorted = <T>(items: ReadonlyMap<string, T>): readonly T[] =>
   [...items].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, item]) => item)
 
 const keyOf = ({ metadata: { namespace = '', name, annotations } }: ShownObject): string =>
-  `${annotations?.['kcp.io/cluster'] ?? ''}/${namespace}/${name}`
+  `${annotations?.[clusterAnnotation] ?? ''}/${namespace}/${name}`
 
 /** What a request returned. */
 export interface Requested<T> {

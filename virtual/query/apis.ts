@@ -4,6 +4,7 @@ import {
   type ApiSet,
   apiSetOf,
   type Host,
+  type KubeObject,
   type ListQuery,
   type RequestContext,
   type ResourceStorage,
@@ -12,7 +13,7 @@ import {
 import { tokensOf } from '../../framework/lens/sealedtoken.ts'
 import { readOnly } from '../../framework/lens/view.ts'
 import { apiVersionOf } from '../../framework/meta/object.ts'
-import { resources } from '../../kcp/index.ts'
+import { logicalClusterName, logicalClusterOf, resources } from '../../kcp/index.ts'
 import type { AccessHistory } from '../shared/access/history.ts'
 import type { ClusterIndex } from '../shared/facts/clusterindex.ts'
 import { WatchCosts } from '../shared/watching/watchcosts.ts'
@@ -86,7 +87,8 @@ export class QueryApis {
   #resources(names: readonly string[]): readonly ApiResource[] {
     const { backend, informers } = this.#options.host
     const clusters = informers.for(resources.logicalClusters)
-    const created = (name: string) => clusters.get(name, '', 'cluster')?.object.metadata.creationTimestamp
+    const created = (name: string) =>
+      clusters.get(name, '', logicalClusterName)?.object.metadata.creationTimestamp
     const sets = new Set(oldestFirst(names, created).map(name => backend.apis(name)))
     const found = new Map<string, ApiResource[]>()
     for (const resource of [...sets].flatMap(set => set?.resources ?? [])) {
@@ -110,8 +112,8 @@ export class QueryApis {
       format: '',
       priority: 0,
       description: 'The path of the workspace of the object.',
-      cell: ({ metadata }: { metadata: { annotations?: Readonly<Record<string, string>> } }) => {
-        const cluster = metadata.annotations?.['kcp.io/cluster'] ?? ''
+      cell: (object: KubeObject) => {
+        const cluster = logicalClusterOf(object)
         return clusters.of(cluster).path || cluster
       },
     }

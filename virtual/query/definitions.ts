@@ -1,4 +1,6 @@
 import type { ApiResource, KubeObject, Selection, TableColumn } from '../../framework/index.ts'
+import { isKeyField } from '../../framework/selectors/selectors.ts'
+import { logicalClusterOf } from '../../kcp/index.ts'
 
 /** A resource as one logical cluster serves it. */
 export interface Definition {
@@ -60,8 +62,8 @@ const idOf = ({ name, type }: TableColumn): string => `${type}/${name}`
 /** The column with the cells of the definition of each object. Other definitions may have a column with its name. */
 function withOwnCells(column: TableColumn, of: DefinitionOf): TableColumn {
   const id = idOf(column)
-  const ownOf = ({ metadata }: KubeObject): TableColumn | undefined => {
-    const own = of(metadata.annotations?.['kcp.io/cluster'] ?? '')
+  const ownOf = (object: KubeObject): TableColumn | undefined => {
+    const own = of(logicalClusterOf(object))
     return own && byId(own.columns).get(id)
   }
   return { ...column, ofMetadata: false, cell: (object, now) => ownOf(object)?.cell(object, now) ?? null }
@@ -78,8 +80,6 @@ function byId(columns: readonly TableColumn[]): ReadonlyMap<string, TableColumn>
   return made
 }
 
-const keyFields = ['metadata.name', 'metadata.namespace']
-
 /** Why a query has no object of this definition; undefined if it may have some. */
 export function excluded(
   { selectableFields = {}, namespaced, names }: ApiResource,
@@ -87,7 +87,7 @@ export function excluded(
 ): string | undefined {
   if (namespace !== '' && !namespaced) return `${names.plural} without namespaces`
   const unknown = fields.requirements.find(
-    ({ field }) => !keyFields.includes(field) && !Object.hasOwn(selectableFields, field),
+    requirement => !isKeyField(requirement) && !Object.hasOwn(selectableFields, requirement.field),
   )
   return unknown && `the field selector ${unknown.field} is not supported`
 }

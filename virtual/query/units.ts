@@ -4,7 +4,13 @@ import { contextWith } from '../../framework/contract/context.ts'
 import { oncePerItem } from '../../framework/contract/onceperitem.ts'
 import type { ApiResource, Host, RequestContext } from '../../framework/index.ts'
 import type { ResourceRequest } from '../../framework/request/requestinfo.ts'
-import { type APIBinding, exportedResources, type LogicalCluster, resources } from '../../kcp/index.ts'
+import {
+  type APIBinding,
+  exportedResources,
+  type LogicalCluster,
+  logicalClusterName,
+  resources,
+} from '../../kcp/index.ts'
 import type { VisibleClusters } from './visible.ts'
 
 /** Objects that the user may read together: those of a logical cluster, or of one namespace in it. */
@@ -103,7 +109,7 @@ export class Units {
   }
 
   #ownerOf(name: string): Owner | undefined {
-    const found = this.#host.informers.for(resources.logicalClusters).get(name, '', 'cluster')
+    const found = this.#host.informers.for(resources.logicalClusters).get(name, '', logicalClusterName)
     const { owner } = (found?.object as LogicalCluster | undefined)?.spec ?? {}
     return owner?.cluster && owner.name ? { cluster: owner.cluster, name: owner.name } : undefined
   }

@@ -1,8 +1,7 @@
 import type { Host, UrlPublisher } from '../../framework/index.ts'
-import { type ClusterCachedResourceEndpointSlice, resources } from '../../kcp/index.ts'
+import { type ClusterCachedResourceEndpointSlice, logicalClusterOf, resources } from '../../kcp/index.ts'
 
 import { consumedExport, endpointUrls, slicesByExport, withEndpoints } from '../shared/exports/endpoints.ts'
-import { clusterOf } from '../shared/exports/exports.ts'
 import type { SliceParams, Slices } from './slices.ts'
 
 /** Publishes the view's URL in every valid slice whose export has a binding on this shard. Other shards add and remove their URLs. */
@@ -13,7 +12,7 @@ export const slicePublisher = ({ exports }: Slices, { informers }: Host): UrlPub
   views: object => {
     const found = consumedExport(exports, object as ClusterCachedResourceEndpointSlice)
     if (found === undefined) return undefined
-    return found.isConsumed ? [{ provider: clusterOf(object), slice: object.metadata.name ?? '' }] : []
+    return found.isConsumed ? [{ provider: logicalClusterOf(object), slice: object.metadata.name ?? '' }] : []
   },
   published: endpointUrls,
   shardSelector: object => (object as ClusterCachedResourceEndpointSlice).status?.shardSelector ?? '',

@@ -6,11 +6,11 @@ import {
   type ClusterCachedResourceEndpointSlice,
   cacheGroup,
   type ExportedResource,
+  logicalClusterOf,
   pathAnnotation,
   resources,
 } from '../../kcp/index.ts'
 import {
-  clusterOf,
   dependencyOn,
   type ExportParams,
   type Exports,
@@ -93,7 +93,7 @@ function publicationOf(
   published: Item,
 ): Publication | undefined {
   const { path, name } = slice.spec.export
-  const found = exports.resolve(path || clusterOf(slice), name)
+  const found = exports.resolve(path || logicalClusterOf(slice), name)
   const { status } = published.object as ClusterCachedResource
   const entry = (found?.object as APIExport | undefined)?.spec?.resources?.find(
     ({ storage }) =>

@@ -1,5 +1,5 @@
 import { itemOf, type KubeObject, type TableColumn } from '../../framework/index.ts'
-import { clusterAnnotation } from '../../kcp/index.ts'
+import { logicalClusterOf } from '../../kcp/index.ts'
 import {
   type ClusterFacts,
   columnsOf,
@@ -62,7 +62,7 @@ function cellOf(
   object: KubeObject,
   factsOf: ColumnParts['factsOf'],
 ): ReturnType<TableColumn['cell']> {
-  const cluster = object.metadata.annotations?.[clusterAnnotation] ?? ''
+  const cluster = logicalClusterOf(object)
   const subject = { item: itemOf(object, cluster), cluster: factsOf(cluster), user: nobody }
   const result = expression.evaluate(subject, { ...requestAllowance(), left: cellCost })
   if (!('value' in result)) return null

@@ -1,9 +1,9 @@
 import type { Host, KubeObject, UrlPublisher } from '../../framework/index.ts'
-import { resources } from '../../kcp/index.ts'
-import { clusterOf } from '../shared/exports/exports.ts'
+import { logicalClusterOf, resources } from '../../kcp/index.ts'
+import { withEndpoints } from '../shared/exports/endpoints.ts'
 import type { ViewApis } from './apis.ts'
 import { isOwnSource, ownSources } from './sources.ts'
-import type { ViewObject, ViewParams } from './types.ts'
+import type { ViewParams } from './types.ts'
 
 /** Publishes the URL of every View that serves a resource. */
 export const viewPublisher = (apis: ViewApis, { informers }: Host): UrlPublisher<ViewParams> => ({
@@ -11,25 +11,17 @@ export const viewPublisher = (apis: ViewApis, { informers }: Host): UrlPublisher
   dependsOn: [resources.apiExports, resources.apiResourceSchemas, ...ownSources],
   // Exports and schemas of other logical clusters are those of claims.
   dependents: changed =>
-    informers.for(resources.views).list(isOwnSource(changed) ? clusterOf(changed) : undefined),
+    informers.for(resources.views).list(isOwnSource(changed) ? logicalClusterOf(changed) : undefined),
   // `oriel virtual-workspaces` does not serve Views.
   isOnlyHere: true,
   views(object) {
     const params = paramsOf(object)
     return apis.of(params)?.set.resources.length ? [params] : []
   },
-  publish: withUrls,
+  publish: withEndpoints,
 })
 
-const paramsOf = ({ metadata }: KubeObject): ViewParams => ({
-  owner: metadata.annotations?.['kcp.io/cluster'] ?? '',
-  view: metadata.name ?? '',
+const paramsOf = (object: KubeObject): ViewParams => ({
+  owner: logicalClusterOf(object),
+  view: object.metadata.name ?? '',
 })
-
-/** The same object when nothing changes. */
-function withUrls(object: KubeObject, urls: readonly string[]): KubeObject {
-  const { status } = object as ViewObject
-  const current = status?.endpoints ?? []
-  if (current.length === urls.length && current.every(({ url }, i) => url === urls[i])) return object
-  return { ...object, status: { ...status, endpoints: urls.map(url => ({ url })) } }
-}

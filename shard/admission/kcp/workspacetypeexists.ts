@@ -5,6 +5,7 @@ import { notFound } from '../../../framework/meta/errors.ts'
 import type { ClusterName } from '../../../framework/meta/object.ts'
 import { admittedTypesAnnotation, typeAnnotation } from '../../../kcp/annotations.ts'
 import { coreGroup, tenancyGroup } from '../../../kcp/apigroups.ts'
+import { logicalClusterName } from '../../../kcp/logicalclusters.ts'
 import type { PathReference } from '../../../kcp/references.ts'
 import type { Workspace, WorkspaceTypeSelector } from '../../../kcp/tenancy.ts'
 import { withMetadata } from '../../registry/strategy.ts'
@@ -60,7 +61,7 @@ function wantedType(
   const { cluster } = request.key
   const parent = directory.logicalCluster(cluster)
   if (parent === undefined) {
-    const { message } = notFound({ group: coreGroup, resource: 'logicalclusters', name: 'cluster' })
+    const { message } = notFound({ group: coreGroup, resource: 'logicalclusters', name: logicalClusterName })
     throw refused(request, `workspace type cannot be resolved: ${message}`)
   }
   const { name, path } = spec?.type ?? {}

@@ -1,10 +1,11 @@
 import type { Informer, Item, KubeObject } from '../../../framework/index.ts'
-import type {
-  APIBinding,
-  APIExportEndpointSlice,
-  ClusterCachedResourceEndpointSlice,
+import {
+  type APIBinding,
+  type APIExportEndpointSlice,
+  type ClusterCachedResourceEndpointSlice,
+  logicalClusterOf,
 } from '../../../kcp/index.ts'
-import { clusterOf, type ExportParams, type Exports } from './exports.ts'
+import type { ExportParams, Exports } from './exports.ts'
 
 /**
  * The export of a slice, and whether it has bindings: without bindings the slice has no URL. undefined while a
@@ -17,7 +18,7 @@ export function consumedExport(
   const { spec, status } = slice
   if (!status?.conditions?.length || status.conditions.some(c => c.status !== 'True')) return undefined
   const reference = spec?.export
-  const found = reference && exports.resolve(reference.path || clusterOf(slice), reference.name)
+  const found = reference && exports.resolve(reference.path || logicalClusterOf(slice), reference.name)
   if (found === undefined) return undefined
   const params = { provider: found.key.cluster, name: found.key.name }
   return { params, isConsumed: exports.bindingsOf(params).length > 0 }
@@ -35,11 +36,11 @@ export function slicesByExport(slices: Informer): (changed: KubeObject) => reado
   }
 }
 
-/** The URLs in the status of a slice. */
+/** The URLs in the status of a slice or of a View. */
 export const endpointUrls = (object: KubeObject): readonly string[] =>
   (object as APIExportEndpointSlice).status?.endpoints?.map(({ url }) => url) ?? []
 
-/** The slice with these URLs in its status; the same object when nothing changes. */
+/** The slice or View with these URLs in its status; the same object when nothing changes. */
 export function withEndpoints(object: KubeObject, urls: readonly string[]): KubeObject {
   const { status } = object as APIExportEndpointSlice
   const current = endpointUrls(object)

@@ -8,7 +8,6 @@ import {
   type Host,
   type Informer,
   type Item,
-  type KubeObject,
   type Params,
   type RequestContext,
 } from '../../../framework/index.ts'
@@ -16,7 +15,6 @@ import {
   type APIBinding,
   type APIExport,
   apisGroup,
-  clusterAnnotation,
   type ExportReference,
   pathAnnotation,
   resources,
@@ -26,9 +24,6 @@ import {
 export type ExportParams = { readonly provider: string; readonly name: string }
 
 export const exportOf = ({ provider, name }: ExportParams): ExportReference => ({ cluster: provider, name })
-
-/** The logical cluster that an object's annotation names; '' without one. */
-export const clusterOf = ({ metadata }: KubeObject): string => metadata.annotations?.[clusterAnnotation] ?? ''
 
 /** Exports, schemas and bindings in memory, kept up to date. */
 export interface Exports {

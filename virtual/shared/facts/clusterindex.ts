@@ -1,5 +1,11 @@
 import type { ClusterScope, Host, Informer, Item, ItemEvent } from '../../../framework/index.ts'
-import { type LogicalCluster, pathAnnotation, resources, type Workspace } from '../../../kcp/index.ts'
+import {
+  type LogicalCluster,
+  logicalClusterName,
+  pathAnnotation,
+  resources,
+  type Workspace,
+} from '../../../kcp/index.ts'
 import type { ClusterFacts } from '../../../openapi/index.ts'
 import { tenancyExported, workspacesRef } from '../exports/tenancy.ts'
 import { LastRevisions } from '../watching/lastrevisions.ts'
@@ -103,7 +109,7 @@ export class ClusterIndex {
   }
 
   #factsOf(name: string): ClusterFacts {
-    const found = this.#logicalClusters.get(name, '', 'cluster')
+    const found = this.#logicalClusters.get(name, '', logicalClusterName)
     const path = found?.meta.annotations[pathAnnotation] ?? ''
     const workspace = found && this.#workspaceOf(name, found)
     // The workspace of another shard is not known here: "no labels" would be wrong.

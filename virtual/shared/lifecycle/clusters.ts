@@ -1,5 +1,5 @@
 import type { Host, Informer, ResourceRef } from '../../../framework/index.ts'
-import { type LogicalCluster, resources, type WorkspaceType } from '../../../kcp/index.ts'
+import { type LogicalCluster, logicalClusterName, resources, type WorkspaceType } from '../../../kcp/index.ts'
 
 import { tenancyExported, workspaceTypesRef } from '../exports/tenancy.ts'
 import type { TypeReference } from './stage.ts'
@@ -27,7 +27,7 @@ export function watchClusters({ informers, shared }: Host): Clusters {
   }
   return {
     informer: clusters,
-    get: cluster => clusters.get(cluster, '', 'cluster')?.object as LogicalCluster | undefined,
+    get: cluster => clusters.get(cluster, '', logicalClusterName)?.object as LogicalCluster | undefined,
     type({ cluster, name }) {
       const [own, others] = types().map(informer => informer.get(cluster, '', name))
       return (own ?? others)?.object as WorkspaceType | undefined
