@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { ApiSet } from '../framework/contract/apis.ts'
+import { type ApiSet, storageOfRef } from '../framework/contract/apis.ts'
 import type { Authorizer } from '../framework/contract/authorizer.ts'
 import type { Backend, ResourceRef } from '../framework/contract/backend.ts'
 import type { ResourceStorage } from '../framework/contract/storage.ts'
@@ -44,7 +44,7 @@ export function shardBackend(options: BackendOptions): Backend {
   const storage = (ref: ResourceRef): ResourceStorage => {
     const known = storages.get(resourceId(ref))
     if (known !== undefined) return known
-    const made = commonStorage(common, ref) ?? anywhere({ ...wiring, ...clusters, apis }, ref)
+    const made = storageOfRef(common, ref) ?? anywhere({ ...wiring, ...clusters, apis }, ref)
     storages.set(resourceId(ref), made)
     return made
   }
@@ -71,13 +71,4 @@ export function shardBackend(options: BackendOptions): Backend {
       return dumpResponse(options, { cluster, user }, request)
     },
   }
-}
-
-/** The storage of resources that every logical cluster has. */
-function commonStorage(common: ApiSet, ref: ResourceRef): ResourceStorage | undefined {
-  const { group, version, resource, subresource = '', identity } = ref
-  if (identity !== undefined) return undefined
-  const found = common.find(group, version, resource)
-  if (subresource === '') return found?.storage
-  return found?.subresources.find(each => each.name === subresource)?.storage
 }

@@ -1,5 +1,5 @@
 import { type About, methodNotSupported, notFound, notServed } from '../meta/errors.ts'
-import { groupIn, type KubeObject, versionIn } from '../meta/object.ts'
+import { type GroupVersionResource, groupIn, type KubeObject, versionIn } from '../meta/object.ts'
 import type { Incoming } from '../request/incoming.ts'
 import type { Params } from '../request/path.ts'
 import type { Verb } from '../request/requestinfo.ts'
@@ -107,7 +107,7 @@ export interface ApiResource<P extends Params = Params> {
 export interface ApiSet<P extends Params = Params> {
   /** Sorted by group, then version in Kubernetes' order, then plural. */
   readonly resources: readonly ApiResource<P>[]
-  /** undefined for an unknown resource. */
+  /** undefined for an unknown resource. A backend finds a bound resource also by `<plural>:<identity hash>`, with its identity. */
   find(group: string, version: string, plural: string): ApiResource<P> | undefined
   /** Resources whose metadata only can be read, in any version. */
   findMetadata?(group: string, version: string, plural: string): ApiResource<P> | undefined
@@ -162,6 +162,24 @@ function rankOf(version: string): { stage: number; major: number; minor: number 
   if (match === null) return undefined
   const stage = (match[2] ?? '') as keyof typeof stages
   return { stage: stages[stage], major: Number(match[1]), minor: Number(match[3] ?? 0) }
+}
+
+/** The resource of a set, under its identity if the ref has one; undefined where there is none. */
+export const resourceOfRef = (
+  apis: ApiSet | undefined,
+  { group, version, resource, identity }: GroupVersionResource & { readonly identity?: string },
+): ApiResource | undefined =>
+  apis?.find(group, version, identity === undefined ? resource : `${resource}:${identity}`)
+
+/** The storage of a resource or of its subresource; undefined where there is none. */
+export function storageOfRef(
+  apis: ApiSet | undefined,
+  ref: GroupVersionResource & { readonly subresource?: string; readonly identity?: string },
+): ResourceStorage | undefined {
+  const { subresource = '' } = ref
+  const served = resourceOfRef(apis, ref)
+  if (subresource === '') return served?.storage
+  return served?.subresources.find(each => each.name === subresource)?.storage
 }
 
 /** The resource of a kind, with the version of `apiVersion`; undefined where there is none. */

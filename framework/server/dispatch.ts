@@ -1,6 +1,13 @@
 import { type Awaitable, after } from '../async/awaitable.ts'
 import type { AdmissionPlugin } from '../contract/admission.ts'
-import { type ApiResource, type ApiSet, requireVerb, type Subresource, servedBy } from '../contract/apis.ts'
+import {
+  type ApiResource,
+  type ApiSet,
+  requireVerb,
+  resourceOfRef,
+  type Subresource,
+  servedBy,
+} from '../contract/apis.ts'
 import type { Backend } from '../contract/backend.ts'
 import { contextWith, type RequestContext } from '../contract/context.ts'
 import type { OpenApiDocuments } from '../contract/documents.ts'
@@ -71,7 +78,7 @@ function resourceAnswer(
   } = exchange
   if (ctx.cluster === '*' && info.verb !== 'list' && info.verb !== 'watch') throw notInWildcard(info)
   const apis = workspace.apis(ctx.params, ctx.cluster, ctx.user)
-  const resource = findResource(apis, info) ?? metadataOnly(apis, info, exchange.incoming)
+  const resource = resourceOfRef(apis, info) ?? metadataOnly(apis, info, exchange.incoming)
   if (info.verb === 'watch' && apis?.replaced !== undefined)
     exchange.lifetime.follow(apis.replaced, 'replaced')
   if (resource === undefined) return forwardOrNotFound(sources, exchange)
@@ -92,15 +99,6 @@ function connected(
   checkScope({ ctx, info, served })
   return connect(ctx, { incoming, rest: restBehind(workspace, incoming, info) })
 }
-
-const pluralOf = ({ resource, identity }: ResourceRequest): string =>
-  identity === undefined ? resource : `${resource}:${identity}`
-
-const findResource = (
-  apis: ApiSet | undefined,
-  info: ResourceRequest,
-  version = info.version,
-): ApiResource | undefined => apis?.find(info.group, version, pluralOf(info))
 
 /** The requested resource or subresource; undefined for unknown subresources. */
 const partOf = (
@@ -130,7 +128,7 @@ class ViewScope implements VerbScope {
   }
 
   atVersion(version: string): ApiResource | undefined {
-    return findResource(this.#apis, this.#info, version)
+    return resourceOfRef(this.#apis, { ...this.#info, version })
   }
 
   async mayCreate(): Promise<void> {

@@ -1,5 +1,5 @@
 import { turn } from '../../framework/async/turn.ts'
-import type { ApiSet } from '../../framework/contract/apis.ts'
+import { type ApiSet, storageOfRef } from '../../framework/contract/apis.ts'
 import type { ResourceRef } from '../../framework/contract/backend.ts'
 import type { Item, ItemEvent } from '../../framework/contract/item.ts'
 import type { ItemBatch, ItemList, ItemWatch, ResourceStorage } from '../../framework/contract/storage.ts'
@@ -36,7 +36,8 @@ export function anywhere(options: AnywhereOptions, ref: ResourceRef): ResourceSt
   const { group, resource, identity } = ref
   const cache = options.cacheOf({ group, resource, segment: identity ?? customSegment })
   const unserved = stored(options, ref, cache)
-  const of = (cluster: ClusterScope): ResourceStorage => servedStorage(options, ref, cluster) ?? unserved()
+  const of = (cluster: ClusterScope): ResourceStorage =>
+    (cluster === '*' ? undefined : storageOfRef(options.apis(cluster), ref)) ?? unserved()
   return {
     get: (ctx, key) => of(key.cluster).get(ctx, key),
     list: (ctx, query) => of(query.cluster).list(ctx, query),
@@ -45,19 +46,6 @@ export function anywhere(options: AnywhereOptions, ref: ResourceRef): ResourceSt
     update: (ctx, key, change, write) => of(key.cluster).update(ctx, key, change, write),
     delete: (ctx, key, check, write) => of(key.cluster).delete(ctx, key, check, write),
   }
-}
-
-/** The storage that one cluster's ApiSet has; undefined for `*` and where the cluster does not serve the resource. */
-function servedStorage(
-  { apis }: AnywhereOptions,
-  { group, version, resource, identity, subresource = '' }: ResourceRef,
-  cluster: ClusterScope,
-): ResourceStorage | undefined {
-  if (cluster === '*') return undefined
-  const plural = identity === undefined ? resource : `${resource}:${identity}`
-  const served = apis(cluster)?.find(group, version, plural)
-  if (subresource === '') return served?.storage
-  return served?.subresources.find(each => each.name === subresource)?.storage
 }
 
 /** How the objects of all clusters are read, for one set of definitions and of shapes in the cache. */

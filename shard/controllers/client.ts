@@ -1,3 +1,4 @@
+import { resourceOfRef } from '../../framework/contract/apis.ts'
 import type { Backend, ResourceRef } from '../../framework/contract/backend.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
 import type { Item } from '../../framework/contract/item.ts'
@@ -172,11 +173,10 @@ function withoutVersion(next: KubeObject, current: KubeObject): KubeObject {
 /** Drops unknown fields and applies defaults, as for requests of clients. */
 function completed(
   backend: Pick<Backend, 'apis'>,
-  { group, version, resource, identity }: ResourceRef,
+  ref: ResourceRef,
   cluster: ClusterName,
   object: KubeObject,
 ): KubeObject {
-  const plural = identity === undefined ? resource : `${resource}:${identity}`
-  const served = (backend.apis(cluster) ?? backend.apis('*'))?.find(group, version, plural)
+  const served = resourceOfRef(backend.apis(cluster) ?? backend.apis('*'), ref)
   return served?.schema.decode(object).object ?? object
 }

@@ -1,4 +1,4 @@
-import type { ApiSet } from '../../../framework/contract/apis.ts'
+import { type ApiSet, resourceOfRef } from '../../../framework/contract/apis.ts'
 import type { ResourceRef } from '../../../framework/contract/backend.ts'
 import type { ClusterName } from '../../../framework/meta/object.ts'
 import { bindingFinalizer, workspaceFinalizer } from '../../../kcp/annotations.ts'
@@ -55,7 +55,8 @@ export function refOf(
   if (served === undefined) return undefined
   const ref = { group, version: served.version, resource }
   if (!isIdentity(segment)) return ref
-  return set?.find(group, served.version, `${resource}:${segment}`) && { ...ref, identity: segment }
+  const boundRef = { ...ref, identity: segment }
+  return resourceOfRef(set, boundRef) && boundRef
 }
 
 /**

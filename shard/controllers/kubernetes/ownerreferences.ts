@@ -1,4 +1,4 @@
-import type { ApiResource, ApiSet } from '../../../framework/contract/apis.ts'
+import { type ApiResource, type ApiSet, resourceOfRef } from '../../../framework/contract/apis.ts'
 import type { ResourceRef } from '../../../framework/contract/backend.ts'
 import type { Item } from '../../../framework/contract/item.ts'
 import {
@@ -59,8 +59,9 @@ export function servedAt(apis: ApisOf, place: ObjectPlace): ServedPlace | undefi
   const { version } = resource
   const ref = { group, version, resource: plural }
   if (!isIdentity(segment)) return { ref, resource }
-  const bound = set.find(group, version, `${plural}:${segment}`)
-  return bound && { ref: { ...ref, identity: segment }, resource: bound }
+  const boundRef = { ...ref, identity: segment }
+  const bound = resourceOfRef(set, boundRef)
+  return bound && { ref: boundRef, resource: bound }
 }
 
 function servedKind(
