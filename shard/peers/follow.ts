@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import { aborted } from '../../framework/async/awaitable.ts'
 import type { ItemEvent } from '../../framework/contract/item.ts'
 import type { PeerClient } from '../../framework/contract/peer.ts'
 import type { Shard } from '../../kcp/core.ts'
@@ -72,7 +73,7 @@ export function peersController(deps: FollowDeps): Controller {
         void announced(deps, deps.sharding.root, signal)
       }
       const stop = deps.informers.for(deps.tenancy.shards).onEvent(apply)
-      await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
+      await aborted(signal)
       stop()
       await Promise.all([...followed.keys()].map(forget))
     },

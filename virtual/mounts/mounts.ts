@@ -1,3 +1,4 @@
+import { aborted } from '../../framework/async/awaitable.ts'
 import type { Outbound } from '../../framework/contract/upstream.ts'
 import {
   type Host,
@@ -7,7 +8,9 @@ import {
   type ResourceRef,
   StatusError,
 } from '../../framework/index.ts'
+import { isNotFound } from '../../framework/meta/statuschecks.ts'
 import { withoutVersion } from '../../framework/publishing/publisher.ts'
+import { resources } from '../../kcp/index.ts'
 import { MountedCluster } from './mount.ts'
 import { statusOf } from './status.ts'
 import type { KubeCluster } from './types.ts'
@@ -30,13 +33,11 @@ export interface MountsOptions {
 const every = 15_000
 const probeTimeout = 5_000
 
-const secretsRef: ResourceRef = { group: '', version: 'v1', resource: 'secrets' }
-
 export function watchMounts(options: MountsOptions): Mounts {
   const { host, resource } = options
   const mounts = new Map<string, MountedCluster>()
   const objects = host.informers.for(resource)
-  const secrets = host.informers.for(secretsRef)
+  const secrets = host.informers.for(resources.secrets)
   const bySecret = objects.index(secretKeys)
   const take = (item: Item): boolean => {
     const id = idOf(item)
@@ -150,12 +151,6 @@ async function report(
 
 /** A deleted object needs no status; other failures are retried with the next probe. */
 function logFailure(log: Logger, error: unknown, name: string): void {
-  if (error instanceof StatusError && error.code === 404) return
+  if (isNotFound(error)) return
   log.warn({ name, error: String(error) }, 'updating the status of a KubeCluster failed')
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise(resolve => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
