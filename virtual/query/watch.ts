@@ -122,8 +122,8 @@ class QueryWatch {
     const { initialEvents, bookmarks } = this.#query
     this.#suspects.clear()
     this.#position = await this.#begin()
-    const first = await this.#units()
-    for (const batch of [await this.#started(first)]) if (initialEvents && batch.length > 0) yield batch
+    const started = await this.#started(await this.#units())
+    if (initialEvents && started.length > 0) yield started
     if (initialEvents && bookmarks) yield [bookmark(this.#watching.kind, Number(this.#position), true)]
     const inner = this.#watchAnywhere()
     const pace = new Pace()

@@ -41,7 +41,7 @@ export class SentItems {
     const far = new Set(elsewhere(cluster))
     const events: ItemEvent[] = []
     for (const item of await visibleOf(this.#visibility, this.#ctx, this.#selected(all(cluster)))) {
-      if (dependsOn(item).some(each => far.has(each))) events.push(this.#show('ADDED', item))
+      if (dependsOn(item).some(each => far.has(each))) events.push(this.#shown('ADDED', item))
       else if (versionOf(item) <= from) this.#items.set(idOf(item), item)
     }
     return events
@@ -71,7 +71,7 @@ export class SentItems {
 
   #switched(item: Item, isVisible: boolean): ItemEvent | undefined {
     const before = this.#items.get(idOf(item))
-    if (isVisible && before === undefined) return this.#show('ADDED', item)
+    if (isVisible && before === undefined) return this.#shown('ADDED', item)
     return !isVisible && before !== undefined ? this.#hide(before) : undefined
   }
 
@@ -117,12 +117,8 @@ export class SentItems {
     throw expired('too old resource version: objects were deleted since')
   }
 
-  #show(type: 'ADDED', item: Item): ItemEvent {
-    return this.#shown(type, item, undefined)
-  }
-
   /** `previous`: the last state that was sent; for ADDED none. */
-  #shown(type: 'ADDED' | 'MODIFIED', item: Item, previous: Item | undefined): ItemEvent {
+  #shown(type: 'ADDED' | 'MODIFIED', item: Item, previous?: Item): ItemEvent {
     this.#items.set(idOf(item), item)
     return { type, item, ...(type === 'MODIFIED' && previous && { previous }) }
   }

@@ -224,6 +224,6 @@ export function actAs({ user, cluster }: Context, privileged: UserInfo): UserInf
     groups: [kcpAdmin],
     extra: { [clusterNameKey]: [cluster] },
   })
-  const key = warrantKey
-  return { ...user, extra: { ...user.extra, [key]: [...(user.extra?.[key] ?? []), warrant] } }
+  const warrants = [...(user.extra?.[warrantKey] ?? []), warrant]
+  return { ...user, extra: { ...user.extra, [warrantKey]: warrants } }
 }
