@@ -15,12 +15,17 @@ export function workspaceTypesRef(exports: Informer): TenancyRef {
 }
 
 /** Resolves when root has its tenancy export: the views may start before the root shard. */
-export const tenancyExported = (exports: Informer): Promise<void> =>
-  new Promise(resolve => {
-    exports.onEvent(() => {
-      if (workspacesRef(exports) !== undefined) resolve()
-    })
+export async function tenancyExported(exports: Informer): Promise<void> {
+  let resolve = (): void => undefined
+  const exported = new Promise<void>(done => {
+    resolve = done
   })
+  const stop = exports.onEvent(() => {
+    if (workspacesRef(exports) !== undefined) resolve()
+  })
+  await exported
+  stop()
+}
 
 function withIdentity(exports: Informer, ref: ResourceRef): TenancyRef | undefined {
   const tenancy = exports.get(rootCluster, '', tenancyGroup)?.object as APIExport | undefined
