@@ -25,7 +25,7 @@ export async function openConnection(
   { flags: { context }, log, tracing, signal }: ConnectionSetup,
   { flag, path, probe = '/version' }: ConnectionSource,
 ): Promise<ShardConnection> {
-  const read = async () => checked(await readFlagKubeconfig(flag, path, context), path)
+  const read = async () => checked(await readFlagKubeconfig(flag, path, context), { flag, path })
   const current = await read()
   const connection = tracedConnection(connectShard(current, log), tracing)
   let proving = new AbortController()
@@ -51,12 +51,12 @@ const prove = (connection: ShardConnection, target: string, signal: AbortSignal)
     () => undefined,
   )
 
-function checked(access: ServerAccess, path: string): ServerAccess {
+function checked(access: ServerAccess, { flag, path }: ConnectionSource): ServerAccess {
   try {
     if (access.cert !== undefined) expiryOf(access.cert)
     return access
   } catch {
-    throw new StartError(`${path} has an invalid client certificate.`)
+    throw new StartError(`${path} has an invalid client certificate: give the user another one (${flag}).`)
   }
 }
 
@@ -85,7 +85,9 @@ export async function openConnections(setup: ConnectionSetup): Promise<ViewConne
     flags.externalLogicalClusterAdminKubeconfig,
   )
   const reviewer = await open('--authentication-kubeconfig', flags.authenticationKubeconfig)
-  const cache = await open('--cache-kubeconfig', flags.cacheKubeconfig ?? flags.cacheServerKubeconfigFile)
+  const cache = await (flags.cacheServerKubeconfigFile === undefined
+    ? open('--cache-kubeconfig', flags.cacheKubeconfig)
+    : open('--cache-server-kubeconfig-file', flags.cacheServerKubeconfigFile))
   const all = [connection, everywhere, reviewer, cache].filter(each => each !== undefined)
   return {
     connection,

@@ -57,7 +57,12 @@ describe('oriel virtual-workspaces', () => {
     [
       'an invalid client certificate',
       () => ['--kubeconfig', file('uncertified')],
-      /^oriel: .*uncertified has an invalid client certificate\.\n$/,
+      /^oriel: .*uncertified has an invalid client certificate: give the user another one \(--kubeconfig\)\.\n$/,
+    ],
+    [
+      'a missing kubeconfig of the cache server, by the flag that was given',
+      () => ['--kubeconfig', file('config'), '--cache-server-kubeconfig-file', file('none')],
+      /^oriel: .*none cannot be read \(ENOENT\): give the name of a readable file \(--cache-server-kubeconfig-file\)\.\n$/,
     ],
     [
       'a certificate without a key',
