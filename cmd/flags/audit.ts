@@ -37,6 +37,7 @@ export function addAuditFlags(command: Command): Command {
   flagsNeed(command, ['--audit-log-truncate-max-event-size'], '--audit-log-truncate-enabled')
   flagsNeed(command, [...truncation('webhook'), batchSize], '--audit-webhook-config-file')
   flagsNeed(command, ['--audit-webhook-truncate-max-event-size'], '--audit-webhook-truncate-enabled')
+  addRule(command, rotationOfOutput)
   return addRule(command, smallBatch)
 }
 
@@ -47,6 +48,14 @@ const truncation = (sink: 'log' | 'webhook'): readonly string[] => [
 ]
 const batchSize = '--audit-webhook-truncate-max-batch-size'
 const eventSize = '--audit-webhook-truncate-max-event-size'
+
+/** What is written to standard output is rotated by its reader, if at all. */
+function rotationOfOutput({ has, value }: GivenFlags): string | undefined {
+  const flag = value('--audit-log-path') === '-' ? ofLog.find(has) : undefined
+  return (
+    flag && `${flag} has no effect with --audit-log-path -, which is standard output: remove one of them.`
+  )
+}
 
 /** kube-apiserver has the same rule: an event of the largest size must fit in a batch. */
 const smallBatch = ({ value }: GivenFlags): string | undefined =>

@@ -6,7 +6,9 @@ import type { FairnessLimits } from '../../framework/fairness/fairness.ts'
 import { ConnectionLimit } from '../../framework/server/connections.ts'
 import { externalLogicalClusterAdmin, kcpAdmin, logicalClusterAdmin } from '../../kcp/users.ts'
 import type { QuotaLimits } from '../../shard/admission/quota/quota.ts'
+import { isEtcd } from '../files/etcdaccess.ts'
 import { openFileLimit } from '../files/openfiles.ts'
+import { addRule, type GivenFlags } from './rules.ts'
 import { bytes, count, duration } from './values.ts'
 
 /** The limits of concurrent requests; the first two flags are those of kube-apiserver. */
@@ -91,11 +93,25 @@ export interface QuotaFlags {
 
 /** Adds the flags to a command; those of kcp are `--logical-cluster-total-object-limit` and `--event-ttl`. */
 export const addQuotaFlags = (command: Command): Command =>
-  addDecodedQuotas(addQuotas(command)).option(
+  addRule(addDecodedQuotas(addQuotas(command)), floorWithoutDisk).option(
     '--event-ttl <duration>',
     'how long events are kept after their last change; 0 for ever (default: 1h)',
     duration,
   )
+
+const minFree = '--store-min-free'
+
+/** Without a limit is how a store runs that is not on a disk of this machine: 0 is accepted there. */
+function floorWithoutDisk({ has, value }: GivenFlags): string | undefined {
+  if (!has(minFree) || value(minFree) === 0) return undefined
+  const flag = ['--store', '--etcd-servers'].find(place => isElsewhere(value(place)))
+  return (
+    flag && `${minFree} has no effect with ${flag} ${value(flag)}, which is not on a disk: remove ${minFree}.`
+  )
+}
+
+const isElsewhere = (where: unknown): boolean =>
+  typeof where === 'string' && (where === 'memory:' || isEtcd(where))
 
 const addQuotas = (command: Command): Command =>
   command

@@ -54,6 +54,10 @@ describe('a command line whose flags do not go together', () => {
   const tls = pair('--tls-cert-file', '--tls-private-key-file')
   const etcd = (flag: string): string =>
     `${flag} is for a store in etcd, of which there is none: add its address, such as etcd://host:2379, or remove ${flag}.`
+  const offDisk = (store: string): string =>
+    `--store-min-free has no effect with ${store}, which is not on a disk: remove --store-min-free.`
+  const onOutput = (flag: string): string =>
+    `${flag} has no effect with --audit-log-path -, which is standard output: remove one of them.`
   const table: readonly (readonly [line: string, refusal: string | undefined])[] = [
     ...['start', proxy, views].flatMap(command => [
       [
@@ -112,6 +116,11 @@ describe('a command line whose flags do not go together', () => {
       either('--trust-system-identities', '--authentication-config or --oidc-issuer-url'),
     ],
     ['start --audit-log-maxage 3', alone('--audit-log-maxage', '--audit-log-path')],
+    ['start --audit-log-path - --audit-log-maxsize 3', onOutput('--audit-log-maxsize')],
+    ['start --audit-log-maxbackup 3 --audit-log-path -', onOutput('--audit-log-maxbackup')],
+    [`${views} --audit-log-path - --audit-log-maxage 3`, onOutput('--audit-log-maxage')],
+    ['start --audit-log-path - --audit-log-truncate-enabled', undefined],
+    ['start --audit-log-path a --audit-log-maxage 3', undefined],
     ['start --audit-log-truncate-enabled', alone('--audit-log-truncate-enabled', '--audit-log-path')],
     ['start --audit-log-truncate-enabled=false', undefined],
     [
@@ -135,6 +144,12 @@ describe('a command line whose flags do not go together', () => {
     ['start --etcd-cafile a', etcd('--etcd-cafile')],
     ['start --etcd-prefix /a --store memory:', etcd('--etcd-prefix')],
     ['start --etcd-shared-keys false --etcd-servers embedded', undefined],
+    ['start --store memory: --store-min-free 1Gi', offDisk('--store memory:')],
+    ['start --store-min-free 1Gi --store etcd://a:1', offDisk('--store etcd://a:1')],
+    ['start --store-min-free 1Gi --etcd-servers http://a:1', offDisk('--etcd-servers http://a:1')],
+    ['start --store memory: --store-min-free 0', undefined],
+    ['start --store a --store-min-free 1Gi', undefined],
+    ['start --store-min-free 1Gi --etcd-servers embedded', undefined],
     [`${cache} --etcd-compaction-interval 1m`, etcd('--etcd-compaction-interval')],
     ['store copy --from a --to b --etcd-user a --etcd-password-file b', etcd('--etcd-user')],
     [
