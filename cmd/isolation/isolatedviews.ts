@@ -8,6 +8,7 @@ import type { Forwarding } from '../../framework/contract/upstream.ts'
 import { ViewFailure } from '../../framework/contract/viewfailure.ts'
 import type { VirtualWorkspace } from '../../framework/contract/workspace.ts'
 import { serviceUnavailable } from '../../framework/meta/errors.ts'
+import type { PluginOrigin } from '../../framework/plugins/position.ts'
 import type { ViewUrls } from '../../framework/publishing/publisher.ts'
 import { pathPattern } from '../../framework/request/path.ts'
 import { askDecision } from './decision.ts'
@@ -26,7 +27,7 @@ export interface ProcessReports {
 
 /** A process that has announced its views, and how to start it again. */
 export interface Launching {
-  readonly plugin: IsolatedPlugin
+  readonly plugin: IsolatedPlugin & { readonly origin: PluginOrigin }
   readonly views: readonly AnnouncedView[]
   /** The process that announced them. */
   readonly first: ViewProcess
@@ -65,6 +66,7 @@ export class IsolatedViews {
       explain: ctx => this.#decide(name, ctx),
       run: (ready, signal) => this.#run(name, ready, signal),
       plugin: {
+        origin: this.#launching.plugin.origin,
         refusal: () => undefined,
         context: ctx => ctx,
         failure: error => error,

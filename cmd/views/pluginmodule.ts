@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { existsSync, statSync } from 'node:fs'
+import { extname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Jiti } from 'jiti'
 import type { PluginOrigin } from '../../framework/plugins/position.ts'
@@ -26,7 +26,7 @@ async function loader(loaded: (file: string) => void = () => undefined): Promise
 /** Finds the module of `--view`: a file, or a package that is installed in the working directory. Throws an `Error`. */
 export async function findModule(name: string): Promise<PluginOrigin> {
   const file = resolve(name)
-  if (existsSync(file)) return { name, file }
+  if (existsSync(file)) return { name, file: checkedFile(file) }
   if (isPath(name)) throw new Error(`there is no file ${file}`)
   const jiti = await loader()
   const parentURL = pathToFileURL(join(process.cwd(), 'views.ts'))
@@ -37,6 +37,22 @@ export async function findModule(name: string): Promise<PluginOrigin> {
     )
   return { name, file: url.startsWith('file:') ? fileURLToPath(url) : url }
 }
+
+/** Throws an `Error` for what Node would refuse in words of its own. */
+function checkedFile(file: string): string {
+  if (statSync(file).isDirectory())
+    throw new Error(
+      `${file} is a directory: give the file of the view in it, such as ${join(file, 'view.ts')}`,
+    )
+  const extension = extname(file)
+  if (extension !== '' && !extensions.includes(extension))
+    throw new Error(
+      `${file} is not JavaScript or TypeScript: its name must end with ${extensions.join(', ')}`,
+    )
+  return file
+}
+
+const extensions = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts']
 
 const isPath = (name: string): boolean => /^\.{0,2}[\\/]|\.[cm]?[jt]s$/.test(name)
 
@@ -54,10 +70,28 @@ export async function loadModule({ file }: PluginOrigin, fresh: boolean): Promis
   const files = new Set([file])
   const module = await (isTypeScript(file) || fresh
     ? (await loader(each => files.add(each))).import(file)
-    : import(pathToFileURL(file).href))
+    : natively(file))
   const { default: exported, apiVersion } = module as {
     readonly default?: unknown
     readonly apiVersion?: unknown
   }
   return { exported, apiVersion, files: [...files] }
+}
+
+async function natively(file: string): Promise<object> {
+  try {
+    return await import(pathToFileURL(file).href)
+  } catch (error) {
+    throw error instanceof SyntaxError ? await withLine(error, file) : error
+  }
+}
+
+/** Node keeps the file and the line of a syntax error from those who catch it: the other loader finds it again, and says both. */
+async function withLine(error: SyntaxError, file: string): Promise<unknown> {
+  try {
+    await (await loader()).import(file)
+    return error
+  } catch (found) {
+    return found
+  }
 }

@@ -9,6 +9,7 @@ import type { ViewFlags } from '../flags/serving.ts'
 import { IsolatedViews, type ProcessReports } from '../isolation/isolatedviews.ts'
 import type { Isolation } from '../isolation/isolation.ts'
 import { type IsolatedPlugin, ViewProcess } from '../isolation/viewprocess.ts'
+import { reportExits } from './exits.ts'
 import { isOurs } from './ourfiles.ts'
 import { findModule, loadModule } from './pluginmodule.ts'
 import { type ListedView, listedViews } from './viewlist.ts'
@@ -55,6 +56,7 @@ export async function loadListed(
 
 async function loaded(origin: PluginOrigin, listed: ListedView, fresh: boolean): Promise<LoadedViews> {
   try {
+    reportExits(origin)
     const { exported, apiVersion, files } = await loadModule(origin, fresh)
     checkApiVersion(apiVersion, origin)
     const factories = factoriesOf(exported, listed, origin)
@@ -68,7 +70,7 @@ async function loaded(origin: PluginOrigin, listed: ListedView, fresh: boolean):
   } catch (error) {
     const at = positionOf(error, origin, isOurs)
     const text = oneLine((error as Error).message)
-    throw new Error(at === undefined || text.includes(origin.file) ? text : `${at}: ${text}`)
+    throw new Error(text.includes(origin.file) ? text : `${at ?? origin.file}: ${text}`)
   }
 }
 
@@ -134,8 +136,8 @@ function factoriesOf(
     throw new Error(`${file}: the default export must be a function that returns ${wanted}`)
   const made: unknown = (plugin as ViewPlugin)(framework, options)
   const factories: readonly unknown[] = Array.isArray(made) ? made : [made]
-  const bad = factories.find(each => typeof each !== 'function')
-  if (bad === undefined && factories.length > 0) return factories as readonly WorkspaceFactory[]
+  const isGood = factories.length > 0 && factories.every(each => typeof each === 'function')
+  if (isGood) return factories as readonly WorkspaceFactory[]
   if (made instanceof Promise) made.catch(() => undefined)
   const at = definedAt(plugin as ViewPlugin) ?? file
   throw new Error(`${at}: the plugin must return ${wanted}, but it returned ${shown(made)}`)

@@ -22,6 +22,8 @@ export interface IsolatedRequest {
 
 /** Checks and reports of the server for the view of a plugin, which may fail in every way. */
 export interface PluginSupervisor {
+  /** The module of the plugin: its absolute path. */
+  readonly origin: { readonly file: string }
   /** The 503 for a user for whom the view keeps failing in a logical cluster; undefined: the view is called. */
   refusal(caller: Caller): StatusError | undefined
   /** The context that the view gets: it reports failures, and changes of the user have no effect. */

@@ -119,18 +119,28 @@ export interface Unresolved {
   readonly hint: string
 }
 
-/** Throws an `Error` if two views have the same name, or patterns that match the same URL. */
+/**
+ * Throws an `Error` if two views have the same name, or patterns that match the same URL. It names the files of plugins among the two, as
+ * only their authors can change something.
+ */
 export function checkViews(workspaces: readonly VirtualWorkspace[]): void {
   for (const [i, workspace] of workspaces.entries()) {
     for (const other of workspaces.slice(i + 1)) {
-      if (workspace.name === other.name) throw new Error(`duplicate virtual workspace "${workspace.name}"`)
-      if (overlaps(workspace.path.pattern, other.path.pattern)) {
-        throw new Error(
-          `virtual workspaces "${workspace.name}" and "${other.name}" have ambiguous paths: "${workspace.path.pattern}" and "${other.path.pattern}"`,
-        )
-      }
+      const clash = clashOf(workspace, other)
+      if (clash !== undefined) throw new Error(`${filesOf(workspace, other)}${clash}`)
     }
   }
+}
+
+function clashOf(one: VirtualWorkspace, other: VirtualWorkspace): string | undefined {
+  if (one.name === other.name) return `duplicate virtual workspace "${one.name}"`
+  if (!overlaps(one.path.pattern, other.path.pattern)) return undefined
+  return `virtual workspaces "${one.name}" and "${other.name}" have ambiguous paths: "${one.path.pattern}" and "${other.path.pattern}"`
+}
+
+function filesOf(...views: readonly VirtualWorkspace[]): string {
+  const files = new Set(views.flatMap(({ plugin }) => plugin?.origin.file ?? []))
+  return files.size === 0 ? '' : `${[...files].join(' and ')}: `
 }
 
 /** Finds the view of a URL and parses the rest. Throws a 4xx `StatusError` for malformed URLs. */

@@ -219,7 +219,16 @@ describe('a view that cannot be loaded', function () {
 
   for (const [what, content, message] of [
     ['that is not there', undefined, /^oriel: Loading --view .* failed: there is no file \/.*\.mjs\.$/m],
-    ['that does not parse', 'export default', /^oriel: Loading --view .* failed: Unexpected/m],
+    [
+      'that does not parse',
+      'export default',
+      /^oriel: Loading --view .* failed: .*Unexpected token.* \/.*\.mjs:\d+:\d+\.$/m,
+    ],
+    [
+      'that ends the process',
+      'export default () => []\nprocess.exit(0)',
+      /^oriel: The view \/.*\.mjs ended the process with code 0: remove process\.exit\(\) at \/.*\.mjs:2:9\.$/m,
+    ],
     [
       'that exports no function',
       'export const view = 1',
@@ -268,12 +277,12 @@ describe('a view that cannot be loaded', function () {
     [
       'with a duplicate name',
       own('apiexport', '/services/x'),
-      /^oriel: Creating the views failed: duplicate virtual workspace "apiexport"\.$/m,
+      /^oriel: Creating the views failed: \/.*\.mjs: duplicate virtual workspace "apiexport"\.$/m,
     ],
     [
       'with ambiguous URLs',
       own('x', '/services/:any'),
-      /^oriel: Creating the views failed: virtual workspaces .* have ambiguous paths/m,
+      /^oriel: Creating the views failed: \/.*\.mjs: virtual workspaces .* have ambiguous paths/m,
     ],
     [
       'that fails at creation',
