@@ -220,6 +220,11 @@ describe('oriel', function () {
         () => ['--client-ca-file', file('notes.txt')],
         /^oriel: .*notes\.txt contains no valid certificate: give --client-ca-file a PEM file\.\n$/,
       ],
+      [
+        'an invalid certificate authority of mounted servers',
+        () => ['--mount-ca-file', file('notes.txt')],
+        /^oriel: .*notes\.txt contains no valid certificate: give --mount-ca-file a PEM file\.\n$/,
+      ],
     ]
     for (const [what, args, sentence] of table)
       it(what, async () => {

@@ -19,8 +19,8 @@ export interface AuthorityFlags {
 /** Reads the files of the flags. Throws `StartError` on a file without a certificate. */
 export async function readAuthorities(options: AuthorityFlags): Promise<Authorities> {
   const [users, proxies] = await Promise.all([
-    bundle('--client-ca-file', options.clientCaFile),
-    bundle('--requestheader-client-ca-file', options.requestheaderClientCaFile),
+    readIfGiven('--client-ca-file', options.clientCaFile),
+    readIfGiven('--requestheader-client-ca-file', options.requestheaderClientCaFile),
   ])
   return { ...(users && { users }), ...(proxies && { proxies }) }
 }
@@ -29,8 +29,11 @@ export async function readAuthorities(options: AuthorityFlags): Promise<Authorit
 export const allAuthorities = ({ users, proxies }: Authorities): string | undefined =>
   users === undefined && proxies === undefined ? undefined : `${users ?? ''}\n${proxies ?? ''}`
 
-async function bundle(flag: string, path: string | undefined): Promise<string | undefined> {
-  if (path === undefined) return undefined
+const readIfGiven = (flag: string, path: string | undefined): Promise<string | undefined> =>
+  path === undefined ? Promise.resolve(undefined) : readAuthority(flag, path)
+
+/** Reads the file of a flag: certificate authorities in PEM. Throws `StartError` on a file without a certificate. */
+export async function readAuthority(flag: string, path: string): Promise<string> {
   const pem = await readFlagFile(flag, path)
   try {
     certificatesOf(pem)

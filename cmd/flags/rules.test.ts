@@ -208,6 +208,8 @@ describe('a command line with a value that has no meaning', () => {
     ],
     ["start -v ''", '-v,: Give a whole number, 0 or more.'],
     ['query x pods --limit some', '--limit: Give a whole number, 1 or more.'],
+    ['start --replicas some', '--replicas: Give a whole number from 1 to 64.'],
+    ['start --shards 17', '--shards: Give a whole number from 1 to 16.'],
     ['query x pods --limit 0', '--limit: Give a whole number, 1 or more.'],
   ]
   for (const [line, refusal] of table)

@@ -23,7 +23,7 @@ import {
 } from './serving.ts'
 import { addShardFlags, type ShardFlags } from './shard.ts'
 import { addTracingFlags, type TracingFlags } from './tracing.ts'
-import { commonOption, count, duration, filledList, networks, textList } from './values.ts'
+import { commonOption, duration, filledList, networks, textList } from './values.ts'
 
 /** The flags of `oriel start`, checked. */
 export interface StartFlags
@@ -100,8 +100,8 @@ export function addStartFlags(command: Command): Command {
 const upTo =
   (most: number) =>
   (text: string): number => {
-    const number = count(text)
-    if (number < 1 || number > most) throw new InvalidArgumentError(`Give a number from 1 to ${most}.`)
+    const number = /^\d+$/.test(text) ? Number(text) : 0
+    if (number < 1 || number > most) throw new InvalidArgumentError(`Give a whole number from 1 to ${most}.`)
     return number
   }
 

@@ -1,8 +1,8 @@
 import type { Server } from '../../framework/server/server.ts'
+import { readAuthority } from '../certificates/authorities.ts'
 import { type CertificateWatchOptions, watchCertificate } from '../certificates/certificatewatch.ts'
 import { prepareServing, type ServingFiles } from '../certificates/servingfiles.ts'
 import { followCertificate, readSupplied, type ServingCertificate } from '../certificates/suppliedserving.ts'
-import { readFlagFile } from '../files/files.ts'
 import type { CertificateFlags } from '../flags/serving.ts'
 import type { StartFlags } from '../flags/start.ts'
 
@@ -41,7 +41,8 @@ async function suppliedServing(
   current: ServingCertificate,
 ): Promise<OpenedCertificate> {
   const { rootCaFile, tlsCertFile: file } = flags
-  const authority = rootCaFile === undefined ? current.cert : await readFlagFile('--root-ca-file', rootCaFile)
+  const authority =
+    rootCaFile === undefined ? current.cert : await readAuthority('--root-ca-file', rootCaFile)
   const read = async (): Promise<ServingCertificate> => (await readSupplied(flags)) ?? current
   return {
     files: { authority, certificate: current.cert, key: current.key },

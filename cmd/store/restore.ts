@@ -104,10 +104,10 @@ async function unpack(input: string, staging: string): Promise<void> {
 /** Why reading failed, after so many files and directories of the backup. */
 function readProblem(error: unknown, entries: number): string {
   if (codeOf(error) === 'EISDIR') return 'it is a directory'
-  const isOfTar = codeOf(error).startsWith('TAR_')
-  return isOfTar && entries === 0
-    ? 'it is no file of oriel backup'
-    : shortLineText(error instanceof Error ? error.message : error)
+  if (codeOf(error) === 'ENOENT') return 'there is no such file'
+  const text = shortLineText(error instanceof Error ? error.message : error)
+  if (!/^(TAR|Z)_/.test(codeOf(error))) return text
+  return entries === 0 ? 'it is no file of oriel backup' : `it is cut off or damaged (${text})`
 }
 
 async function replace(directory: string, staging: string): Promise<void> {

@@ -96,6 +96,15 @@ describe('oriel start with the certificate of a Secret', () => {
       wrong.stderr,
       /^oriel: .*tls\.key contains no valid certificate: give --tls-cert-file a PEM file\.\n$/,
     )
+    const rootless = await start(
+      ...flag('tls-cert-file', 'tls.crt'),
+      ...flag('tls-private-key-file', 'tls.key'),
+      ...flag('root-ca-file', 'tls.key'),
+    )
+    assert.match(
+      rootless.stderr,
+      /^oriel: .*tls\.key contains no valid certificate: give --root-ca-file a PEM file\.\n$/,
+    )
     const gone = await start(...flag('tls-cert-file', 'no.crt'), ...flag('tls-private-key-file', 'tls.key'))
     assert.match(gone.stderr, /^oriel: .*no\.crt.*--tls-cert-file.*\n$/)
     assert.equal(gone.code, 1)

@@ -217,7 +217,7 @@ describe('oriel start --shards 2', function () {
 
 describe('flags of oriel start --shards', () => {
   const cases: readonly [args: readonly string[], message: RegExp][] = [
-    [['--shards', '0'], /argument '0' is invalid\. Give a number from 1 to 16\./],
+    [['--shards', '0'], /argument '0' is invalid\. Give a whole number from 1 to 16\./],
     [['--shards', '2', '--replicas', '2'], /^oriel: --shards starts one process for each shard: remove/],
     [['--shards', '2', '--shard-name', 'eu'], /^oriel: --shards sets --shard-name for each shard: remove/],
     [['--shards', '2', '--store', 'etcd://127.0.0.1:1'], /^oriel: --shards stores .* remove --store etcd:/],
