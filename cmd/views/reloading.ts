@@ -1,18 +1,22 @@
 import { type FSWatcher, watch } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Logger } from '../../framework/contract/log.ts'
 import type { Host, WorkspaceFactory } from '../../framework/contract/workspace.ts'
 import { type ReplaceableView, replaceableView } from '../../framework/plugins/replaceable.ts'
 import type { LoadedViews, Supervising } from './viewplugins.ts'
 
-/** The views of a plugin, which are replaced when its files change. */
+/** The views of plugins, each of which is replaced when the files of its plugin change. */
 export function reloadedFactories(
-  plugin: LoadedViews,
+  plugins: readonly LoadedViews[],
   supervision: Omit<Supervising, 'until'>,
   log: Logger,
 ): readonly WorkspaceFactory[] {
-  const reloading = new Reloading(plugin, supervision, log)
-  return plugin.supervised(supervision).map((_, i) => host => reloading.first(i, host))
+  const all: Reloading[] = []
+  return plugins.flatMap(plugin => {
+    const reloading = new Reloading(plugin, all, supervision, log)
+    all.push(reloading)
+    return plugin.supervised(supervision).map((_, i) => host => reloading.first(i, host))
+  })
 }
 
 /** Milliseconds in which the writes of an editor are collected. */
@@ -23,13 +27,21 @@ class Reloading {
   readonly #log: Logger
   readonly #views = new Map<string, ReplaceableView>()
   readonly #watchers = new Map<string, FSWatcher>()
+  /** Those of all plugins. */
+  readonly #all: readonly Reloading[]
   #plugin: LoadedViews
   #host: Host | undefined
   #timer: NodeJS.Timeout | undefined
   #reload: Promise<void> = Promise.resolve()
 
-  constructor(plugin: LoadedViews, supervision: Omit<Supervising, 'until'>, log: Logger) {
+  constructor(
+    plugin: LoadedViews,
+    all: readonly Reloading[],
+    supervision: Omit<Supervising, 'until'>,
+    log: Logger,
+  ) {
     this.#plugin = plugin
+    this.#all = all
     this.#supervision = supervision
     this.#log = log
   }
@@ -55,15 +67,22 @@ class Reloading {
   #watch(files: readonly string[]): void {
     for (const folder of new Set(files.map(dirname)))
       if (!this.#watchers.has(folder))
-        this.#watchers.set(folder, watch(folder, (_, name) => this.#changed(name)).unref())
+        this.#watchers.set(folder, watch(folder, (_, name) => this.#changed(folder, name)).unref())
   }
 
-  #changed(name: string | null): void {
-    if (name !== null && !/\.([cm]?[jt]s|json)$/.test(name)) return
+  #changed(folder: string, name: string | null): void {
+    if (name !== null && !this.#concerns(join(folder, name))) return
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => {
       this.#reload = this.#reload.then(() => this.#again())
     }, gather)
+  }
+
+  /** Not all files that a plugin reads are known: JSON is not, nor is what a broken edit imports. Those of other plugins are. */
+  #concerns(file: string): boolean {
+    if (!/\.([cm]?[jt]s|json)$/.test(file)) return false
+    const readers = this.#all.filter(each => each.#plugin.files.includes(file))
+    return readers.length === 0 || readers.includes(this)
   }
 
   async #again(): Promise<void> {

@@ -29,9 +29,9 @@ export function supervise(
   const reports = { viewUrls, processMeters: createProcessMeters(metrics) }
   const supervision = { supervisors, isOurs, meters: createPluginMeters(metrics), ...reports }
   if (plugins.some(({ isIsolated }) => !isIsolated)) outliveErrors(supervision, log)
-  return plugins.flatMap(plugin =>
-    watch ? reloadedFactories(plugin, supervision, log) : plugin.supervised(supervision),
-  )
+  return watch
+    ? reloadedFactories(plugins, supervision, log)
+    : plugins.flatMap(plugin => plugin.supervised(supervision))
 }
 
 /** Errors of plugins that nothing has caught do not end the process any more. */

@@ -22,8 +22,10 @@ const plugin: ViewPlugin = ({ allow, apiSetOf, defineVirtualWorkspace, loopback,
   })
 export default plugin
 `
-const other = `export default ({ allow, apiSetOf, defineVirtualWorkspace, loopback }) =>
-  defineVirtualWorkspace('other', '/services/other', ({ backend }) => {
+const other = (
+  name: string,
+): string => `export default ({ allow, apiSetOf, defineVirtualWorkspace, loopback }) =>
+  defineVirtualWorkspace('${name}', '/services/${name}', ({ backend }) => {
     const apis = apiSetOf([backend.apis('*').find('', 'v1', 'configmaps')])
     return { apis: () => apis, authorize: async () => allow('a test'), actAs: () => loopback }
   })
@@ -55,10 +57,11 @@ describe('--watch', function () {
     await mkdir(join(folder, 'other'))
     await write('words.ts', view('word'))
     await write('word.ts', `export const word: string = 'one'`)
-    await write('other/other.mjs', other)
+    await write('other/other.mjs', other('other'))
+    await write('beside.mjs', other('beside'))
     await write(
       'views.yaml',
-      'views:\n- view: ./words.ts\n  options: { of: settings }\n- view: ./other/other.mjs\n',
+      'views:\n- view: ./words.ts\n  options: { of: settings }\n- view: ./other/other.mjs\n- view: ./beside.mjs\n',
     )
     oriel = await startOriel({
       args: ['--views', join(folder, 'views.yaml'), '--watch', '--store', 'memory:'],
@@ -86,13 +89,13 @@ describe('--watch', function () {
   it('ends the watches of the view, and not those of others', async () => {
     const query = '?watch=1&fieldSelector=metadata.name%3Da'
     const own = await client.watch(path('words') + query)
-    const others = await client.watch(path('other') + query)
-    for (const watch of [own, others]) assert.equal((await watch.next())?.type, 'ADDED')
+    const others = await Promise.all(['other', 'beside'].map(each => client.watch(path(each) + query)))
+    for (const watch of [own, ...others]) assert.equal((await watch.next())?.type, 'ADDED')
     await write('word.ts', `export const word = 'four'`)
     assert.equal(await own.next(), undefined)
     await becomes('settings: four')
     await tenant.kubectl(['label', 'configmap', 'a', 'changed=yes'])
-    assert.equal((await others.next())?.type, 'MODIFIED')
+    for (const watch of others) assert.equal((await watch.next())?.type, 'MODIFIED')
   })
 
   it('serves as before when an edit is broken, and prints file and line', async () => {
