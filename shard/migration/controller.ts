@@ -4,6 +4,7 @@ import type { ResourceRef } from '../../framework/contract/backend.ts'
 import { type Item, type ItemEvent, isCopied } from '../../framework/contract/item.ts'
 import { silent } from '../../framework/contract/log.ts'
 import type { PeerClient } from '../../framework/contract/peer.ts'
+import { firstFound } from '../../framework/informers/firstfound.ts'
 import { createInformers } from '../../framework/informers/informers.ts'
 import { hasCode } from '../../framework/meta/statuschecks.ts'
 import { incomingAnnotation, migratingAnnotation, migrationFinalizer } from '../../kcp/annotations.ts'
@@ -156,16 +157,13 @@ function noted({ seen, queue }: Context, shard: string, { type, item }: ItemEven
 }
 
 /** `logicalclustermigrations` with the identity of the export of `root`. */
-function migrationsOf({ informers }: KcpControllerDeps): Promise<ResourceRef> {
-  return new Promise(resolve => {
-    informers.for(resources.apiExports).onEvent(({ item: { key, object } }) => {
-      if (key.cluster !== rootCluster || key.name !== migrationGroup) return
-      const identity = (object as APIExport).status?.identityHash
-      const resource = 'logicalclustermigrations'
-      if (identity) resolve({ group: migrationGroup, version: 'v1alpha1', resource, identity })
-    })
+const migrationsOf = ({ informers }: KcpControllerDeps): Promise<ResourceRef> =>
+  firstFound(informers.for(resources.apiExports), ({ item: { key, object } }) => {
+    if (key.cluster !== rootCluster || key.name !== migrationGroup) return undefined
+    const identity = (object as APIExport).status?.identityHash
+    const resource = 'logicalclustermigrations'
+    return identity ? { group: migrationGroup, version: 'v1alpha1', resource, identity } : undefined
   })
-}
 
 async function reconcile(context: Context, key: string): Promise<number | undefined> {
   const resource = await context.resource

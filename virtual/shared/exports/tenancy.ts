@@ -1,4 +1,5 @@
 import type { Informer, ResourceRef } from '../../../framework/index.ts'
+import { firstFound } from '../../../framework/informers/firstfound.ts'
 import { type APIExport, exportedResources, rootCluster, tenancyGroup } from '../../../kcp/index.ts'
 
 type TenancyRef = ResourceRef & { readonly identity: string }
@@ -15,17 +16,8 @@ export function workspaceTypesRef(exports: Informer): TenancyRef {
 }
 
 /** Resolves when root has its tenancy export: the views may start before the root shard. */
-export async function tenancyExported(exports: Informer): Promise<void> {
-  let resolve = (): void => undefined
-  const exported = new Promise<void>(done => {
-    resolve = done
-  })
-  const stop = exports.onEvent(() => {
-    if (workspacesRef(exports) !== undefined) resolve()
-  })
-  await exported
-  stop()
-}
+export const tenancyExported = async (exports: Informer): Promise<void> =>
+  void (await firstFound(exports, () => workspacesRef(exports)))
 
 function withIdentity(exports: Informer, ref: ResourceRef): TenancyRef | undefined {
   const tenancy = exports.get(rootCluster, '', tenancyGroup)?.object as APIExport | undefined
