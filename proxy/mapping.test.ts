@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { temporaryDirectory } from '../test/support/temporary.ts'
 import { defaultDropGroups, groupFilter } from './groups.ts'
-import { matcherOf, parseMappings } from './mapping.ts'
+import { matcherOf, parseMappings, readTls } from './mapping.ts'
 
 const entry = (path: string, more = '') =>
   `- path: ${path}\n  backend: https://b:6444/\n  backend_server_ca: ca\n  proxy_client_cert: c\n  proxy_client_key: k\n${more}`
@@ -57,6 +60,17 @@ describe('mapping file', () => {
     ],
   ] as const)
     it(`says where it has ${what}`, () => assert.throws(() => parseMappings(text), { message: problem }))
+})
+
+describe('the files of a mapping', () => {
+  it('are refused when the authorities of the backend have no certificate', async () => {
+    const folder = await temporaryDirectory('mapping')
+    const file = join(folder, 'notes.txt')
+    await writeFile(file, 'no certificate')
+    await assert.rejects(readTls({ path: '/a', ca: file, cert: file, key: file }), {
+      message: `failed to create path mapping for path "/a": ${file} contains no valid certificate`,
+    })
+  })
 })
 
 describe('groups of users at the edge', () => {

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
+import { certificatesOf } from '../framework/authn/issuer.ts'
 import { defaultNames, type IdentityNames } from '../framework/net/headers.ts'
 import { parseYaml } from '../framework/wire/yaml.ts'
 
@@ -143,23 +144,26 @@ export async function readTls({
   cert,
   key,
 }: Pick<Mapping, 'path' | 'ca' | 'cert' | 'key'>): Promise<MappingTls> {
+  const wrong = (what: string): MappingError =>
+    new MappingError(`failed to create path mapping for path "${path}": ${what}`)
   const read = async (file: string): Promise<string> => {
     try {
       return await readFile(file, 'utf8')
     } catch (error) {
-      const why = (error as NodeJS.ErrnoException).code
-      throw new MappingError(
-        `failed to create path mapping for path "${path}": ${file} cannot be read (${why})`,
-      )
+      throw wrong(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`)
     }
   }
   const tls = { ca: await read(ca), cert: await read(cert), key: await read(key) }
-  try {
-    createSecureContext(tls)
-  } catch {
-    throw new MappingError(
-      `failed to create path mapping for path "${path}": ${cert} and ${key} are not a key pair`,
-    )
-  }
+  if (!passes(() => certificatesOf(tls.ca))) throw wrong(`${ca} contains no valid certificate`)
+  if (!passes(() => createSecureContext(tls))) throw wrong(`${cert} and ${key} are not a key pair`)
   return tls
+}
+
+function passes(check: () => unknown): boolean {
+  try {
+    check()
+    return true
+  } catch {
+    return false
+  }
 }
