@@ -24,10 +24,14 @@ export const admissionLease: ObjectKey = {
   name: 'oriel-admission',
 }
 
-const conditionOf = (cache: WatchCache, resource: StoredResource, key: ObjectKey): StoreCondition => ({
-  key: storageKey(resource, key),
-  expected: cache.resource(resource.group, resource.resource, resource.segment).get(key)?.modified ?? 0,
-})
+const admissionKey = storageKey(leases, admissionLease)
+
+/** 0 for an object that is not there. */
+const modifiedIn = (
+  cache: WatchCache,
+  { group, resource, segment }: StoredResource,
+  key: ObjectKey,
+): number => cache.resource(group, resource, segment).get(key)?.modified ?? 0
 
 /** Options of a write by a controller: `mayStore` throws when another server may run the controllers. It is called before each attempt. */
 export type Revocable<Options> = Options & { readonly mayStore?: () => void }
@@ -40,8 +44,10 @@ export interface ObjectWrite extends Pick<Revocable<object>, 'mayStore'> {
 }
 
 /** What every write to a shared store requires: this server knows of the newest end of what was admitted before. */
-export const admissionCondition = (cache: WatchCache): StoreCondition =>
-  conditionOf(cache, leases, admissionLease)
+export const admissionCondition = (cache: WatchCache): StoreCondition => ({
+  key: admissionKey,
+  expected: modifiedIn(cache, leases, admissionLease),
+})
 
 /**
  * Besides, a new object (`expected` is 0) requires its namespace and the binding of its resource as this server knows them. It does not
@@ -59,6 +65,9 @@ export function conditionsOf(
   ].filter(({ name }) => name !== '')
   return [
     admissionCondition(cache),
-    ...required.map(({ resource, name }) => conditionOf(cache, resource, { cluster, namespace: '', name })),
+    ...required.map(({ resource, name }) => {
+      const key = { cluster, namespace: '', name }
+      return { key: storageKey(resource, key), expected: modifiedIn(cache, resource, key) }
+    }),
   ]
 }

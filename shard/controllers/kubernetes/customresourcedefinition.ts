@@ -35,6 +35,7 @@ import {
   parseKey,
 } from '../controller.ts'
 import { deleteContent, recheck } from '../remaining.ts'
+import { AdmissionEnds } from './admissionends.ts'
 import { removeLeftovers } from './leftovers.ts'
 import { acceptedNames, isWaitingForNames, namingStatus, takenNames } from './naming.ts'
 
@@ -60,7 +61,8 @@ export function definitionController(deps: DefinitionControllerDeps): Controller
   )
   const taken = takenNames(definitions, deps.informers)
   const inTurn = createTurns()
-  const finalizing: Finalizing = { ...deps, prepareInTurn: createTurns() }
+  const admissionEnds = new AdmissionEnds(deps.content)
+  const finalizing: Finalizing = { ...deps, admissionEnds, prepareInTurn: createTurns() }
   const reconcile = async (key: string): Promise<number | undefined> => {
     const { cluster, name } = parseKey(key)
     const object = definitions.get(cluster, '', name)?.object
@@ -159,6 +161,7 @@ const writeStatus = (
   }))
 
 interface Finalizing extends DefinitionControllerDeps {
+  readonly admissionEnds: AdmissionEnds
   /**
    * The schemas of a logical cluster are prepared one after another, each in a turn of the event loop of its own: many that take a part
    * of a turn would add up. Others do not wait for them.
@@ -174,7 +177,7 @@ async function finalize(
 ): Promise<number | undefined> {
   const { name = '', finalizers = [] } = crd.metadata
   if (!finalizers.includes(cleanupFinalizer)) return undefined
-  if (!isInDeletion(crd)) await deps.content.commit(deps.content.admissionEnd())
+  if (!isInDeletion(crd)) await deps.admissionEnds.end()
   // Each write is an event that comes back here: without an end, if the finalizer cannot be removed.
   if (!hasNoInstances(crd))
     await terminating(deps, cluster, crd, [inProgress, 'CustomResource deletion is in progress'])
