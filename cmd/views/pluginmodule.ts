@@ -65,17 +65,44 @@ export interface LoadedModule {
   readonly files: readonly string[]
 }
 
-/** The default export of a module. `fresh`: its files are read again, with all that they import. */
-export async function loadModule({ file }: PluginOrigin, fresh: boolean): Promise<LoadedModule> {
+/** Milliseconds in which a module is loaded, with all that its top level awaits. */
+const patience = 60_000
+
+/**
+ * The default export of a module. `fresh`: its files are read again, with all that they import. Throws an `Error`, also when the module
+ * is not loaded after `longest` milliseconds.
+ */
+export async function loadModule(
+  { file }: PluginOrigin,
+  fresh: boolean,
+  longest = patience,
+): Promise<LoadedModule> {
   const files = new Set([file])
-  const module = await (isTypeScript(file) || fresh
-    ? (await loader(each => files.add(each))).import(file)
-    : natively(file))
+  const loading =
+    isTypeScript(file) || fresh
+      ? loader(each => files.add(each)).then(modules => modules.import(file))
+      : natively(file)
+  const module = await loadedWithin(longest, loading)
   const { default: exported, apiVersion } = module as {
     readonly default?: unknown
     readonly apiVersion?: unknown
   }
   return { exported, apiVersion, files: [...files] }
+}
+
+async function loadedWithin<T>(longest: number, loading: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    const error = new Error(
+      `the module was not loaded after ${longest / 1_000} s: its top level awaits what does not end`,
+    )
+    timer = setTimeout(reject, longest, error)
+  })
+  try {
+    return await Promise.race([loading, late])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 async function natively(file: string): Promise<object> {
