@@ -7,7 +7,7 @@ import { itemAsSteps } from '../cache/item.ts'
 import type { ConvertObjects } from '../conversion/webhook.ts'
 import { storedLabels } from '../registry/strategy.ts'
 import { ConvertedItems, newConvertedItems } from './converteditems.ts'
-import { type ServedDefinition, storageVersionOf } from './served.ts'
+import { checkKnownVersion, type ServedDefinition, storageVersionOf } from './served.ts'
 
 /** Conversion of the objects of one kind between versions. */
 export interface Conversion {
@@ -33,6 +33,7 @@ export function webhookConversion(
   const convertFor = async <T>(objects: readonly KubeObject[], version: string, use: Use<T>): Promise<T> => {
     const foreign = objects.filter(object => !isIn(object, version))
     if (foreign.length === 0) return use(objects)
+    for (const object of foreign) checkKnownVersion(definition, object)
     const schema = schemaOf(version)
     return ask(foreign.map(unpresented), apiVersionOf(group, version), async answered => {
       const read = (object: KubeObject, i: number) =>

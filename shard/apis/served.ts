@@ -1,5 +1,6 @@
 import type { ApiResource } from '../../framework/contract/apis.ts'
-import { groupResource, type KubeObject } from '../../framework/meta/object.ts'
+import { internalError } from '../../framework/meta/errors.ts'
+import { apiVersionOf, groupResource, type KubeObject } from '../../framework/meta/object.ts'
 import type { BoundAPIResource } from '../../kcp/apis.ts'
 import type { KindDefinition } from '../../openapi/definitions/definition.ts'
 import { omittingEmpty } from '../../openapi/definitions/kubernetes/kind.ts'
@@ -37,6 +38,15 @@ export const servedName = ({ definition: { group, names } }: ServedDefinition): 
 
 export const storageVersionOf = (definition: KindDefinition): string =>
   definition.versions.find(version => version.storage)?.name ?? ''
+
+/**
+ * Throws 500 for an object that was stored in a version that its kind has no longer: it cannot be converted, and its fields would be lost
+ * (apiextensions-apiserver `conversion.crConverter.Convert`).
+ */
+export function checkKnownVersion({ group, versions }: KindDefinition, { apiVersion }: KubeObject): void {
+  if (versions.some(({ name }) => apiVersionOf(group, name) === apiVersion)) return
+  throw internalError(`request to convert CR from an invalid group/version: ${apiVersion}`)
+}
 
 /** Kinds with Go types: empty fields are omitted. */
 function typedStrategy(name: string, { versions }: KindDefinition): KindStrategy {

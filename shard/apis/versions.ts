@@ -13,15 +13,16 @@ import type { ConvertObjects } from '../conversion/webhook.ts'
 import type { Part } from '../registry/strategy.ts'
 import { type Conversion, webhookConversion } from './converted.ts'
 import { newConvertedItems } from './converteditems.ts'
-import { type ServedDefinition, servedName, storageVersionOf } from './served.ts'
+import { checkKnownVersion, type ServedDefinition, servedName, storageVersionOf } from './served.ts'
 
-/** Strategy `None`: rewrites apiVersion and prunes unknown fields (rules.md 7.41). */
+/** Strategy `None`: rewrites apiVersion and prunes unknown fields (rules.md 7.41). Throws 500 for a version that the kind has no longer. */
 const renaming =
-  ({ group, versions }: KindDefinition, cut: typeof pruned): Convert =>
+  (definition: KindDefinition, cut: typeof pruned): Convert =>
   (object, version) => {
-    const apiVersion = apiVersionOf(group, version)
-    const target = versions.find(v => v.name === version)
+    const apiVersion = apiVersionOf(definition.group, version)
+    const target = definition.versions.find(v => v.name === version)
     if (object.apiVersion === apiVersion || target === undefined) return object
+    checkKnownVersion(definition, object)
     return cut(target.schema, { ...object, apiVersion })
   }
 

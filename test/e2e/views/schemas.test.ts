@@ -50,6 +50,8 @@ const second = schema('second', [
   version('v2', true, { size, shape: shape('round in v2'), weight: { type: 'integer', default: 7 } }),
 ])
 
+const third = schema('third', [version('v3', true, { color: { type: 'string' } })])
+
 /** An object stored as v1 gets the defaults of v1, not those of v2. */
 const shown = { size: 1, shape: 'round in v1' }
 
@@ -133,6 +135,37 @@ describe('bound schemas', function () {
       await consumer.kubectl(['patch', 'widgets.v2.example.io', 'old', '--type=merge', '-p', '{}'])
       const { metadata, spec } = await read()
       assert.notEqual(metadata.resourceVersion, resourceVersion)
+      assert.deepEqual(spec, { ...shown, weight: 7 })
+    })
+  })
+
+  describe('and replaced by one without the version of a stored object', () => {
+    const refusal = 'request to convert CR from an invalid group/version: example.io/v2'
+    before(async () => {
+      await apply(provider.kubectl, third, exportOf('third'))
+      await eventually(
+        () => workspace(pathIn('v3')),
+        ({ status }) => status !== 403 && status !== 404,
+      )
+    })
+
+    it('show nothing of it, as kcp, instead of an object without its fields', async () => {
+      for (const path of [pathIn('v3'), `${pathIn('v3')}/old`]) {
+        const reply = await workspace(path)
+        assert.deepEqual([reply.status, reply.json().message?.includes(refusal)], [500, true])
+      }
+    })
+
+    it('store nothing of it, so that its fields are there with the version again', async () => {
+      const patch = { method: 'PATCH', body: '{"spec":{"color":"red"}}' } as const
+      const headers = { 'content-type': 'application/merge-patch+json' }
+      const reply = await workspace(`${pathIn('v3')}/old`, { ...patch, headers })
+      assert.deepEqual([reply.status, reply.json().message?.includes(refusal)], [500, true])
+      await apply(provider.kubectl, exportOf('second'))
+      const spec = await eventually(
+        () => specIn('v2'),
+        found => found !== undefined,
+      )
       assert.deepEqual(spec, { ...shown, weight: 7 })
     })
   })
