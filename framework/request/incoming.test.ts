@@ -35,6 +35,21 @@ describe('reading requests of one HTTP/2 connection', () => {
   })
 })
 
+describe('reading a request target', () => {
+  for (const [url, path, search] of [
+    ['https://localhost:6443/clusters/root/a?limit=1', '/clusters/root/a', '?limit=1'],
+    ['HTTP://other.example//a/%2e%2e/b', '//a/%2e%2e/b', ''],
+    ['https://localhost', '/', ''],
+    ['https://localhost?a=/b', '/', '?a=/b'],
+    ['/https://localhost/a', '/https://localhost/a', ''],
+    ['*', '*', ''],
+  ] as const)
+    it(`${url} has the path ${path}, as in origin form`, () => {
+      const read = readRequest(requestOn({}, { url }), {})
+      assert.deepEqual([read.path, read.search], [path, search])
+    })
+})
+
 /** A request whose body arrives in these chunks. */
 function sending(chunks: Iterable<Buffer>): {
   readonly request: HttpRequest

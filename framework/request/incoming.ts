@@ -47,7 +47,8 @@ export function readRequest(
   measured?: { works(): void },
   account = () => '',
 ): Incoming {
-  const { method = 'GET', url = '/' } = request
+  const { method = 'GET' } = request
+  const url = originForm(request.url)
   const question = url.indexOf('?')
   const search = question < 0 ? '' : url.slice(question)
   const { headers, credentials, badCertificate, impersonates, sentAuditId, hops } = headOf(
@@ -68,6 +69,13 @@ export function readRequest(
     body: bodyOf(request, turns, measured),
     yaml: yaml && (text => yaml(text, account())),
   }
+}
+
+/** The path and the query of a request target, which may have a scheme and an authority before them (RFC 9112, section 3.2.2). */
+function originForm(target = '/'): string {
+  if (target.startsWith('/')) return target
+  const rest = target.replace(/^https?:\/\/[^/?]*/i, '')
+  return rest === '' || rest.startsWith('?') ? `/${rest}` : rest
 }
 
 /** Shared, because queries are never modified. */
