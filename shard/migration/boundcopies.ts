@@ -30,13 +30,16 @@ export async function boundCopies(
   return Promise.all(
     uids.map(async uid => ({
       key: placeOf(uid).slice(registryPrefix.length),
-      value: (await here(step, uid)) ?? encodeStored(await fromOrigin(step, uid)),
+      value: (await knownDefinition(step.deps, uid)) ?? encodeStored(await fromOrigin(step, uid)),
     })),
   )
 }
 
-/** The definition that this shard has, or that of a schema that it has. */
-async function here({ deps }: MigrationStep, uid: string): Promise<Buffer | undefined> {
+/** The definition of a bound resource that this shard has, or that of a schema that it has; what another shard sends does not replace it. */
+export async function knownDefinition(
+  deps: Pick<MigrationStep['deps'], 'content' | 'informers'>,
+  uid: string,
+): Promise<Buffer | undefined> {
   const place = placeOf(uid)
   const [known] = await deps.content.values(place, `${place}\0`, 1)
   if (known !== undefined) return known.value

@@ -14,12 +14,12 @@ import { findCondition, isFalse, isTrue } from '../../kcp/conditions.ts'
 import type { LogicalCluster } from '../../kcp/core.ts'
 import { resources } from '../../kcp/resources.ts'
 import { movedText } from '../apis/moved.ts'
-import type { ClusterContent } from '../bindings/content.ts'
-import { decodeStored, encodeStored, registryPrefix } from '../cache/codec.ts'
+import { decodeStored, encodeStored, parseStorageKey, registryPrefix } from '../cache/codec.ts'
 import type { StoredEntry } from '../entries/fromkcp.ts'
+import { isDefinition } from '../entries/fromoriel.ts'
 import { storedResourceOf } from '../manifests/apply.ts'
 import type { StoreChange, StoredValue } from '../store/store.ts'
-import { boundCopies } from './boundcopies.ts'
+import { boundCopies, knownDefinition } from './boundcopies.ts'
 import { requestedPage } from './page.ts'
 import {
   annotated,
@@ -27,6 +27,7 @@ import {
   changeOf,
   complete,
   isIncoming,
+  isMovable,
   keyOfCluster,
   movesFor,
   rawCluster,
@@ -51,6 +52,8 @@ import { assignWorkspace } from './workspace.ts'
 export async function copyPage(step: MigrationStep): Promise<number | undefined> {
   if (!isHeld(step)) return hold(step)
   const { dumpContinue = '', entriesCopied = 0 } = step.migration.status ?? {}
+  const problem = await problemOf(step)
+  if (problem !== undefined) return refused(step, new Error(problem))
   const page = await requestedPage(step, dumpContinue).catch((error: Error) => error)
   if (page instanceof Error) return refused(step, page)
   // Not before: if the origin has removed its objects, these are the only ones.
@@ -63,6 +66,18 @@ export async function copyPage(step: MigrationStep): Promise<number | undefined>
   if (definitions instanceof Error) return refused(step, definitions)
   await keep(step, definitions, page.last)
   return takeOver(step, copied + definitions.length)
+}
+
+/** Why nothing may take the place of the logical cluster here: another shard may serve a migration of any one. */
+async function problemOf(step: MigrationStep): Promise<string | undefined> {
+  const cluster = clusterOf(step)
+  if (!isMovable(cluster)) return `logical cluster ${cluster} stays on its shard`
+  const raw = await rawCluster(step.deps.content, cluster)
+  if (raw === undefined || (isIncoming(raw) && movesFor(raw, annotationOf(step.key)))) return undefined
+  const name = step.deps.shard.name
+  return isIncoming(raw)
+    ? `logical cluster ${cluster} is moving to shard ${name} by another migration`
+    : `shard ${name} has a logical cluster ${cluster} of its own`
 }
 
 /** The finalizer of the origin; a shard of kcp sets none. What is being deleted gets no new one. */
@@ -152,7 +167,11 @@ async function takeOver(step: MigrationStep, entriesCopied: number): Promise<num
   const { deps } = step
   const raw = await rawCluster(deps.content, clusterOf(step))
   if (raw === undefined || (await countOfWaiting(step)) + 1 !== entriesCopied) return copyAll(step)
-  const assigned = await assignWorkspace(deps, raw.object, deps.shard.name).catch((error: Error) => error)
+  const assigned = await assignWorkspace(
+    deps,
+    { cluster: clusterOf(step), object: raw.object },
+    deps.shard.name,
+  ).catch((error: Error) => error)
   if (assigned instanceof Error) return refused(step, assigned)
   await deps.content.transfer([changeOf(clusterOf(step), raw, withCompleteness(raw.object, true))])
   await report(step, {
@@ -190,9 +209,9 @@ export async function arrive({ deps, key }: Waiting, cluster: ClusterName): Prom
   const raw = await rawCluster(content, cluster)
   if (raw === undefined || !isIncoming(raw) || !movesFor(raw, annotationOf(key))) return
   const waiting = waitingPrefix(key)
-  await show(content, waiting, `${cluster}/`)
+  await show(deps, waiting, `${cluster}/`)
   // After the bindings: schemas that none uses are removed.
-  await show(content, waiting)
+  await show(deps, waiting)
   const here = await content.transfer([changeOf(cluster, raw, raw.object)])
   await content.transfer([changeOf(cluster, { ...raw, modified: here }, opened(raw.object, here))])
 }
@@ -212,24 +231,27 @@ function opened(object: LogicalCluster, here: number): LogicalCluster {
 const endOf = (prefix: string): string => `${prefix.slice(0, -1)}0`
 
 /** Shows what waits below a prefix and begins with `which`. */
-async function show(content: ClusterContent, waiting: string, which = ''): Promise<void> {
+async function show(deps: Waiting['deps'], waiting: string, which = ''): Promise<void> {
+  const { content } = deps
   const prefix = waiting + which
   for (;;) {
     const values = await content.values(prefix, endOf(prefix), batch / 2)
     if (values.length === 0) return
-    await transferAll(
-      content,
-      values.map(value => shown(value, waiting)),
-    )
+    await transferAll(content, await Promise.all(values.map(value => shown(deps, value, waiting))))
   }
 }
 
-function shown({ key, value, modified }: StoredValue, waiting: string): readonly StoreChange[] {
+async function shown(
+  deps: Waiting['deps'],
+  { key, value, modified }: StoredValue,
+  waiting: string,
+): Promise<readonly StoreChange[]> {
   const place = registryPrefix + key.slice(waiting.length)
-  return [
-    { key: place, value },
-    { key, value: undefined, expected: modified },
-  ]
+  const removal = { key, value: undefined, expected: modified }
+  const parsed = parseStorageKey(place)
+  if (parsed === undefined || !isDefinition(parsed)) return [{ key: place, value }, removal]
+  const known = await knownDefinition(deps, parsed.key.name)
+  return [{ key: place, value: known ?? value }, removal]
 }
 
 /** The keys of the migrations for which objects wait. */

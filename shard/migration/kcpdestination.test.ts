@@ -34,14 +34,19 @@ describe('a logical cluster that moves to a shard of kcp', () => {
     shard = await testShard()
     written = []
     patched = []
+    assigned = cluster
     await shard.addCluster(cluster)
     await shard.content.add([{ cluster, resource: resources.configMaps, object: configMap }])
   })
   afterEach(() => shard.stop())
 
+  /** The logical cluster of the Workspace `ws`. */
+  let assigned: string
+
   function step(status: MigrationStatus = { phase: 'Preparing', originShard: 'alpha' }): MigrationStep {
     const kcp: Partial<PeerClient> = {
-      get: async <T>() => ({ gitVersion: 'v1.36.0+kcp-v0.30.0' }) as T,
+      get: async <T>(path: string) =>
+        (path === '/version' ? { gitVersion: 'v1.36.0+kcp-v0.30.0' } : { spec: { cluster: assigned } }) as T,
       async patch<T>(path: string, body: object) {
         patched.push([path, body])
         return {} as T
@@ -126,9 +131,22 @@ describe('a logical cluster that moves to a shard of kcp', () => {
     assert.equal((await annotations())[dumpAnnotation], dumpStates.begun)
   })
 
+  const owner = { resource: 'workspaces', cluster: 'org', name: 'ws' }
+  const own = (): Promise<void> =>
+    change(home => ({ ...home, spec: { ...home.spec, owner } as NonNullable<LogicalCluster['spec']> }))
+
+  it('changes no Workspace that has another logical cluster', async () => {
+    assigned = 'other'
+    await own()
+    await prepare(step())
+    await setDump(dumpStates.begun)
+    await cleanUp(step({ ...last(), phase: 'OriginCleanup' }))
+    assert.equal(last().phase, 'DestinationFinalize')
+    assert.deepEqual(patched, [])
+  })
+
   it('leaves nothing behind, and its Workspace names the shard', async () => {
-    const owner = { resource: 'workspaces', cluster: 'org', name: 'ws' }
-    await change(home => ({ ...home, spec: { ...home.spec, owner } as NonNullable<LogicalCluster['spec']> }))
+    await own()
     await prepare(step())
     await setDump(dumpStates.begun)
     await cleanUp(step({ ...last(), phase: 'OriginCleanup' }))

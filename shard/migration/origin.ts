@@ -17,6 +17,7 @@ import {
   annotated,
   changeOf,
   isIncoming,
+  isMovable,
   keyOfCluster,
   movesFor,
   type RawCluster,
@@ -72,7 +73,7 @@ type Problem = readonly [reason: string, message: string]
 function problemOf(step: MigrationStep, raw: RawCluster): Problem | undefined {
   const { deps, key } = step
   const cluster = clusterOf(step)
-  if (cluster === 'root' || cluster.startsWith('system:'))
+  if (!isMovable(cluster))
     return ['LogicalClusterNotMovable', `logical cluster ${cluster} stays on its shard`]
   if (destinationOf(step) === deps.shard.name)
     return ['SameShard', `logical cluster ${cluster} is on shard ${deps.shard.name} already`]
@@ -128,7 +129,8 @@ export async function cleanUp(step: MigrationStep): Promise<undefined> {
   if (raw !== undefined && !isIncoming(raw) && movesFor(raw, annotationOf(key))) {
     if (await hasLateWrites(step, raw)) return copyAgain(step, raw)
     // A shard of kcp does not do that.
-    if (dumpStateOf(raw) !== undefined) await assignWorkspace(deps, raw.object, destinationOf(step))
+    if (dumpStateOf(raw) !== undefined)
+      await assignWorkspace(deps, { cluster, object: raw.object }, destinationOf(step))
     await leave(deps, raw, { cluster, destination: destinationOf(step) })
   }
   await report(step, { phase: 'DestinationFinalize', conditions: [isTrue('OriginCleaned')] })
@@ -220,6 +222,6 @@ export async function reopen(
   if (raw === undefined || isIncoming(raw) || !movesFor(raw, annotationOf(key))) return
   const destination = raw.object.metadata.annotations?.[leavingAnnotation]
   if (destination !== undefined) return leave(deps, raw, { cluster, destination })
-  await assignWorkspace(deps, raw.object, deps.shard.name)
+  await assignWorkspace(deps, { cluster, object: raw.object }, deps.shard.name)
   await deps.content.transfer([changeOf(cluster, raw, opened(raw, deps.shard.name))])
 }

@@ -1,16 +1,10 @@
+import { pacedMap } from '../../framework/async/awaitable.ts'
 import type { PeerClient } from '../../framework/contract/peer.ts'
 import type { Shard } from '../../kcp/core.ts'
-import { boundCRDsCluster, rootCluster } from '../../kcp/logicalclusters.ts'
-import {
-  type DumpEntry,
-  dumpsPath,
-  entriesAnnotation,
-  entriesFormat,
-  type LogicalClusterDump,
-} from '../../kcp/migration.ts'
-import { resources } from '../../kcp/resources.ts'
-import { type ParsedKey, parseStorageKey, registryPrefix } from '../cache/codec.ts'
+import { rootCluster } from '../../kcp/logicalclusters.ts'
+import { dumpsPath, entriesAnnotation, entriesFormat, type LogicalClusterDump } from '../../kcp/migration.ts'
 import { entryFromKcp, type StoredEntry } from '../entries/fromkcp.ts'
+import { entryFromOriel } from '../entries/fromoriel.ts'
 import { peerNamed, unknownShard } from './shards.ts'
 import { clusterOf, type MigrationStep } from './step.ts'
 
@@ -39,7 +33,8 @@ export async function requestedPage(step: MigrationStep, after: string): Promise
   // A shard of kcp sends the metadata of the request back.
   const isOurs = metadata?.annotations?.[entriesAnnotation] === entriesFormat
   if (isOurs && metadata.resourceVersion) {
-    const own = entries.map(entry => entryFromOriel(cluster, entry))
+    const identities = new Set(Object.values(step.deps.tenancy).map(({ identity }) => identity))
+    const own = await pacedMap(entries, entry => entryFromOriel({ cluster, identities }, entry))
     return { entries: own, next, last: Number(metadata.resourceVersion), isOfKcp: false }
   }
   const translated = entries.map(entry => entryFromKcp(cluster, entry))
@@ -77,17 +72,6 @@ function viewsOf({ deps: { informers, tenancy }, migration }: MigrationStep): st
   if (!url) throw new Error(unknownShard(name))
   return url.replace(/\/+$/, '')
 }
-
-function entryFromOriel(cluster: string, { key, value }: DumpEntry): StoredEntry {
-  const place = parseStorageKey(registryPrefix + key)
-  if (place?.key.cluster !== cluster && !isDefinition(place))
-    throw new Error(`the dump of logical cluster ${cluster} has the entry ${key}`)
-  return { key, value: Buffer.from(value, 'base64') }
-}
-
-/** Whether it is that of a bound resource. */
-const isDefinition = (place: ParsedKey | undefined): boolean =>
-  place?.key.cluster === boundCRDsCluster && place.resource.resource === resources.crds.resource
 
 interface Listed {
   readonly metadata: { readonly resourceVersion?: string }

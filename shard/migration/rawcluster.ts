@@ -1,9 +1,10 @@
 import { originAnnotation } from '../../framework/contract/item.ts'
 import type { ClusterName } from '../../framework/meta/object.ts'
+import { isClusterName } from '../../framework/request/path.ts'
 import { decodeObject } from '../../framework/wire/encode.ts'
 import { incomingAnnotation, migratingAnnotation } from '../../kcp/annotations.ts'
 import type { LogicalCluster } from '../../kcp/core.ts'
-import { logicalClusterName } from '../../kcp/logicalclusters.ts'
+import { logicalClusterName, rootCluster } from '../../kcp/logicalclusters.ts'
 import { resources } from '../../kcp/resources.ts'
 import type { ClusterContent } from '../bindings/content.ts'
 import { decodeStored, encodeStored, registryPrefix, storageKey } from '../cache/codec.ts'
@@ -23,6 +24,10 @@ export const keyOfCluster = (cluster: ClusterName): string =>
     namespace: '',
     name: logicalClusterName,
   })
+
+/** Not `root` and those of the system, which each shard has for itself. */
+export const isMovable = (cluster: ClusterName): boolean =>
+  cluster !== rootCluster && !cluster.startsWith('system:') && isClusterName(cluster)
 
 /** The range of the keys of all objects of a logical cluster. */
 export function rangeOf(cluster: ClusterName): readonly [from: string, to: string] {

@@ -15,7 +15,7 @@ import { kcpParts } from '../kcp.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import { type TestShard, testShard, until } from '../testing/shard.ts'
 import { migrationController } from './controller.ts'
-import { copyPage } from './destination.ts'
+import { copyPage, finalize } from './destination.ts'
 import type { MigrationChange } from './home.ts'
 import { reportMissing } from './missing.ts'
 import { prepare } from './origin.ts'
@@ -25,6 +25,12 @@ import { stepOf } from './testing/step.ts'
 
 const url = 'https://localhost:6443'
 const addresses = { name: 'beta', baseURL: url, externalURL: url, virtualWorkspaceURL: url }
+
+const configMaps = { group: '', resource: 'configmaps', segment: '-' }
+const configMap = (name: string, metadata: object = {}): Buffer =>
+  encodeStored({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default', ...metadata } })
+const cowboy = (metadata: object): Buffer =>
+  encodeStored({ apiVersion: 'wild.west/v1', kind: 'Cowboy', metadata: { name: 'a', ...metadata } })
 
 describe('the steps of a migration', () => {
   let shard: TestShard
@@ -93,12 +99,11 @@ describe('the steps of a migration', () => {
       key: key.slice(registryPrefix.length),
       value: value.toString('base64'),
     })
-    const place = { group: '', resource: 'configmaps', segment: '-' }
-    const other = storageKey(place, { cluster: 'changed', namespace: 'default', name: 'late' })
+    const other = storageKey(configMaps, { cluster: 'changed', namespace: 'default', name: 'late' })
     const annotations = { [entriesAnnotation]: entriesFormat }
     const page = {
       metadata: { annotations, resourceVersion: '9' },
-      status: { entries: [entry(keyOfCluster('changed'), home), entry(other, home)] },
+      status: { entries: [entry(keyOfCluster('changed'), home), entry(other, configMap('late'))] },
     }
     const alpha = { post: async <T>() => page as T }
     const status = { phase: 'Migrating', originShard: 'alpha' } as const
@@ -118,6 +123,100 @@ describe('the steps of a migration', () => {
       const { message = '' } = findCondition(written.at(-1)?.conditions, 'DataCopied') ?? {}
       assert.equal(message, `the dump of logical cluster ours has the entry ${key}`)
     }
+  })
+
+  /** Asks the shard alpha, which sends these entries of a logical cluster, and returns what the migration reports. */
+  async function copied(
+    cluster: string,
+    entries: readonly { readonly key: string; readonly value: Buffer }[],
+  ): Promise<string | undefined> {
+    const metadata = { annotations: { [entriesAnnotation]: entriesFormat }, resourceVersion: '9' }
+    const encoded = entries.map(({ key, value }) => ({ key, value: value.toString('base64') }))
+    const alpha = { post: async <T>() => ({ metadata, status: { entries: encoded } }) as T }
+    const running = step(cluster, { phase: 'Migrating', originShard: 'alpha' }, alpha)
+    await copyPage(running)
+    return findCondition(written.at(-1)?.conditions, 'DataCopied')?.message
+  }
+  const homeOf = (cluster: string, annotations = {}) => ({
+    key: keyOfCluster(cluster).slice(registryPrefix.length),
+    value: encodeStored({
+      apiVersion: 'core.kcp.io/v1alpha1',
+      kind: 'LogicalCluster',
+      metadata: { name: 'cluster', annotations },
+      spec: {},
+    }),
+  })
+
+  it('take no place of a logical cluster of this shard, of the system, or of another migration', async () => {
+    await shard.addCluster('own')
+    const own = await shard.store.get(keyOfCluster('own'))
+    assert.equal(await copied('own', [homeOf('own')]), 'shard beta has a logical cluster own of its own')
+    assert.deepEqual(await shard.store.get(keyOfCluster('own')), own)
+    for (const cluster of ['root', 'system:admin', 'a/b', '*'])
+      assert.equal(await copied(cluster, [homeOf(cluster)]), `logical cluster ${cluster} stays on its shard`)
+    const { value } = homeOf('busy', { [migratingAnnotation]: 'root:other', [incomingAnnotation]: 'alpha,7' })
+    await shard.content.transfer([{ key: keyOfCluster('busy'), value }])
+    assert.match(
+      (await copied('busy', [homeOf('busy')])) ?? '',
+      /is moving to shard beta by another migration/,
+    )
+  })
+
+  const place = 'sent/core/configmaps/-/default/a'
+  const good = configMap('a')
+  const wrongOffset = Buffer.from(good)
+  wrongOffset.writeUInt32LE(500_000, 9)
+  for (const [what, key, value] of [
+    ['no bytes', place, Buffer.alloc(0)],
+    ['half a header', place, good.subarray(0, 5)],
+    ['no JSON', place, Buffer.concat([good.subarray(0, 17), Buffer.from('x'.repeat(good.length))])],
+    ['the object of another key', place, configMap('b')],
+    ['labels of the wrong type', place, configMap('a', { labels: { x: {} } })],
+    [
+      'fields that controllers cannot read',
+      'sent/rbac.authorization.k8s.io/clusterrolebindings/-//a',
+      encodeStored({
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'ClusterRoleBinding',
+        metadata: { name: 'a' },
+        subjects: 5,
+      }),
+    ],
+    ['metadata of the wrong type', 'sent/wild.west/cowboys/customresources//a', cowboy({ finalizers: 'x' })],
+  ] as const)
+    it(`copy no entry with ${what}`, async () => {
+      const message = await copied('sent', [homeOf('sent'), { key, value }])
+      assert.match(message ?? '', new RegExp(`^the entry ${key} cannot be stored: `))
+      assert.equal(await shard.store.get(keyOfCluster('sent')), undefined)
+    })
+
+  it('encode the objects of entries again', async () => {
+    assert.equal(
+      await copied('again', [
+        homeOf('again'),
+        { key: 'again/core/configmaps/-/default/a', value: wrongOffset },
+      ]),
+      undefined,
+    )
+    const waiting = await shard.store.get('/migrating/root:move/again/core/configmaps/-/default/a')
+    assert.deepEqual(waiting?.value, good)
+  })
+
+  it('replace no definition of a bound resource that this shard has', async () => {
+    const definition = (group: string) =>
+      encodeStored({
+        apiVersion: 'apiextensions.k8s.io/v1',
+        kind: 'CustomResourceDefinition',
+        metadata: { name: 'u1' },
+        spec: { group, names: { plural: 'as', kind: 'A' }, scope: 'Cluster', versions: [] },
+      })
+    const key = 'system:bound-crds/apiextensions.k8s.io/customresourcedefinitions/-//u1'
+    await shard.content.transfer([{ key: registryPrefix + key, value: definition('ours.io') }])
+    await copied('consumer', [homeOf('consumer'), { key, value: definition('theirs.io') }])
+    assert.equal(written.at(-1)?.phase, 'OriginCleanup')
+    await finalize(step('consumer', written.at(-1) ?? {}, {}))
+    assert.equal(written.at(-1)?.phase, 'Completed')
+    assert.deepEqual((await shard.store.get(registryPrefix + key))?.value, definition('ours.io'))
   })
 
   it('keep what was copied until the origin has sent it again', async () => {

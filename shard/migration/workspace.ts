@@ -1,4 +1,5 @@
 import type { PeerClient } from '../../framework/contract/peer.ts'
+import type { ClusterName } from '../../framework/meta/object.ts'
 import { shardAnnotation, shardHashAnnotation } from '../../kcp/annotations.ts'
 import type { LogicalCluster } from '../../kcp/core.ts'
 import { shardHash } from '../../kcp/names.ts'
@@ -12,38 +13,53 @@ const longest = 10_000
 
 type Owner = NonNullable<NonNullable<LogicalCluster['spec']>['owner']>
 
-/** Names the shard of a logical cluster in its Workspace, on whichever shard that is: deletions follow the name. */
+/** A logical cluster and its LogicalCluster. */
+interface Assigned {
+  readonly cluster: ClusterName
+  readonly object: LogicalCluster
+}
+
+/**
+ * Names the shard of a logical cluster in its Workspace, on whichever shard that is: deletions follow the name. A Workspace that has
+ * another logical cluster is not changed, since another shard may have written the owner.
+ */
 export async function assignWorkspace(
   deps: KcpControllerDeps,
-  { spec }: LogicalCluster,
+  { cluster, object: { spec } }: Assigned,
   shard: string,
 ): Promise<void> {
   const owner = spec?.owner
   if (owner?.resource !== 'workspaces') return
   const annotations = { [shardAnnotation]: shard, [shardHashAnnotation]: shardHash(shard) }
-  if (deps.apis(owner.cluster) !== undefined) return assignHere(deps, owner, annotations)
-  for (const peer of deps.peers.values()) if (await assignThere(peer, owner, annotations)) return
+  const assignment = { cluster, owner, annotations }
+  if (deps.apis(owner.cluster) !== undefined) return assignHere(deps, assignment)
+  for (const peer of deps.peers.values()) if (await assignThere(peer, assignment)) return
 }
 
-type Annotations = Readonly<Record<string, string>>
+interface Assignment {
+  readonly cluster: ClusterName
+  readonly owner: Owner
+  readonly annotations: Readonly<Record<string, string>>
+}
 
 async function assignHere(
   { client, tenancy }: KcpControllerDeps,
-  { cluster, name }: Owner,
-  annotations: Annotations,
+  { cluster, owner, annotations }: Assignment,
 ): Promise<void> {
-  await updateObject<Workspace>(client, tenancy.workspaces, clusterScoped(cluster, name), current => ({
-    ...current,
-    metadata: { ...current.metadata, annotations: { ...current.metadata.annotations, ...annotations } },
-  }))
+  const key = clusterScoped(owner.cluster, owner.name)
+  await updateObject<Workspace>(client, tenancy.workspaces, key, current => {
+    if (current.spec?.cluster !== cluster) return current
+    const { metadata } = current
+    return { ...current, metadata: { ...metadata, annotations: { ...metadata.annotations, ...annotations } } }
+  })
 }
 
-async function assignThere(
-  peer: PeerClient,
-  { cluster, name }: Owner,
-  annotations: Annotations,
-): Promise<boolean> {
-  const path = `/clusters/${cluster}/apis/tenancy.kcp.io/v1alpha1/workspaces/${name}`
-  const patched = peer.patch(path, { metadata: { annotations } }, AbortSignal.timeout(longest))
-  return (await ifThere({ peer, cluster }, patched)) !== undefined
+/** Whether the shard has the Workspace. */
+async function assignThere(peer: PeerClient, { cluster, owner, annotations }: Assignment): Promise<boolean> {
+  const path = `/clusters/${owner.cluster}/apis/tenancy.kcp.io/v1alpha1/workspaces/${owner.name}`
+  const signal = AbortSignal.timeout(longest)
+  const asked = { peer, cluster: owner.cluster }
+  const found = await ifThere(asked, peer.get<Workspace>(path, signal))
+  if (found?.spec?.cluster !== cluster) return found !== undefined
+  return (await ifThere(asked, peer.patch(path, { metadata: { annotations } }, signal))) !== undefined
 }

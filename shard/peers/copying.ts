@@ -16,9 +16,9 @@ import { type ClusterContent, removalOf, type Stored } from '../bindings/content
 import { encodeStored, type StoredResource, storageKey } from '../cache/codec.ts'
 import type { TenancyResources } from '../controllers/host.ts'
 import { createQueue } from '../controllers/queue.ts'
+import { wellFormed } from '../entries/wellformed.ts'
 import { storedResourceOf } from '../manifests/apply.ts'
 import type { StoreChange } from '../store/store.ts'
-import { wellFormed } from './wellformed.ts'
 
 /** The store and the cache of the copies. */
 export interface CopyDeps {

@@ -2,6 +2,7 @@ import type { ResourceRef } from '../../framework/contract/backend.ts'
 import { type Item, itemOf } from '../../framework/contract/item.ts'
 import { isObject } from '../../framework/json/values.ts'
 import { StatusError } from '../../framework/meta/errors.ts'
+import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { pathSegmentNameErrors } from '../../framework/meta/names.ts'
 import { groupResource, type KubeObject, type ObjectKey } from '../../framework/meta/object.ts'
 import { isClusterName } from '../../framework/request/path.ts'
@@ -33,22 +34,37 @@ export function wellFormed(resource: ResourceRef, item: Item): Item | undefined 
 const isPlace = ({ cluster, namespace, name }: ObjectKey): boolean =>
   isClusterName(cluster) && namespace === '' && name !== '' && pathSegmentNameErrors(name, false).length === 0
 
-function read({ group, version, resource }: ResourceRef, item: Item): Item | false {
+function read(resource: ResourceRef, item: Item): Item | false {
+  if (!isPlace(item.key)) return false
+  const object = readable(resource, item.object)
+  return object === undefined ? false : itemOf(object, item.key.cluster)
+}
+
+/** The object of a kind of this program as `wellFormed` reads it, with any name; undefined likewise, and for other kinds. */
+export function readable({ group, version, resource }: ResourceRef, object: unknown): KubeObject | undefined {
   const kind = kinds.get(groupResource(group, resource))
   const schema = kind?.versions.find(({ name }) => name === version)?.schema
+  return schema && readBy(schema, object)
+}
+
+const anything: JSONSchemaProps = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+
+/** An object of any kind; undefined if its metadata has a field of the wrong type. */
+export const withReadableMetadata = (object: unknown): KubeObject | undefined => readBy(anything, object)
+
+function readBy(schema: JSONSchemaProps, object: unknown): KubeObject | undefined {
+  if (!isObject(object)) return undefined
   try {
-    if (!isPlace(item.key)) return false
-    if (schema === undefined || !isObject(item.object)) return false
     const { decode, validate } = compileCached(schema)
-    const { object } = decode(item.object, { stored: true })
-    const errors = validate({ spec: {}, ...object } as KubeObject, undefined, {
+    const { object: read } = decode(object as KubeObject, { stored: true })
+    const errors = validate({ spec: {}, ...read } as KubeObject, undefined, {
       mayRepeat: true,
       withoutRules: true,
     })
-    return errors.some(({ type }) => unreadable.has(type)) ? false : itemOf(object, item.key.cluster)
+    return errors.some(({ type }) => unreadable.has(type)) ? undefined : read
   } catch (error) {
     if (error instanceof StatusError || error instanceof SyntaxError || error instanceof TypeError)
-      return false
+      return undefined
     throw error
   }
 }
