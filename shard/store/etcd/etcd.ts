@@ -12,7 +12,7 @@ import {
   openInstallation,
 } from './installation.ts'
 import { layoutOf } from './layout.ts'
-import type { SeenPlace } from './seen.ts'
+import { SeenLog, type SeenPlace } from './seen.ts'
 import { SharedStore } from './sharedstore.ts'
 
 export interface EtcdOptions extends EtcdAccess {
@@ -50,6 +50,7 @@ export async function openEtcdStore(options: EtcdOptions): Promise<SharedStore> 
       record,
       fence: new Fence(connection, layout, record),
       commits: new CommitLog(connection, layout),
+      seen: new SeenLog({ installation, place: options.seen }),
     }
     return await openShared(target, installation, options)
   } catch (error) {
@@ -78,13 +79,12 @@ const openingOf = async ({ copyOf, seen }: EtcdOptions): Promise<OpeningInstalla
 async function openShared(
   target: EtcdTarget,
   installation: EtcdInstallation,
-  { compactEvery, mostHistory, mostRevisions = revisionsInOneSecond, seen }: EtcdOptions,
+  { compactEvery, mostHistory, mostRevisions = revisionsInOneSecond }: EtcdOptions,
 ): Promise<SharedStore> {
   const { modified } = await headOf(target)
   const compacted = Math.max(installation.floor, modified - mostRevisions, await compactedBy(target))
   const state = { compacted, revision: Math.max(compacted, modified) }
-  const history = { compactEvery, mostHistory }
-  return new SharedStore(target, { installation, ...state, ...history, ...(seen && { seen }) })
+  return new SharedStore(target, { installation, ...state, compactEvery, mostHistory })
 }
 
 /** The revision up to which etcd is compacted: only a watch from the beginning tells. */

@@ -4,6 +4,7 @@ import { EpochEnded } from './epochended.ts'
 import type { Fence } from './fence.ts'
 import type { Layout } from './layout.ts'
 import { decodeRange, encodeRange, type KeyValue } from './messages.ts'
+import type { SeenCommit, SeenLog } from './seen.ts'
 
 /** The etcd of an installation; `offset` is added to its revisions. */
 export interface EtcdTarget {
@@ -14,21 +15,21 @@ export interface EtcdTarget {
   readonly record: Buffer
   readonly fence: Fence
   readonly commits: CommitLog
+  readonly seen: SeenLog
 }
 
 /** The newest commit. */
-export interface Head {
+export interface Head extends SeenCommit {
   /** Its revision; 0 when the key is missing. */
   readonly modified: number
   /** The revision at which it was read. */
   readonly at: number
-  /** Identifies the commit. */
-  readonly id: string
 }
 
-/** Reads the newest commit. Throws `EpochEnded`. */
+/** Reads and notes the newest commit. Throws `EpochEnded`, also when it is older than one that was known before. */
 export async function headOf(target: EtcdTarget): Promise<Head> {
-  const { connection, layout } = target
+  const { connection, layout, seen } = target
+  const known = seen.revision
   const { response } = await connection.call({
     path: '/etcdserverpb.KV/Range',
     request: encodeRange({ key: layout.head, end: after(layout.installation) }),
@@ -36,8 +37,11 @@ export async function headOf(target: EtcdTarget): Promise<Head> {
   })
   const found = (key: Buffer) => response.values.find(value => value.key.equals(key))
   checkRecord(target, found(layout.installation))
-  const head = found(layout.head)
-  return { modified: revisionOf(head), at: response.header.revision, id: idIn(head) }
+  const value = found(layout.head)
+  const head = { modified: revisionOf(value), at: response.header.revision, id: idIn(value) }
+  if ((head.modified || head.at) < known) throw new EpochEnded()
+  seen.note(head)
+  return head
 }
 
 /** Throws `EpochEnded` unless etcd has the installation and the epoch of this server. */
@@ -48,6 +52,6 @@ export function checkRecord({ record }: EtcdTarget, found: KeyValue | undefined)
 export const revisionOf = (value: KeyValue | undefined): number => value?.modified ?? 0
 
 /** The value of the head; empty in stores of earlier versions. */
-const idIn = (head: KeyValue | undefined): string => head?.value.toString('hex') ?? ''
+export const idIn = (head: KeyValue | undefined): string => head?.value.toString('hex') ?? ''
 
 const after = (key: Buffer): Buffer => Buffer.concat([key, Buffer.alloc(1)])

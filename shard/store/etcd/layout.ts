@@ -12,6 +12,8 @@ export interface Layout {
   readonly all: readonly [from: Buffer, to: Buffer]
   /** `[from, to)` of the store's keys. */
   readonly objects: readonly [from: Buffer, to: Buffer]
+  /** `[from, to)` of the head, the installation and the store's keys. */
+  readonly history: readonly [from: Buffer, to: Buffer]
   /** Written by every commit: its revision is that of the newest commit, and its value identifies it. */
   readonly head: Buffer
   /** Written before a write is repeated. */
@@ -32,13 +34,15 @@ function endOf(prefix: Buffer): Buffer {
 
 /** `prefix` begins with a slash and does not end with one. */
 export function layoutOf(prefix: string): Layout {
+  const head = Buffer.from(`${prefix}/head`)
   const objects = Buffer.from(`${prefix}/objects`)
   const all = Buffer.from(`${prefix}/`)
   return {
     prefix,
     all: [all, endOf(all)],
     objects: [objects, endOf(objects)],
-    head: Buffer.from(`${prefix}/head`),
+    history: [head, endOf(objects)],
+    head,
     fence: Buffer.from(`${prefix}/fence`),
     installation: Buffer.from(`${prefix}/installation`),
     keyOf: key => Buffer.concat([objects, Buffer.from(key)]),

@@ -1,6 +1,6 @@
 import type { EtcdConnection } from './connection.ts'
+import { EpochEnded } from './epochended.ts'
 import { failureOf, isCompacted } from './failures.ts'
-import type { Head } from './head.ts'
 import type { Layout } from './layout.ts'
 import { decodeRange, encodeRange } from './messages.ts'
 
@@ -61,19 +61,23 @@ async function idAt(
   }
 }
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two writes to the place. */
 const pause = 1_000
+
+/** A commit in the history of etcd. */
+export interface SeenCommit {
+  /** The revision of etcd. */
+  readonly modified: number
+  /** Empty when etcd was full, so that the commit could not write it. */
+  readonly id: string
+}
 
 interface SeenLogOptions {
   readonly installation: Epoch
   readonly place?: SeenPlace | undefined
-  /** The newest revision of etcd that the server knows. */
-  readonly known: () => number
-  /** Reads the newest commit, and notes it. */
-  readonly look: () => Promise<unknown>
 }
 
-/** The newest commit that a server has read; kept in its place once a second. */
+/** The newest commit that a server has made or read; kept in its place once a second. */
 export class SeenLog {
   readonly #options: SeenLogOptions
   readonly #timer: NodeJS.Timeout | undefined
@@ -91,18 +95,22 @@ export class SeenLog {
     return this.#newest
   }
 
-  note({ modified: revision, id }: Pick<Head, 'modified' | 'id'>): void {
-    const { uid: installation, offset } = this.#options.installation
-    if (revision > (this.#newest?.revision ?? 0)) this.#newest = { installation, offset, revision, id }
+  /** The revision of the newest commit; 0: none is known. */
+  get revision(): number {
+    return this.#newest?.revision ?? 0
   }
 
-  /** Keeps the newest commit, also one that this server made and has not read. */
+  /** Throws `EpochEnded` when etcd had another commit at the same revision. */
+  note({ modified: revision, id }: SeenCommit): void {
+    if (revision === this.#newest?.revision && id !== this.#newest.id) throw new EpochEnded()
+    const { uid: installation, offset } = this.#options.installation
+    if (revision > this.revision) this.#newest = { installation, offset, revision, id }
+  }
+
   async keep(): Promise<void> {
-    const { place, known, look } = this.#options
-    if (place === undefined) return
-    if (known() > (this.#newest?.revision ?? 0)) await look()
+    const { place } = this.#options
     const newest = this.#newest
-    if (newest === undefined || newest.revision === this.#kept) return
+    if (place === undefined || newest === undefined || newest.revision === this.#kept) return
     await place.write(newest)
     this.#kept = newest.revision
   }

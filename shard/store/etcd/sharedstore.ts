@@ -11,6 +11,7 @@ import {
   type StoreEvent,
 } from '../store.ts'
 import { commitTo } from './commit.ts'
+import { CommitChain, storeEvent } from './commitchain.ts'
 import { EpochEnded } from './epochended.ts'
 import { EtcdFailure, failureOf, isCompacted, readError, writeError } from './failures.ts'
 import { EtcdCompacted, followKeys } from './following.ts'
@@ -27,7 +28,7 @@ import {
   type RangeRequest,
   type RangeResponse,
 } from './messages.ts'
-import { hasLost, SeenLog, type SeenPlace } from './seen.ts'
+import { hasLost } from './seen.ts'
 
 /** The state of etcd when the store was opened, in revisions of etcd. */
 export interface SharedState {
@@ -37,7 +38,6 @@ export interface SharedState {
   /** Milliseconds; 0: never. */
   readonly compactEvery: number
   readonly mostHistory?: number | undefined
-  readonly seen?: SeenPlace
 }
 
 /** Implements `Store` over etcd: its revisions are those of etcd, plus the offset of the epoch. */
@@ -57,11 +57,10 @@ export class SharedStore implements Store {
   #compacted: number
   /** The revision at the last look of the timer. */
   #earlier: number
-  readonly #seenLog: SeenLog
   readonly #marks: HistoryMarks
 
   constructor(target: EtcdTarget, state: SharedState) {
-    const { installation, revision, compacted, compactEvery, seen } = state
+    const { installation, revision, compacted, compactEvery } = state
     this.#marks = new HistoryMarks(state.mostHistory)
     this.installation = installation.uid
     this.failed = new Promise(resolve => {
@@ -73,12 +72,6 @@ export class SharedStore implements Store {
     this.#compacted = compacted + target.offset
     this.#earlier = this.#compacted
     this.#heads = new JoinedRead(() => this.#readHead())
-    this.#seenLog = new SeenLog({
-      installation,
-      place: seen,
-      look: () => this.latest(),
-      known: () => this.#revision - target.offset,
-    })
     if (compactEvery > 0) this.#timer = setInterval(() => void this.#tidy(), compactEvery).unref()
   }
 
@@ -145,11 +138,12 @@ export class SharedStore implements Store {
   async *watch(prefix: string, after: number, signal: AbortSignal): AsyncGenerator<readonly StoreEvent[]> {
     const { connection, layout, offset } = this.#target
     if (after < this.#compacted) throw new Compacted(this.#compacted)
+    const chain = new CommitChain(this.#target, after - offset)
     /** Up to which a compaction means that the watch begins too early. */
     let known = Number.POSITIVE_INFINITY
     const begin = this.#revision
     const following = {
-      range: layout.objects,
+      range: layout.history,
       after: after - offset,
       resuming: (revision: number) => {
         known = 0
@@ -160,10 +154,11 @@ export class SharedStore implements Store {
     try {
       for await (const watched of followKeys(connection, following, either)) {
         known = Math.min(known, begin)
-        const events = watched.map(event => this.#event(event))
+        const changed = chain.take(watched)
+        const events = changed.map(event => storeEvent(this.#target, event))
         const newest = watched.at(-1)?.value.modified ?? 0
         this.#seen(newest)
-        this.#limit(newest, watched)
+        this.#limit(newest, changed)
         const wanted = prefix === '' ? events : events.filter(({ key }) => key.startsWith(prefix))
         if (wanted.length > 0) yield wanted
       }
@@ -191,7 +186,7 @@ export class SharedStore implements Store {
     clearInterval(this.#timer)
     this.#closing.abort()
     await Promise.allSettled(this.#writes)
-    await this.#seenLog.close()
+    await this.#target.seen.close()
     this.#target.connection.close()
   }
 
@@ -206,9 +201,7 @@ export class SharedStore implements Store {
   /** The head is missing while etcd is full: then only deletions make revisions. */
   async #readHead(): Promise<number> {
     try {
-      const head = await headOf(this.#target)
-      const { modified, at } = head
-      this.#seenLog.note(head)
+      const { modified, at } = await headOf(this.#target)
       return this.#seen(modified === 0 ? at : modified)
     } catch (error) {
       throw error instanceof EpochEnded ? this.#end(error) : readError(failureOf(error))
@@ -242,24 +235,14 @@ export class SharedStore implements Store {
     return new Compacted(this.#compacted)
   }
 
-  #event({ isDeletion, value, previous }: EtcdEvent): StoreEvent {
-    const { layout, offset } = this.#target
-    return {
-      revision: value.modified + offset,
-      key: layout.textOf(value.key),
-      ...(!isDeletion && { value: storedValue(layout, value, offset) }),
-      ...(previous !== undefined && { previous: storedValue(layout, previous, offset) }),
-    }
-  }
-
   /** Ends the server when etcd is not the one any more that clients have revisions of. */
   async #checkEpoch(revision: number): Promise<void> {
-    const { connection, layout } = this.#target
+    const { connection, layout, seen } = this.#target
+    const known = seen.newest
     const { found, header } = await readInstallation(connection, layout)
     const isSame = found?.record.equals(this.#epoch.record) === true
     const isLater = header.revision >= revision && header.cluster === this.#epoch.cluster
-    if (isSame && isLater && !(await hasLost(this.#target, found, this.#seenLog.newest, header.revision)))
-      return
+    if (isSame && isLater && !(await hasLost(this.#target, found, known, header.revision))) return
     throw new EpochEnded()
   }
 

@@ -1,4 +1,5 @@
 import type { EtcdAnswer } from './connection.ts'
+import { EpochEnded } from './epochended.ts'
 import { failureOf, isFull } from './failures.ts'
 import type { EtcdTarget } from './head.ts'
 import { decodeTxn, encodeTxn, type RequestOp, type RevisionCompare, type TxnResponse } from './messages.ts'
@@ -33,17 +34,27 @@ export interface Transaction {
   readonly id: Buffer
 }
 
-/** Every commit writes the head. A full etcd refuses that: deletions then remove the head. */
+/**
+ * Every commit writes the head. A full etcd refuses that: deletions then remove the head. Throws `EpochEnded` when it was made
+ * below a commit that was known before.
+ */
 export async function transact(
   target: EtcdTarget,
   transaction: Transaction,
   again?: () => Promise<Transaction>,
 ): Promise<EtcdAnswer<TxnResponse>> {
-  const { connection, layout } = target
-  const send = (last: RequestOp) => {
+  const { connection, layout, seen } = target
+  const known = seen.revision
+  const send = async (last: RequestOp) => {
     const request = requestOf(target, transaction, last)
     const repeated = again && { again: async () => requestOf(target, await again(), last) }
-    return connection.call({ path: '/etcdserverpb.KV/Txn', request, decode: decodeTxn, ...repeated })
+    const call = { path: '/etcdserverpb.KV/Txn', request, decode: decodeTxn, ...repeated }
+    const answer = await connection.call(call)
+    const { succeeded, header } = answer.response
+    if (!succeeded) return answer
+    if (header.revision <= known) throw new EpochEnded()
+    seen.note({ modified: header.revision, id: last.put?.value.toString('hex') ?? '' })
+    return answer
   }
   try {
     return await send({ put: { key: layout.head, value: transaction.id } })
