@@ -133,6 +133,24 @@ describe('server-side apply in several versions', () => {
     ])
   })
 
+  it('converts once for all managers of a version: a webhook may be asked each time', async () => {
+    let asked = 0
+    const counting: ConvertObject = (object, apiVersion) => {
+      asked++
+      return convert(object, apiVersion)
+    }
+    const callsFor = async (managers: number): Promise<number> => {
+      let live = await apply({ by: 'm', version: 'v1', spec: { size: 'l', note: 'n' } })
+      for (let i = 0; i < managers; i++)
+        live = await apply({ by: `m${i}`, version: 'v1', spec: { color: 'red' }, live })
+      asked = 0
+      const next = await apply({ by: 'm', version: 'v2', spec: { note: 'n' }, live, converting: counting })
+      assert.deepEqual(next.spec, { colour: 'red', note: 'n' })
+      return asked
+    }
+    assert.equal(await callsFor(20), await callsFor(1))
+  })
+
   it('fails with the error of a conversion, and an update is no longer tracked', async () => {
     const live = await apply({ by: 'm1', version: 'v1', spec: { color: 'red' } })
     const write = { by: 'm2', version: 'v2', spec: { colour: 'red', size: 'l' }, live, converting: failing }

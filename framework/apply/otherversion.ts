@@ -47,13 +47,16 @@ export interface ObjectInVersions {
   readonly convert: ConvertObject
 }
 
+/** The fields of one manager, or of several that name them in the same version. */
+export type FieldsInVersion = Pick<ManagedEntry, 'apiVersion' | 'fields'>
+
 /**
  * The fields of an entry as the version of the object names them: those that change in this version when the entry's version loses
  * the entry's fields. Fields of the object without a name in the entry's version are never among them.
  */
 export function* fieldsHere(
   { object, versions, convert }: ObjectInVersions,
-  { apiVersion, fields }: ManagedEntry,
+  { apiVersion, fields }: FieldsInVersion,
   work: Work,
 ): Steps<FieldSet> {
   const [there, here] = [versions(apiVersion), versions(String(object.apiVersion))]

@@ -10,7 +10,7 @@ import {
   unionSteps,
 } from './fieldpath/fieldset.ts'
 import { identityOf, type Managed, type ManagedEntry } from './managed.ts'
-import { type ConvertObject, fieldsHere, type VersionTypes } from './otherversion.ts'
+import { type ConvertObject, type FieldsInVersion, fieldsHere, type VersionTypes } from './otherversion.ts'
 import { removeSteps } from './typed/remove.ts'
 import { fieldSetSteps, namedFieldSteps } from './typed/tofieldset.ts'
 import type { MergeType } from './typed/types.ts'
@@ -45,31 +45,34 @@ export function* prune(pruning: Pruning, last: ManagedEntry | undefined): Steps<
 }
 
 /** The version in which an entry's fields are removed: that of the object where objects can be converted. */
-const versionFor = ({ merged, convert }: Pruning, { apiVersion }: ManagedEntry): string =>
+const versionFor = ({ merged, convert }: Pruning, { apiVersion }: FieldsInVersion): string =>
   convert !== undefined && isMembers(merged) ? String(merged.apiVersion) : apiVersion
 
 /** undefined: the version of the entry does not exist. */
-const typeFor = (pruning: Pruning, entry: ManagedEntry): MergeType | undefined =>
+const typeFor = (pruning: Pruning, entry: FieldsInVersion): MergeType | undefined =>
   pruning.versions(entry.apiVersion) && pruning.versions(versionFor(pruning, entry))
 
-function* inOwnVersion({ merged, versions, convert, work }: Pruning, entry: ManagedEntry): Steps<FieldSet> {
+function* inOwnVersion(
+  { merged, versions, convert, work }: Pruning,
+  entry: FieldsInVersion,
+): Steps<FieldSet> {
   if (convert === undefined || !isMembers(merged)) return entry.fields
   return yield* fieldsHere({ object: merged, versions, convert }, entry, work)
 }
 
 /** Restores the fields that other entries own, those in the pruned version first. */
 function* withOwned(pruning: Pruning, pruned: unknown, first: string): Steps<unknown> {
-  const { merged, managed, versions, work } = pruning
+  const { merged, managed, work } = pruning
   const owned = new Map<string, FieldSet>([[first, noFields]])
-  for (const entry of managed.values()) {
-    const apiVersion = versionFor(pruning, entry)
-    const fields = yield* inOwnVersion(pruning, entry)
+  // Together: each conversion may be a call of a webhook, and there may be thousands of managers.
+  for (const { apiVersion, fields } of managed.values())
     owned.set(apiVersion, yield* unionSteps(owned.get(apiVersion) ?? noFields, fields, work))
-  }
   let left = pruned
   for (const [apiVersion, fields] of owned) {
-    const type = versions(apiVersion)
-    if (type !== undefined) left = yield* addBack({ merged, pruned: left, type, work }, fields)
+    const group = { apiVersion, fields }
+    const type = typeFor(pruning, group)
+    if (type === undefined) continue
+    left = yield* addBack({ merged, pruned: left, type, work }, yield* inOwnVersion(pruning, group))
   }
   return left
 }
