@@ -2,7 +2,7 @@ import { type ManagedEndpoint, trackUpdate, zeroValue } from '../apply/fieldmana
 import { type FieldSet, recursiveDifference, setOfFields } from '../apply/fieldpath/fieldset.ts'
 import type { VersionTypes } from '../apply/otherversion.ts'
 import { typeOf } from '../apply/typed/types.ts'
-import { type Awaitable, nowOrInTurns, Pace } from '../async/awaitable.ts'
+import { type Awaitable, after, nowOrInTurns, Pace } from '../async/awaitable.ts'
 import { type AdmissionAttributes, admissionChain, inOneVersion, optionsFor } from '../contract/admission.ts'
 import type { ApiResource, Served } from '../contract/apis.ts'
 import type { DeleteOptions, WriteOptions } from '../contract/storage.ts'
@@ -58,7 +58,7 @@ function scaleEndpoint({ group, version, kind, subresource }: Served): ManagedEn
  * The endpoint of a call for field management. undefined for subresources with objects of another kind, which have no
  * managed fields.
  */
-export function endpointOf({ served, scope }: Call): ManagedEndpoint | undefined {
+export function endpointOf({ ctx, served, scope }: Call): ManagedEndpoint | undefined {
   const { group, version, kind, resource, subresource } = served
   if (subresource === 'scale') return scaleEndpoint(served)
   if (kind !== resource.names.kind || group !== resource.group) return undefined
@@ -72,16 +72,23 @@ export function endpointOf({ served, scope }: Call): ManagedEndpoint | undefined
     subresource,
     type: typeOf(schema),
     versions: versionsOf(resource, scope),
-    ...conversionOf(resource),
+    ...conversionOf({ ctx, served }),
     filter: fields => recursiveDifference(fields, reset),
     zero: { ...zero, apiVersion, kind, metadata: {} },
   }
 }
 
-const conversionOf = ({ group, convert }: ApiResource): Pick<ManagedEndpoint, 'convert'> =>
-  convert === undefined
-    ? {}
-    : { convert: (object, apiVersion) => convert(object as KubeObject, apiVersion.slice(group.length + 1)) }
+function conversionOf({ ctx, served }: Pick<Call, 'ctx' | 'served'>): Pick<ManagedEndpoint, 'convert'> {
+  const { convert } = served.resource
+  if (convert === undefined) return {}
+  return {
+    async convert(object, apiVersion) {
+      // A webhook may take 30 seconds for each version.
+      ctx.signal.throwIfAborted()
+      return convert(object as KubeObject, versionIn(apiVersion))
+    },
+  }
+}
 
 /** The types of the versions. */
 const versionsOf =
@@ -106,7 +113,14 @@ export function tracked(
   const endpoint = endpointOf(call)
   if (endpoint === undefined || call.served.resource.keepsSystemFields?.(next)) return next
   const sent = call.served.resource.custom ? withoutEmptyList(next) : next
-  return nowOrInTurns(trackUpdate(endpoint, { manager, time: timestamp() }, sent, live), new Pace())
+  const made = nowOrInTurns(trackUpdate(endpoint, { manager, time: timestamp() }, sent, live), new Pace())
+  return endpoint.convert === undefined ? made : after(made, object => unlessEnded(call, object))
+}
+
+/** The object. Throws when the request has ended: its conversions failed for that, and the object may have lost its owners. */
+function unlessEnded({ ctx }: Call, object: KubeObject): KubeObject {
+  ctx.signal.throwIfAborted()
+  return object
 }
 
 /** Empty managedFields of a custom resource are the same as none. */

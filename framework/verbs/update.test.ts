@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { filled, fresh, refuses, specOf } from '../../test/support/asked.ts'
 import { ask, jsonOf, type Told, widget } from '../../test/support/widgets.ts'
-import { forbidden } from '../meta/errors.ts'
+import { forbidden, StatusError } from '../meta/errors.ts'
 import type { KubeObject } from '../meta/object.ts'
 
 const type = { apiVersion: 'example.com/v1', kind: 'Widget' }
@@ -30,6 +30,29 @@ describe('update', () => {
     assert.equal((await put(widget('a', { color: 'red' }, { resourceVersion: '0' }))).status, 200)
     const other = { verb: 'update', name: 'b', body: widget('b', {}, { uid: 'x' }) } as const
     await refuses(resource, other, 409, /Precondition failed: UID in precondition: x, UID in object meta: $/)
+  })
+
+  it('stores nothing when it ends while its object is converted for the owners of its fields', async () => {
+    const ending = new AbortController()
+    let asked = 0
+    const convert = async (): Promise<KubeObject> => {
+      asked++
+      ending.abort(new StatusError(504, 'Timeout', 'the request ends'))
+      throw new StatusError(500, '', 'the webhook fails')
+    }
+    const spec = { type: 'object', properties: { color: { type: 'string' } } }
+    const openapi = { type: 'object', properties: { spec } }
+    const v1 = fresh({ unconditionalUpdate: true, convert, openapi })
+    const v2 = { ...v1, version: 'v2' }
+    const versions = { v1, v2 }
+    const inV2 = { ...widget('a', { color: 'red' }), apiVersion: 'example.com/v2' }
+    await ask(v2, { verb: 'create', body: inV2 })
+    const body = widget('a', { color: 'blue' })
+    const put = { verb: 'update', name: 'a', body, versions, signal: ending.signal } as const
+    await refuses(v1, put, 504, 'the request ends')
+    await refuses(v1, put, 504, 'the request ends')
+    assert.equal(asked, 1)
+    assert.deepEqual(await specOf(ask(v2, { verb: 'get', name: 'a' })), { color: 'red' })
   })
 
   it('refuses other names and missing objects', async () => {
