@@ -19,6 +19,7 @@ import { createQueue } from '../controllers/queue.ts'
 import { wellFormed } from '../entries/wellformed.ts'
 import { storedResourceOf } from '../manifests/apply.ts'
 import type { StoreChange } from '../store/store.ts'
+import { MalformedObjects } from './malformedobjects.ts'
 
 /** The store and the cache of the copies. */
 export interface CopyDeps {
@@ -96,8 +97,9 @@ export async function keepCopies(
   await Promise.race([ended, Promise.all(sources.map(({ informer }) => informer.synced))])
   if (signal.aborted) return
   const refused = new Set<ClusterName>()
+  const sent: Sent = { sources, malformed: new MalformedObjects(log) }
   const reconcile = async (cluster: ClusterName): Promise<void> => {
-    const found = mayHave(deps, origin.name, cluster) ? foundIn(deps, sources, cluster) : undefined
+    const found = mayHave(deps, origin.name, cluster) ? foundIn(deps, sent, cluster) : undefined
     if (found === undefined) refused.add(cluster)
     else refused.delete(cluster)
     await bring(deps, origin.name, cluster, found)
@@ -138,6 +140,12 @@ interface Source {
   readonly informer: Informer
 }
 
+/** What another shard sends. */
+interface Sent {
+  readonly sources: readonly Source[]
+  readonly malformed: MalformedObjects
+}
+
 /** Not a copy: shards also copy each other's objects. */
 export const isOwn = ({ meta }: Item): boolean => !isCopied(meta)
 
@@ -160,8 +168,8 @@ const mayHave = ({ rootShard }: CopyDeps, shard: string, cluster: ClusterName): 
   !cluster.startsWith('system:') && (cluster !== 'root' || shard === rootShard)
 
 /** undefined for a logical cluster of this shard or of a third one. */
-function foundIn(deps: CopyDeps, sources: readonly Source[], cluster: ClusterName): Found | undefined {
-  const all = sources.flatMap(({ resource, informer }) => wellFormedOf(resource, informer.list(cluster)))
+function foundIn(deps: CopyDeps, sent: Sent, cluster: ClusterName): Found | undefined {
+  const all = wellFormedIn(sent, cluster)
   const home = all.find(({ resource, item }) => resource === resources.logicalClusters && isHome(item))
   const state = home === undefined ? 'away' : stateOf(home.item)
   if (home !== undefined && state === 'here' && isOfAnother(deps, home.item)) return undefined
@@ -170,11 +178,16 @@ function foundIn(deps: CopyDeps, sources: readonly Source[], cluster: ClusterNam
   return { state, originals, present: new Set(all.map(placeOf)), moved: new Set(moved.map(placeOf)) }
 }
 
-const wellFormedOf = (resource: ResourceRef, items: readonly Item[]): readonly PeerObject[] =>
-  items.flatMap(sent => {
-    const item = wellFormed(resource, sent)
-    return item === undefined ? [] : [{ resource, item }]
+function wellFormedIn({ sources, malformed }: Sent, cluster: ClusterName): readonly PeerObject[] {
+  const all = sources.flatMap(({ resource, informer }) =>
+    informer.list(cluster).map(item => ({ resource, item })),
+  )
+  malformed.report(cluster, all)
+  return all.flatMap(({ resource, item }) => {
+    const read = wellFormed(resource, item)
+    return read === undefined ? [] : [{ resource, item: read }]
   })
+}
 
 /** Whether this shard has the logical cluster, or another one since: a shard that cannot be reached seems to have it still. */
 function isOfAnother({ informers }: CopyDeps, home: Item): boolean {
