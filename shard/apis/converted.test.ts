@@ -69,48 +69,67 @@ describe('conversion by a webhook', () => {
     assert.equal(one[1], items[1])
   })
 
-  it('fails for the items that a reader wants, not for those that another reader converts with them', async () => {
-    let answer = (): void => {}
-    const answered = new Promise<void>(resolve => {
-      answer = resolve
+  for (const [how, fields] of [
+    ['with them', 1],
+    ['before them', 100_000],
+  ] as const) {
+    it(`fails for the items that a reader wants, not for those that another reader converts ${how}`, async () => {
+      let answer = (): void => {}
+      const answered = new Promise<void>(resolve => {
+        answer = resolve
+      })
+      const convert: ConvertObjects = async (objects, apiVersion, use) => {
+        await answered
+        const broken = objects.find(({ metadata }) => metadata.name === 'broken')
+        if (broken !== undefined) throw new Error(`cannot convert ${broken.metadata.name}`)
+        return use(objects.map(object => ({ ...object, apiVersion })))
+      }
+      const { present } = webhookConversion(served, convert)
+      const [own, other] = [
+        itemOf(thing('own', 'example.com/v1', 1), 'red'),
+        itemOf(thing('broken', 'example.com/v1', fields), 'red'),
+      ]
+      const all = assert.rejects(present([other, own], 'v2'), /broken/)
+      const shown = present([own], 'v2')
+      answer()
+      assert.deepEqual(
+        (await shown).map(({ object }) => object.apiVersion),
+        ['example.com/v2'],
+      )
+      await all
     })
-    const convert: ConvertObjects = async (objects, apiVersion, use) => {
-      await answered
-      const broken = objects.find(({ metadata }) => metadata.name === 'broken')
-      if (broken !== undefined) throw new Error(`cannot convert ${JSON.stringify(broken)}`)
-      return use(objects.map(object => ({ ...object, apiVersion })))
-    }
-    const { present } = webhookConversion(served, convert)
-    const [own, other] = [
-      itemOf(thing('own', 'example.com/v1', 1), 'red'),
-      itemOf(thing('broken', 'example.com/v1', 1), 'red'),
-    ]
-    const all = assert.rejects(present([own, other], 'v2'), /broken/)
-    const shown = present([own], 'v2')
-    answer()
-    assert.deepEqual(
-      (await shown).map(({ object }) => object.apiVersion),
-      ['example.com/v2'],
-    )
-    await all
-  })
 
-  it('of items of one logical cluster does not wait for those of others', async () => {
-    let answer = (): void => {}
-    const answered = new Promise<void>(resolve => {
-      answer = resolve
+    it(`of items of one logical cluster does not wait for those of others that a reader converts ${how}`, async () => {
+      let answer = (): void => {}
+      const answered = new Promise<void>(resolve => {
+        answer = resolve
+      })
+      const convert: ConvertObjects = async (objects, apiVersion, use) => {
+        if (objects.some(({ metadata }) => metadata.name === 'slow')) await answered
+        return use(objects.map(object => ({ ...object, apiVersion })))
+      }
+      const { present } = webhookConversion(served, convert)
+      const own = itemOf(thing('own', 'example.com/v1', 1), 'red')
+      const all = present([itemOf(thing('slow', 'example.com/v1', fields), 'blue'), own], 'v2')
+      const [shown] = await present([own], 'v2')
+      assert.equal(shown?.object.apiVersion, 'example.com/v2')
+      answer()
+      assert.equal((await all).length, 2)
     })
-    const convert: ConvertObjects = async (objects, apiVersion, use) => {
-      if (objects.some(({ metadata }) => metadata.name === 'slow')) await answered
-      return use(objects.map(object => ({ ...object, apiVersion })))
+  }
+
+  it('that fails is asked for once for all readers of the same items', async () => {
+    let asked = 0
+    const convert: ConvertObjects = async () => {
+      asked++
+      throw new Error('broken')
     }
     const { present } = webhookConversion(served, convert)
-    const own = itemOf(thing('own', 'example.com/v1', 1), 'red')
-    const all = present([own, itemOf(thing('slow', 'example.com/v1', 1), 'blue')], 'v2')
-    const [shown] = await present([own], 'v2')
-    assert.equal(shown?.object.apiVersion, 'example.com/v2')
-    answer()
-    assert.equal((await all).length, 2)
+    const items = ['a', 'b'].map(name => itemOf(thing(name, 'example.com/v1', 1), 'red'))
+    const more = itemOf(thing('c', 'example.com/v1', 1), 'red')
+    const readers = [items, items, items, [...items, more]]
+    await Promise.all(readers.map(wanted => assert.rejects(present(wanted, 'v2'), /broken/)))
+    assert.equal(asked, 2)
   })
 
   it('keeps what is not too large together, and converts the rest again', async () => {

@@ -36,7 +36,9 @@ type ConvertItems = (items: readonly Item[], version: string) => Promise<readonl
 /** An item that is being converted. */
 interface Begun {
   readonly shown: Promise<Item>
-  /** The logical cluster of all items that are converted together; undefined: several. */
+  /** The items that are converted together, or one batch after another. */
+  readonly together: readonly Item[]
+  /** The logical cluster of all of them; undefined: several. */
   readonly cluster: ClusterName | undefined
 }
 
@@ -71,17 +73,17 @@ export class ConvertedItems {
     this.#versions.set(version, converting)
     const found = new Map<Item, Item | Promise<Item>>()
     const missing: Item[] = []
-    const begun = new Map<Item, Promise<Item>>()
+    const begun = new Map<Item, Begun>()
     for (const item of items) {
       const kept = this.#kept.get(converting, item)?.shown
       const shared = converting.get(item)
       if (kept !== undefined) found.set(item, kept)
       else if (shared !== undefined && (cluster === undefined || shared.cluster === cluster))
-        begun.set(item, shared.shown)
+        begun.set(item, shared)
       else missing.push(item)
     }
     for (const [item, shown] of this.#begin(missing, version, converting)) found.set(item, shown)
-    const lost = await gathered(begun, found)
+    const lost = await gathered(begun, { wanted: items, found })
     for (const [item, shown] of this.#begin(lost, version, converting)) found.set(item, shown)
     const shown = await Promise.all(found.values())
     return new Map([...found.keys()].map((item, i) => [item, shown[i] ?? item]))
@@ -94,17 +96,17 @@ export class ConvertedItems {
     converting: Map<Item, Begun>,
   ): ReadonlyMap<Item, Promise<Item>> {
     const begun = new Map<Item, Promise<Item>>()
+    const cluster = clusterOf(items)
     let last: Promise<unknown> = Promise.resolve()
     for (const batch of batchesOf(items)) {
       const converted = last.then(() => this.#convert(batch, version))
       last = converted
-      const cluster = clusterOf(batch)
       for (const [i, item] of batch.entries()) {
         const shown = converted.then(all => all[i] ?? item)
         begun.set(item, shown)
-        converting.set(item, { shown, cluster })
+        converting.set(item, { shown, together: items, cluster })
         const ends = (made?: Item): void => {
-          converting.delete(item)
+          if (converting.get(item)?.shown === shown) converting.delete(item)
           if (made !== undefined) this.#kept.set(converting, item, { shown: made, size: memoryOf(made) })
         }
         shown.then(ends, () => ends())
@@ -114,21 +116,31 @@ export class ConvertedItems {
   }
 }
 
+interface Gathering {
+  readonly wanted: ReadonlySet<Item>
+  readonly found: Map<Item, Item | Promise<Item>>
+}
+
 /**
- * Puts what other readers have begun to convert into `found`. Returns the items whose conversion failed: the reason may be an object
- * that this reader must not see.
+ * Puts what other readers have begun to convert into `found`. Returns the items whose conversion failed with others that this reader
+ * does not want, and may not see: one of those may be the reason. Rejects when it failed with wanted ones only.
  */
 async function gathered(
-  begun: ReadonlyMap<Item, Promise<Item>>,
-  found: Map<Item, Item | Promise<Item>>,
+  begun: ReadonlyMap<Item, Begun>,
+  { wanted, found }: Gathering,
 ): Promise<readonly Item[]> {
-  const ended = await Promise.allSettled(begun.values())
+  const ended = await Promise.allSettled(Array.from(begun.values(), ({ shown }) => shown))
   const lost: Item[] = []
-  for (const [i, item] of [...begun.keys()].entries()) {
+  const reasons = new Map<readonly Item[], unknown>()
+  for (const [i, [item, { together }]] of [...begun].entries()) {
     const end = ended[i]
     if (end?.status === 'fulfilled') found.set(item, end.value)
-    else lost.push(item)
+    else {
+      lost.push(item)
+      reasons.set(together, end?.reason)
+    }
   }
+  for (const [together, reason] of reasons) if (together.every(item => wanted.has(item))) throw reason
   return lost
 }
 
