@@ -40,11 +40,16 @@ const converted = (object: KubeObject, apiVersion: string): KubeObject => ({
 const shown = (object: KubeObject | null): string =>
   object === null ? 'null' : `${object.apiVersion.slice(-2)} ${JSON.stringify(object.spec)}`
 
+let conversions = 0
+
 const answers: Answers<Review> = {
-  '/convert': ({ request: { objects, desiredAPIVersion } }) => ({
-    convertedObjects: objects.map(object => converted(object, desiredAPIVersion)),
-    result: { status: 'Success' },
-  }),
+  '/convert': ({ request: { objects, desiredAPIVersion } }) => {
+    conversions++
+    return {
+      convertedObjects: objects.map(object => converted(object, desiredAPIVersion)),
+      result: { status: 'Success' },
+    }
+  },
   '/look': ({ request: { kind, requestKind, object, oldObject } }) => ({
     allowed: false,
     status: { message: [kind.version, requestKind.version, shown(object), shown(oldObject)].join(', ') },
@@ -247,6 +252,22 @@ describe('a kind of several versions', function () {
     const other = ['apply', '--server-side', '--field-manager=other', '-f', '-']
     const changed = JSON.stringify(thing(`${group}/v1`, 'applied', { host: 'x', port: '2' }))
     await assert.rejects(kubectl(other, changed), /conflict with "kubectl".*: .spec.address/)
+  })
+
+  it('is converted a few times by an apply, however many managers it has', async () => {
+    await applied(thing(`${group}/v1`, 'managed', { host: 'h', port: '1' }))
+    const get = ['get', things('v1'), 'managed', '--show-managed-fields']
+    const { managedFields = [] } = (await kubectl.json<KubeObject>(get)).metadata
+    const [own = {}] = managedFields as readonly object[]
+    const fieldsV1 = { 'f:spec': { 'f:host': {} } }
+    const others = Array.from({ length: 100 }, (_, i) => ({ ...own, manager: `m${i}`, fieldsV1 }))
+    const patch = JSON.stringify({ metadata: { managedFields: [own, ...others] } })
+    await kubectl(['patch', things('v1'), 'managed', '--type=merge', '-p', patch])
+    conversions = 0
+    await applied(thing(`${group}/v2`, 'managed', { address: 'h:2' }))
+    assert.ok(conversions < 30, `${conversions} conversions`)
+    const { metadata } = await kubectl.json<KubeObject>(get)
+    assert.equal((metadata.managedFields as readonly object[]).length, 101)
   })
 
   it('keeps the resources of an export that is applied in another version than before', async () => {
