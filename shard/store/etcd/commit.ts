@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { checkNames } from '../group.ts'
 import { type StoreChange, type StoreCondition, StoreConflict, StoreError } from '../store.ts'
 import type { EtcdAnswer } from './connection.ts'
+import { failureOf, isFull } from './failures.ts'
 import { checkRecord, type EtcdTarget, headOf, revisionOf } from './head.ts'
 import { withChecksum } from './layout.ts'
 import {
@@ -75,9 +76,18 @@ export async function commitTo(
     return await (isSmall(write) ? commitSmall(target, write) : commitLocked(target, write))
   } catch (error) {
     if (error instanceof AlreadyMade) return error.revision
-    throw error
+    const made = isFull(failureOf(error)) ? await madeAbove(target, write) : undefined
+    if (made === undefined) throw error
+    return made
   }
 }
+
+/**
+ * The revision of a commit with which etcd has exceeded its quota: etcd makes it, and refuses it (`quotaApplierV3.Txn`). undefined: it was
+ * not made, or the commit log of the full etcd does not tell.
+ */
+const madeAbove = ({ commits }: EtcdTarget, { id, known }: Write): Promise<number | undefined> =>
+  commits.revisionOf(id, known).catch(() => undefined)
 
 function etcdCondition(
   { layout, offset }: EtcdTarget,

@@ -3,7 +3,12 @@ import { lengthDelimited, varintField, wireFields } from '../../../framework/wir
 import { put } from '../../../test/contract/store/opened.ts'
 import { notRun } from '../../../test/support/notrun.ts'
 import { type Etcd, etcdProgram, noEtcd, startEtcd } from '../../../test/support/servers/etcd.ts'
-import { type TamperingEtcd, tamperingEtcd } from '../../../test/support/servers/tamperingetcd.ts'
+import {
+  RefusedByEtcd,
+  type TamperingEtcd,
+  tamperingEtcd,
+} from '../../../test/support/servers/tamperingetcd.ts'
+import { StoreConflict } from '../store.ts'
 import { openEtcdStore } from './etcd.ts'
 import { decodeWatch, type WatchResponse } from './messages.ts'
 import type { SharedStore } from './sharedstore.ts'
@@ -190,6 +195,18 @@ else
         proxy.tamper('Txn', response => [change(response)])
         await ends(store.commit([put('/a', '2')]), endedWhy)
       })
+
+    it('acknowledges what etcd has written, and refused because it is above the quota now', async () => {
+      const full = new RefusedByEtcd('etcdserver: mvcc: database space exceeded')
+      proxy.tamper('Txn', () => {
+        throw full
+      })
+      const revision = await store.commit([put('/a', '1', 0)])
+      assert.equal(await other.latest(), revision)
+      assert.equal((await other.get('/a'))?.modified, revision)
+      proxy.tamper('Txn', undefined)
+      await assert.rejects(store.commit([put('/a', '2', 0)]), StoreConflict)
+    })
 
     it('fails when a range lacks everything', async () => {
       proxy.tamper('Range', () => [Buffer.alloc(0)])

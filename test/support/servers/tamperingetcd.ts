@@ -1,7 +1,19 @@
-import { Client, credentials, Metadata, Server, ServerCredentials } from '@grpc/grpc-js'
+import { Client, credentials, Metadata, Server, ServerCredentials, status } from '@grpc/grpc-js'
 
-/** What a response becomes on its way from etcd: the messages that the client gets instead. */
+/** What a response becomes on its way from etcd: the messages that the client gets instead. It fails with a `RefusedByEtcd`. */
 export type Tampering = (response: Buffer) => readonly Buffer[]
+
+/** The error of a call that etcd has executed nevertheless. */
+export class RefusedByEtcd extends Error {
+  readonly code = status.RESOURCE_EXHAUSTED
+  readonly details: string
+
+  /** `text`: as etcd sends it. */
+  constructor(text: string) {
+    super(text)
+    this.details = text
+  }
+}
 
 /** A proxy of an etcd that changes its responses. */
 export interface TamperingEtcd {
@@ -39,9 +51,14 @@ export async function tamperingEtcd(to: string): Promise<TamperingEtcd> {
       { [method]: methodAt(path, false) },
       {
         [method]: (call: { request: Buffer }, done: (error: Error | null, response?: Buffer) => void) =>
-          client.makeUnaryRequest(path, same, same, call.request, new Metadata(), (error, response) =>
-            done(error, response && changed(method, response)[0]),
-          ),
+          client.makeUnaryRequest(path, same, same, call.request, new Metadata(), (error, response) => {
+            if (response === undefined) return done(error)
+            try {
+              done(null, changed(method, response)[0])
+            } catch (refusal) {
+              done(refusal as RefusedByEtcd)
+            }
+          }),
       },
     )
   }
