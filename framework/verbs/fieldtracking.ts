@@ -117,9 +117,9 @@ export function tracked(
   return endpoint.convert === undefined ? made : after(made, object => unlessEnded(call, object))
 }
 
-/** The object. Throws when the request has ended: its conversions failed for that, and the object may have lost its owners. */
+/** The object. Throws when the request has ended and it has lost its owners: its conversions failed for that. */
 function unlessEnded({ ctx }: Call, object: KubeObject): KubeObject {
-  ctx.signal.throwIfAborted()
+  if (object.metadata.managedFields === undefined) ctx.signal.throwIfAborted()
   return object
 }
 
