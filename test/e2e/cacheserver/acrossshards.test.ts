@@ -92,7 +92,7 @@ describe('two shards with a cache server', function () {
   it('shows published objects also while their shard is down', async () => {
     await shards.beta.stop()
     await become(['north'])
-    await shards.restartBeta()
+    shards = { ...shards, beta: await shards.restartBeta() }
   })
 
   it('refuses reads while the cache server is down, and goes on after it', async () => {
