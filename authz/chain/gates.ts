@@ -1,5 +1,5 @@
 import { allow, deny, noOpinion } from '../../framework/contract/authorizer.ts'
-import type { ClusterName } from '../../framework/meta/object.ts'
+import { type ClusterName, isSystemCluster } from '../../framework/meta/object.ts'
 import {
   externalLogicalClusterAdmin,
   isLifecycleGroup,
@@ -33,7 +33,7 @@ export const workspaceContent = (source: RbacSource, clusters: ClusterStates): G
   check: attributes => {
     const { user, action } = attributes
     if (action.resource === undefined && action.path === '/metrics') return delegate('shard-level path')
-    if (hasNoCluster(attributes) || action.cluster.startsWith('system:'))
+    if (hasNoCluster(attributes) || isSystemCluster(action.cluster))
       return noOpinion('empty or system workspace')
     if (isDeep(attributes)) return delegate('deep SAR request')
     if (inGroup(attributes, logicalClusterAdmin)) return delegate('logical cluster admin access')

@@ -1,4 +1,4 @@
-import type { ClusterName, KubeObject } from '../meta/object.ts'
+import { type ClusterName, isSystemCluster, type KubeObject } from '../meta/object.ts'
 import { isClusterPath } from '../request/path.ts'
 
 /** The target of a mount: another server, a redirect, or another workspace (`docs/mounts.md`). */
@@ -142,7 +142,7 @@ function closingOf({ unavailable, message }: Entry, parent: ClusterName): Closin
 
 /** Follows a path up to the first link. */
 function walkTo(by: Walk, path: string): Stop | undefined {
-  if (path.startsWith('system:')) return arrived(by, path, undefined)
+  if (isSystemCluster(path)) return arrived(by, path, undefined)
   const names = path.split(':')
   let cluster = names[0] ?? ''
   let closed: Closing | undefined

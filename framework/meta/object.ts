@@ -53,6 +53,9 @@ export interface GroupVersionResource {
 /** Name of a logical cluster, such as `root` or `2hx8kq0p4z7vw1a9`; neither a path nor `*`. */
 export type ClusterName = string
 
+/** Whether a cluster name or a path is that of a system cluster such as `system:admin`, which every shard has for itself. */
+export const isSystemCluster = (text: string): boolean => text.startsWith('system:')
+
 /** The logical cluster of a request; `*` for all. */
 export type ClusterScope = ClusterName | '*'
 

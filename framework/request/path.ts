@@ -1,3 +1,4 @@
+import { isSystemCluster } from '../meta/object.ts'
 import { decodeSegment, encodeSegment } from './segments.ts'
 
 /** The path parameters of a view by name: `{ path: 'root:org', name: 'widgets' }`. */
@@ -124,8 +125,8 @@ const clusterPath = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(:[a-z0-9]([-a-z0-9]{0,6
 /** Whether a text is a cluster name or a workspace path, such as `root:org` (kcp `logicalcluster.Path.IsValid`). `*` is neither. */
 export const isClusterPath = (text: string): boolean => clusterPath.test(text)
 
-/** Whether a text is a cluster name: without a colon, or of a system cluster such as `system:admin`. */
+/** Whether a text is a cluster name: without a colon, or of a system cluster. */
 export const isClusterName = (text: string): boolean =>
-  (!text.includes(':') || text.startsWith('system:')) && isClusterPath(text)
+  (!text.includes(':') || isSystemCluster(text)) && isClusterPath(text)
 
 const isScope = (text: string): boolean => text === '*' || isClusterName(text)

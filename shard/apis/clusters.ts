@@ -1,5 +1,10 @@
 import { type ApiSet, apiSetOf } from '../../framework/contract/apis.ts'
-import { type ClusterName, groupResource, type KubeObject } from '../../framework/meta/object.ts'
+import {
+  type ClusterName,
+  groupResource,
+  isSystemCluster,
+  type KubeObject,
+} from '../../framework/meta/object.ts'
 import { asCrd, isEstablished } from '../registry/crd.ts'
 import type { Opener } from '../registry/registry.ts'
 import {
@@ -67,8 +72,6 @@ interface ClusterState {
   readonly definitions: Map<string, ServedDefinition>
   apis: ClusterApiSet | undefined
 }
-
-const isSystem = (cluster: ClusterName): boolean => cluster.startsWith('system:')
 
 /** The indexes of all known definitions, bindings and schemas. */
 interface Index {
@@ -226,7 +229,7 @@ const mostShared = 500
 
 function apisOf(index: Index, cluster: ClusterName): ClusterApiSet | undefined {
   const state = index.states.get(cluster)
-  if (state?.exists !== true && !isSystem(cluster)) return undefined
+  if (state?.exists !== true && !isSystemCluster(cluster)) return undefined
   if (state?.apis !== undefined) return state.apis
   const own = state === undefined ? [] : ownOf(state, index.schemas.served)
   const make = (): ClusterApiSet => compose(index.options, own)

@@ -1,5 +1,5 @@
 import { originAnnotation } from '../../framework/contract/item.ts'
-import type { ClusterName } from '../../framework/meta/object.ts'
+import { type ClusterName, isSystemCluster } from '../../framework/meta/object.ts'
 import { isClusterName } from '../../framework/request/path.ts'
 import { decodeObject } from '../../framework/wire/encode.ts'
 import { incomingAnnotation, migratingAnnotation } from '../../kcp/annotations.ts'
@@ -27,7 +27,7 @@ export const keyOfCluster = (cluster: ClusterName): string =>
 
 /** Not `root` and those of the system, which each shard has for itself. */
 export const isMovable = (cluster: ClusterName): boolean =>
-  cluster !== rootCluster && !cluster.startsWith('system:') && isClusterName(cluster)
+  cluster !== rootCluster && !isSystemCluster(cluster) && isClusterName(cluster)
 
 /** The range of the keys of all objects of a logical cluster. */
 export function rangeOf(cluster: ClusterName): readonly [from: string, to: string] {

@@ -5,7 +5,7 @@ import type { Item, ItemEvent } from '../../framework/contract/item.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 import type { PeerClient } from '../../framework/contract/peer.ts'
 import { createInformers } from '../../framework/informers/informers.ts'
-import type { ClusterName } from '../../framework/meta/object.ts'
+import { type ClusterName, isSystemCluster } from '../../framework/meta/object.ts'
 import { resources } from '../../kcp/resources.ts'
 import { type Controller, createController, keyOf, parseKey } from '../controllers/controller.ts'
 import type { ShardIdentity, TenancyResources } from '../controllers/host.ts'
@@ -140,7 +140,7 @@ async function bring(deps: CacheServerDeps, kind: Copied, key: string): Promise<
 function originalOf(deps: CacheServerDeps, { here, ofProviders }: Copied, key: string): Item | undefined {
   const { cluster, name } = parseKey(key)
   const found = here.get(cluster, '', name)
-  if (found === undefined || !isOwn(found) || cluster.startsWith('system:')) return undefined
+  if (found === undefined || !isOwn(found) || isSystemCluster(cluster)) return undefined
   return !ofProviders || isProvider(deps, cluster) ? found : undefined
 }
 

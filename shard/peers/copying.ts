@@ -6,10 +6,15 @@ import { type Item, isCopied, originAnnotation } from '../../framework/contract/
 import type { Logger } from '../../framework/contract/log.ts'
 import type { PeerClient } from '../../framework/contract/peer.ts'
 import { createInformers } from '../../framework/informers/informers.ts'
-import type { ClusterName, KubeObject, ObjectKey } from '../../framework/meta/object.ts'
+import {
+  type ClusterName,
+  isSystemCluster,
+  type KubeObject,
+  type ObjectKey,
+} from '../../framework/meta/object.ts'
 import { incomingAnnotation, isCopy, migratingAnnotation } from '../../kcp/annotations.ts'
 import type { LogicalCluster } from '../../kcp/core.ts'
-import { logicalClusterName } from '../../kcp/logicalclusters.ts'
+import { logicalClusterName, rootCluster } from '../../kcp/logicalclusters.ts'
 import { movesIn } from '../../kcp/migration.ts'
 import { resources } from '../../kcp/resources.ts'
 import { type ClusterContent, removalOf, type Stored } from '../bindings/content.ts'
@@ -165,7 +170,7 @@ interface Found {
 
 /** Every shard has its own `system:` logical clusters, whose roles hold in all others, and one shard has `root`. */
 const mayHave = ({ rootShard }: CopyDeps, shard: string, cluster: ClusterName): boolean =>
-  !cluster.startsWith('system:') && (cluster !== 'root' || shard === rootShard)
+  !isSystemCluster(cluster) && (cluster !== rootCluster || shard === rootShard)
 
 /** undefined for a logical cluster of this shard or of a third one. */
 function foundIn(deps: CopyDeps, sent: Sent, cluster: ClusterName): Found | undefined {

@@ -1,4 +1,4 @@
-import type { ClusterName } from '../../framework/meta/object.ts'
+import { type ClusterName, isSystemCluster } from '../../framework/meta/object.ts'
 import { isClusterName } from '../../framework/request/path.ts'
 import { type LabelSelector, matchesLabels } from '../../framework/selectors/selectors.ts'
 import {
@@ -41,7 +41,7 @@ export function placementOf(
   const shard = chosen(directory.shards(), requirementsOf(wanted))
   if (shard === undefined) return { problem: 'No available shards to schedule the workspace' }
   const cluster = spec?.cluster || freeName(directory)
-  if (!isClusterName(cluster) || cluster.startsWith('system:'))
+  if (!isClusterName(cluster) || isSystemCluster(cluster))
     return { problem: `spec.cluster is invalid: ${JSON.stringify(cluster)}` }
   return { shard, cluster, URL: urlOn(directory, shard, { parent, name }) }
 }

@@ -1,6 +1,7 @@
 import { inTurns, Pace } from '../../../framework/async/awaitable.ts'
 import { isCopied } from '../../../framework/contract/item.ts'
 import type { Steps } from '../../../framework/json/json.ts'
+import { isSystemCluster } from '../../../framework/meta/object.ts'
 import { logicalClusterName } from '../../../kcp/logicalclusters.ts'
 import { resources } from '../../../kcp/resources.ts'
 import { removeAll } from '../../bindings/content.ts'
@@ -17,7 +18,7 @@ import { createQueue } from '../queue.ts'
 export function orphanedContentController({ cache, content, informers, log }: ShardHost): Controller {
   const clusters = informers.for(resources.logicalClusters)
   const isGone = (cluster: string): boolean =>
-    !cluster.startsWith('system:') && clusters.get(cluster, '', logicalClusterName) === undefined
+    !isSystemCluster(cluster) && clusters.get(cluster, '', logicalClusterName) === undefined
   const queue = createQueue({
     name: 'orphaned-content',
     log,
