@@ -9,11 +9,12 @@ import type { DefinedNames } from '../kcp/apis.ts'
 import { columnsOf, selectableFieldsOf } from './columns.ts'
 import { compileCached } from './compile.ts'
 import { type WebhookService, webhookUrl } from './crd/conversion.ts'
-import type {
-  ConversionWebhook,
-  KindDefinition,
-  KindVersion,
-  PrinterColumn,
+import {
+  type ConversionWebhook,
+  type KindDefinition,
+  type KindVersion,
+  nameOfKind,
+  type PrinterColumn,
 } from './definitions/definition.ts'
 import { reviewKinds } from './definitions/kubernetes/index.ts'
 import { scaleSchema } from './definitions/kubernetes/reviews.ts'
@@ -31,8 +32,8 @@ export const allVerbs: readonly Verb[] = [
 ]
 
 /** Namespaces are deleted one by one, as in Kubernetes: a collection would be all that a workspace has. */
-const verbsOf = ({ group, names }: KindDefinition, custom: boolean): readonly Verb[] =>
-  !custom && groupResource(group, names.plural) === 'namespaces'
+const verbsOf = (definition: KindDefinition, custom: boolean): readonly Verb[] =>
+  !custom && nameOfKind(definition) === 'namespaces'
     ? allVerbs.filter(verb => verb !== 'deletecollection')
     : allVerbs
 

@@ -5,7 +5,7 @@ import { createWorkspaceTree, type WorkspaceTree } from '../framework/contract/w
 import { groupResource } from '../framework/meta/object.ts'
 import { createAddressPolicy } from '../framework/net/addresspolicy.ts'
 import { isServedEverywhere } from '../kcp/resources.ts'
-import type { KindDefinition } from '../openapi/definitions/definition.ts'
+import { nameOfKind } from '../openapi/definitions/definition.ts'
 import { kcpKinds } from '../openapi/definitions/kcp/index.ts'
 import { builtinKinds, reviewKinds } from '../openapi/definitions/kubernetes/index.ts'
 import { orielKinds } from '../openapi/definitions/oriel/index.ts'
@@ -36,11 +36,10 @@ const systemKinds = [
   ...orielKinds,
 ]
 const storedKinds = builtinKinds.filter(kind => !reviewKinds.includes(kind))
-const nameOf = ({ group, names }: KindDefinition): string => groupResource(group, names.plural)
 
 /** The cache of the objects of a ref. */
 export function cacheOfRef(cache: WatchCache): CacheOf {
-  const stored = new Set(storedKinds.map(nameOf))
+  const stored = new Set(storedKinds.map(nameOfKind))
   return ({ group, resource, identity }) => {
     const builtin = stored.has(groupResource(group, resource))
     return cache.resource(group, resource, identity ?? (builtin ? builtinSegment : customSegment))

@@ -1,7 +1,7 @@
 import type { ResourceNames } from '../../framework/contract/apis.ts'
 import type { TableColumn } from '../../framework/contract/schema.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
-import type { KubeObject } from '../../framework/meta/object.ts'
+import { groupResource, type KubeObject } from '../../framework/meta/object.ts'
 
 /** A printer column of a CRD (rules.md 7.6). */
 export interface PrinterColumn {
@@ -98,3 +98,10 @@ function versionSpec(version: KindVersion): Readonly<Record<string, unknown>> {
 }
 
 const isDeclared = (column: PrinterColumn | TableColumn): column is PrinterColumn => 'jsonPath' in column
+
+/** `<plural>.<group>` */
+export const nameOfKind = ({ group, names }: KindDefinition): string => groupResource(group, names.plural)
+
+/** The kinds by `nameOfKind`. */
+export const kindsByName = (kinds: readonly KindDefinition[]): ReadonlyMap<string, KindDefinition> =>
+  new Map(kinds.map(kind => [nameOfKind(kind), kind]))

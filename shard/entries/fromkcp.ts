@@ -4,6 +4,8 @@ import {
   type ClusterName,
   groupResource,
   type KubeObject,
+  type Metadata,
+  type ObjectKey,
   versionIn,
 } from '../../framework/meta/object.ts'
 import { movedAnnotation, ownAnnotationPrefix } from '../../kcp/annotations.ts'
@@ -11,7 +13,7 @@ import { systemGroups, viewsGroup } from '../../kcp/apigroups.ts'
 import type { DumpEntry } from '../../kcp/migration.ts'
 import { isServedEverywhere } from '../../kcp/resources.ts'
 import { completed } from '../../openapi/compile.ts'
-import type { KindDefinition } from '../../openapi/definitions/definition.ts'
+import { type KindDefinition, kindsByName } from '../../openapi/definitions/definition.ts'
 import { kcpKinds } from '../../openapi/definitions/kcp/index.ts'
 import { builtinKinds, reviewKinds } from '../../openapi/definitions/kubernetes/index.ts'
 import {
@@ -58,10 +60,15 @@ export function entryFromKcp(cluster: ClusterName, { key, value }: DumpEntry): S
 /** The number of no schema: reads prune and default the object by the current one, as reads of kcp do. */
 const foreignShape = 2
 
-function stored({ resource, key }: ParsedKey, object: KubeObject): Buffer {
-  const { name, namespace = '' } = object.metadata
+/** Throws for an object that has another name or namespace than its key. */
+export function checkPlace(key: ObjectKey, metadata: Metadata | null | undefined): void {
+  const { name, namespace = '' } = metadata ?? {}
   if (name !== key.name || namespace !== key.namespace)
     throw new Error(`it has the object ${namespace}/${name}`)
+}
+
+function stored({ resource, key }: ParsedKey, object: KubeObject): Buffer {
+  checkPlace(key, object.metadata)
   if (object.apiVersion !== apiVersionOf(resource.group, versionIn(object.apiVersion)))
     throw new Error(`it has an object of ${object.apiVersion}`)
   const own = withoutForeign(object, key.cluster)
@@ -80,14 +87,11 @@ const isForeign = (annotation: string): boolean =>
   annotation === originAnnotation ||
   (annotation.startsWith(ownAnnotationPrefix) && annotation !== movedAnnotation)
 
-const byName = (kinds: readonly KindDefinition[]): ReadonlyMap<string, KindDefinition> =>
-  new Map(kinds.map(kind => [groupResource(kind.group, kind.names.plural), kind]))
-
 /** Events of both groups are stored in the core group. */
-const builtins = byName(
+const builtins = kindsByName(
   builtinKinds.filter(kind => !reviewKinds.includes(kind) && kind.group !== 'events.k8s.io'),
 )
-const systems = byName(kcpKinds.filter(({ group, names }) => isServedEverywhere(group, names.plural)))
+const systems = kindsByName(kcpKinds.filter(({ group, names }) => isServedEverywhere(group, names.plural)))
 
 const versionStored = ({ versions }: KindDefinition) => versions.find(({ storage }) => storage)
 

@@ -14,7 +14,7 @@ import {
   storedForm,
 } from '../cache/codec.ts'
 import { builtinSegment, customSegment } from '../cache/segments.ts'
-import type { StoredEntry } from './fromkcp.ts'
+import { checkPlace, type StoredEntry } from './fromkcp.ts'
 import { readable, withReadableMetadata } from './wellformed.ts'
 
 /** Whose entries these are. */
@@ -50,9 +50,7 @@ export const isDefinition = ({ resource, key }: ParsedKey): boolean =>
 
 function objectAt({ resource: place, key }: ParsedKey, owner: EntryOwner, sent: KubeObject): KubeObject {
   const { group, resource, segment } = place
-  const { name, namespace = '' } = sent?.metadata ?? {}
-  if (name !== key.name || namespace !== key.namespace)
-    throw new Error(`it has the object ${namespace}/${name}`)
+  checkPlace(key, sent?.metadata)
   const isOurs =
     segment === builtinSegment ||
     owner.identities.has(segment) ||

@@ -7,13 +7,11 @@ import { pathSegmentNameErrors } from '../../framework/meta/names.ts'
 import { groupResource, type KubeObject, type ObjectKey } from '../../framework/meta/object.ts'
 import { isClusterName } from '../../framework/request/path.ts'
 import { compileCached } from '../../openapi/compile.ts'
-import type { KindDefinition } from '../../openapi/definitions/definition.ts'
+import { kindsByName } from '../../openapi/definitions/definition.ts'
 import { kcpKinds } from '../../openapi/definitions/kcp/index.ts'
 import { builtinKinds } from '../../openapi/definitions/kubernetes/index.ts'
 
-const nameOf = ({ group, names }: KindDefinition): string => groupResource(group, names.plural)
-
-const kinds = new Map([...builtinKinds, ...kcpKinds].map(kind => [nameOf(kind), kind]))
+const kinds = kindsByName([...builtinKinds, ...kcpKinds])
 
 /** The types of errors after which code that reads an object by its Go types would fail. */
 const unreadable: ReadonlySet<string> = new Set(['FieldValueTypeInvalid', 'FieldValueRequired'])

@@ -3,10 +3,11 @@ import type { AdmissionAttributes } from '../../../framework/contract/admission.
 import { invalid } from '../../../framework/meta/errors.ts'
 import { groupResource, type KubeObject, versionIn } from '../../../framework/meta/object.ts'
 import { compileCached } from '../../../openapi/compile.ts'
+import { kindsByName } from '../../../openapi/definitions/definition.ts'
 import { kcpKinds } from '../../../openapi/definitions/kcp/index.ts'
 import type { RegistryPlugin } from '../chain.ts'
 
-const kinds = new Map(kcpKinds.map(kind => [groupResource(kind.group, kind.names.plural), kind]))
+const kinds = kindsByName(kcpKinds)
 
 /**
  * Refuses values of the wrong type in the kinds of kcp before other plugins read them: 422, with the errors of schema
