@@ -12,9 +12,9 @@ import type { WatchCache } from '../cache/contract.ts'
 import { CachedItem } from '../cache/item.ts'
 import { creationOf } from '../manifests/apply.ts'
 import type { Manifest } from '../manifests/manifest.ts'
-import { admissionCondition, admissionLease } from '../registry/conditions.ts'
+import { admissionCondition, admissionLease, commitChecked } from '../registry/conditions.ts'
 import { withoutPresented } from '../registry/strategy.ts'
-import { intact, type Store, type StoreChange, StoreConflict, type StoredValue } from '../store/store.ts'
+import { intact, type Store, type StoreChange, type StoredValue } from '../store/store.ts'
 
 /** A stored object and its resource. */
 export interface Stored {
@@ -90,7 +90,7 @@ export function clusterContent(
       mayStore?.()
       checkOpen(changes, refusalOfWrites)
     }
-    await cache.at(await commitChecked({ store, cache }, changes, check))
+    await cache.at(await commitPermitted({ store, cache }, changes, check))
   }
   return {
     *of(cluster) {
@@ -112,6 +112,21 @@ export function clusterContent(
   }
 }
 
+/** `check` throws when the changes are not permitted: over a shared store it is called before each attempt. Returns the revision. */
+async function commitPermitted(
+  place: { readonly store: Store; readonly cache: WatchCache },
+  changes: readonly StoreChange[],
+  check: () => void,
+): Promise<number> {
+  const required = () => {
+    check()
+    return [admissionCondition(place.cache)]
+  }
+  if (place.store.isShared) return commitChecked(place, changes, required)
+  check()
+  return place.store.commit(changes)
+}
+
 /** Throws when one of the logical clusters accepts no writes now. */
 function checkOpen(
   changes: readonly StoreChange[],
@@ -120,28 +135,6 @@ function checkOpen(
   for (const { key } of changes) {
     const refusal = refusalOfWrites(parseStorageKey(key)?.key.cluster ?? '')
     if (refusal !== undefined) throw refusal
-  }
-}
-
-/** Attempts while other servers end what was admitted. */
-const attempts = 64
-
-/** Commits changes that are checked with all that was stored before; returns the revision. Throws `StoreConflict`. */
-async function commitChecked(
-  { store, cache }: { readonly store: Store; readonly cache: WatchCache },
-  changes: readonly StoreChange[],
-  check: () => void,
-): Promise<number> {
-  for (let attempt = 1; ; attempt++) {
-    check()
-    const condition = admissionCondition(cache)
-    try {
-      return await store.commit(changes, store.isShared ? [condition] : [])
-    } catch (error) {
-      const isAdmission = error instanceof StoreConflict && error.key === condition.key
-      if (!isAdmission || attempt === attempts) throw error
-      await cache.at(await store.latest())
-    }
   }
 }
 

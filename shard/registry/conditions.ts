@@ -4,7 +4,7 @@ import { localAdminCluster } from '../../kcp/logicalclusters.ts'
 import { type StoredResource, storageKey } from '../cache/codec.ts'
 import type { WatchCache } from '../cache/contract.ts'
 import { builtinSegment, customSegment } from '../cache/segments.ts'
-import type { StoreCondition } from '../store/store.ts'
+import { type Store, type StoreChange, type StoreCondition, StoreConflict } from '../store/store.ts'
 
 const namespaces: StoredResource = { group: '', resource: 'namespaces', segment: builtinSegment }
 const bindings: StoredResource = { group: apisGroup, resource: 'apibindings', segment: customSegment }
@@ -71,3 +71,30 @@ export function conditionsOf(
     }),
   ]
 }
+
+/** Attempts while other servers change what a commit requires. */
+const attempts = 64
+
+/**
+ * Commits changes to a shared store until they are stored; returns the revision. `check` throws when they are not permitted, and returns what that depends
+ * on. It is called before each attempt: another server may have changed it, although this one has no event of it yet. Throws
+ * `StoreConflict`: of a change, or of a condition after the last attempt.
+ */
+export async function commitChecked(
+  { store, cache }: { readonly store: Store; readonly cache: WatchCache },
+  changes: readonly StoreChange[],
+  check: () => readonly StoreCondition[],
+): Promise<number> {
+  for (let attempt = 1; ; attempt++) {
+    const conditions = check()
+    try {
+      return await store.commit(changes, conditions)
+    } catch (error) {
+      if (!(error instanceof StoreConflict) || isOfChange(error, changes) || attempt === attempts) throw error
+      await cache.at(await store.latest())
+    }
+  }
+}
+
+const isOfChange = (conflict: StoreConflict, changes: readonly StoreChange[]): boolean =>
+  changes.some(({ key, expected }) => key === conflict.key && expected !== undefined)

@@ -26,7 +26,7 @@ import { CachedItem } from '../cache/item.ts'
 import type { ResourceCache } from '../cache/resource.ts'
 import { isCurrent } from '../store/epoch.ts'
 import { CommitTooLarge, type Store, StoreConflict } from '../store/store.ts'
-import { conditionsOf, type ObjectWrite, type Revocable } from './conditions.ts'
+import { commitChecked, conditionsOf, type ObjectWrite, type Revocable } from './conditions.ts'
 import { type Part, type ResourceStrategy, withMetadata, withoutPresented } from './strategy.ts'
 
 /** The objects of one resource: read from the cache, written to the store. */
@@ -184,31 +184,26 @@ export function openObjectStore(
   }
 }
 
-/** Attempts while other servers change what the write depends on. */
-const permissionAttempts = 64
-
-/**
- * Commits a write that is permitted until it is stored; returns its revision. Another server may have changed what permits it: the
- * commit requires what this one has checked. Throws `StoreConflict`.
- */
+/** Commits a write that is permitted until it is stored; returns its revision. Throws `StoreConflict`. */
 async function commitPermitted(
-  { store, cache }: { readonly store: Store; readonly cache: WatchCache },
+  place: { readonly store: Store; readonly cache: WatchCache },
   permission: Permission,
   { key, value, expected, mayStore }: ObjectWrite,
 ): Promise<number> {
   const change = { key: storageKey(permission.resource, key), value, expected }
-  for (let attempt = 1; ; attempt++) {
+  const check = (): Opener | undefined => {
     mayStore?.()
-    const opener = checkPermitted(permission, key, expected)
-    const conditions = store.isShared ? conditionsOf(cache, { key, expected }, opener?.binding) : []
-    try {
-      return await store.commit([change], conditions)
-    } catch (error) {
-      if (!(error instanceof StoreConflict) || error.key === change.key) throw error
-      if (attempt === permissionAttempts) throw modified({ ...permission.resource, name: key.name })
-      await cache.at(await store.latest())
-    }
+    return checkPermitted(permission, key, expected)
   }
+  if (!place.store.isShared) {
+    check()
+    return place.store.commit([change])
+  }
+  const required = () => conditionsOf(place.cache, { key, expected }, check()?.binding)
+  return commitChecked(place, [change], required).catch(error => {
+    const isOfCondition = error instanceof StoreConflict && error.key !== change.key
+    throw isOfCondition ? modified({ ...permission.resource, name: key.name }) : error
+  })
 }
 
 export const whileTerminating = 'create not allowed while custom resource definition is terminating'
