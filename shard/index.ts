@@ -12,7 +12,7 @@ import type { Computed } from './apis/resources.ts'
 import { type BoundSets, boundSetsOf } from './bindings/boundsets.ts'
 import { clusterContent } from './bindings/content.ts'
 import { openWatchCache } from './cache/watchcache.ts'
-import { type ControllerClient, createClient } from './controllers/client.ts'
+import { type ClientOptions, type ControllerClient, createClient } from './controllers/client.ts'
 import type { Controller } from './controllers/controller.ts'
 import type { EmbeddedShard, ShardHost, ShardOptions } from './controllers/host.ts'
 import { kubernetesControllers } from './controllers/kubernetes/kubernetes.ts'
@@ -20,7 +20,7 @@ import { runAsLeader } from './controllers/leaderelection.ts'
 import { ControllerTerm } from './controllers/term.ts'
 import { cacheInformers } from './informers.ts'
 import type { Store } from './store/store.ts'
-import { cacheOfRef, type WiredBackend, wireBackend } from './wiring.ts'
+import { cacheOfRef, wireBackend } from './wiring.ts'
 
 export type { EmbeddedShard as Shard, ShardHost, ShardOptions } from './controllers/host.ts'
 
@@ -29,12 +29,12 @@ export type { EmbeddedShard as Shard, ShardHost, ShardOptions } from './controll
  * `run`.
  */
 export async function openShard(options: ShardOptions): Promise<EmbeddedShard> {
-  const { log } = options
+  const { log, store } = options
   const closing = new AbortController()
   const signal = AbortSignal.any([options.signal, closing.signal])
   // Every controller and every request of the server to itself listens.
   setMaxListeners(0, signal)
-  const cache = await openWatchCache(options.store, { ...cacheOptions(options), log, signal })
+  const cache = await openWatchCache(store, { ...cacheOptions(options), log, signal })
   const informers = cacheInformers(cacheOfRef(cache))
   const bound = boundSetsOf(informers)
   const authorizer = options.authorizer(informers, bound)
@@ -43,24 +43,22 @@ export async function openShard(options: ShardOptions): Promise<EmbeddedShard> {
   const parts = { cache, informers, authorizer, plugins, computed }
   const { backend, shared, resourcesOf, isBound, refusalOfWrites } = wireBackend(options, parts)
   const client = createClient({ backend, signal, log })
-  const content = clusterContent(options.store, cache, refusalOfWrites)
+  const content = clusterContent(store, cache, refusalOfWrites)
   const host: ShardHost = { backend, cache, shared, client, content, informers, log, isBound }
   Object.assign(computed, options.computed?.(host))
   plugins.push(...pluginsOf(options, host, bound))
   const term = new ControllerTerm()
-  const within = (each: ControllerClient): ControllerClient =>
-    options.store.isShared ? term.client(each) : each
-  const working = options.store.isShared
-    ? withTerm(host, term, { store: options.store, signal, refusalOfWrites })
-    : host
+  const clientOver = clientsOf({ store, signal, log, term })
+  const within = term.content(clusterContent(store, cache, refusalOfWrites, term.permission))
+  const working = store.isShared ? { ...host, client: clientOver(backend), content: within } : host
   const controllers = [
-    ...kubernetesControllers(working, { ...eventOptions(options), resourcesOf, within, signal }),
+    ...kubernetesControllers(working, { ...eventOptions(options), resourcesOf, clientOver, signal }),
     ...(options.controllers?.(working) ?? []),
   ]
   return {
     ...host,
     controllers,
-    run: (until = signal) => runControllers({ store: options.store, host, controllers, term }, until),
+    run: (until = signal) => runControllers({ store, host, controllers, term }, until),
     close() {
       closing.abort()
       cache.close()
@@ -68,25 +66,18 @@ export async function openShard(options: ShardOptions): Promise<EmbeddedShard> {
   }
 }
 
-interface Parts extends Pick<WiredBackend, 'refusalOfWrites'> {
+interface Clients extends Pick<ClientOptions, 'signal' | 'log'> {
   readonly store: Store
-  readonly signal: AbortSignal
+  readonly term: ControllerTerm
 }
 
-/** The dependencies of controllers that another server may run after the term. */
-function withTerm(
-  host: ShardHost,
-  term: ControllerTerm,
-  { store, signal, refusalOfWrites }: Parts,
-): ShardHost {
-  const { backend, cache, log } = host
-  const { permission } = term
-  return {
-    ...host,
-    client: term.client(createClient({ backend, signal, log, permission })),
-    content: term.content(clusterContent(store, cache, refusalOfWrites, permission)),
-  }
-}
+/** Makes clients of controllers, which another server may run after the term. */
+const clientsOf =
+  ({ store, term, ...options }: Clients) =>
+  (backend: ClientOptions['backend']): ControllerClient =>
+    store.isShared
+      ? term.client(createClient({ ...options, backend, permission: term.permission }))
+      : createClient({ ...options, backend })
 
 interface Running {
   readonly store: Store

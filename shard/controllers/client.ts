@@ -107,7 +107,7 @@ const options: WriteOptions = { dryRun: false, fieldManager: 'oriel' }
 /** Returns what throws when the server of a request that begins now has lost the Lease of the controllers. */
 export type TermPermission = () => () => void
 
-interface ClientOptions {
+export interface ClientOptions {
   readonly backend: Pick<Backend, 'storage' | 'apis'>
   /** Cancels the requests of the client. */
   readonly signal: AbortSignal

@@ -19,9 +19,9 @@ import {
   withCondition,
 } from '../../registry/crd.ts'
 import {
+  type ClientOptions,
   type ControllerClient,
   clusterScoped,
-  createClient,
   updateObject,
   updateStatus,
   withoutFinalizer,
@@ -44,9 +44,8 @@ export interface DefinitionControllerDeps {
   readonly content: ClusterContent
   readonly informers: Informers
   readonly resourcesOf: ResourcesOf
-  /** A client whose requests are refused when another server may run the controllers. */
-  readonly within: (client: ControllerClient) => ControllerClient
-  readonly signal: AbortSignal
+  /** A client like `client` over other storage. */
+  readonly clientOver: (backend: ClientOptions['backend']) => ControllerClient
   readonly log: Logger
 }
 
@@ -249,8 +248,5 @@ const withTerminating = (
 const isSame = (a: KubeObject, b: KubeObject): boolean => a.metadata.uid === b.metadata.uid
 
 /** Reads the definition's own objects, also where a binding serves the same resource. */
-const clientOf = (
-  storage: ResourceStorage,
-  { signal, log, within }: DefinitionControllerDeps,
-): ControllerClient =>
-  within(createClient({ backend: { storage: () => storage, apis: () => undefined }, signal, log }))
+const clientOf = (storage: ResourceStorage, { clientOver }: DefinitionControllerDeps): ControllerClient =>
+  clientOver({ storage: () => storage, apis: () => undefined })

@@ -7,7 +7,7 @@ import { resources } from '../../../kcp/resources.ts'
 import { type ResourcesOf, servedName } from '../../apis/served.ts'
 import { asCrd } from '../../registry/crd.ts'
 import { type TestShard, testShard, until } from '../../testing/shard.ts'
-import type { ControllerClient } from '../client.ts'
+import { type ControllerClient, createClient } from '../client.ts'
 import type { Controller } from '../controller.ts'
 import { definitionController } from './customresourcedefinition.ts'
 
@@ -64,8 +64,11 @@ describe('definitions that are deleted together', () => {
           return [{ ...resource, schema } as unknown as ApiResource]
         }
         const { signal } = stop
-        const deps = { client, content, informers, resourcesOf, signal, log: silent }
-        controller = definitionController({ ...deps, within: each => (isLost ? lost : each) })
+        const deps = { client, content, informers, resourcesOf, log: silent }
+        controller = definitionController({
+          ...deps,
+          clientOver: of => (isLost ? lost : createClient({ backend: of, signal })),
+        })
         return []
       },
     })

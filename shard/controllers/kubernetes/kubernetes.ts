@@ -17,7 +17,7 @@ const anHour = 3_600_000
 
 export interface KubernetesOptions
   extends Pick<ShardOptions, 'eventTtl'>,
-    Pick<DefinitionControllerDeps, 'within'> {
+    Pick<DefinitionControllerDeps, 'clientOver'> {
   readonly resourcesOf: ResourcesOf
   readonly signal: AbortSignal
 }
@@ -25,7 +25,7 @@ export interface KubernetesOptions
 /** The controllers of plain Kubernetes. */
 export function kubernetesControllers(
   host: ShardHost,
-  { resourcesOf, within, signal, eventTtl = anHour }: KubernetesOptions,
+  { resourcesOf, clientOver, signal, eventTtl = anHour }: KubernetesOptions,
 ): readonly Controller[] {
   const { backend, cache, client, content, informers, log } = host
   const { apis } = backend
@@ -35,7 +35,7 @@ export function kubernetesControllers(
     return ifFound(promised(() => after(storage.get(ctx, key), item => item.object)))
   }
   return [
-    definitionController({ client, content, informers, resourcesOf, within, signal, log }),
+    definitionController({ client, content, informers, resourcesOf, clientOver, log }),
     namespaceController({ client, content, informers, apis, log }),
     aggregationController({ client, informers, log }),
     ...(eventTtl === 0 ? [] : [eventExpiryController({ client, informers, log, keep: eventTtl })]),

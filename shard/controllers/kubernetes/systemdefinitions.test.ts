@@ -7,6 +7,7 @@ import { encodeStored, storageKey } from '../../cache/codec.ts'
 import { storedResourceOf } from '../../manifests/apply.ts'
 import { cleanupFinalizer } from '../../registry/crd.ts'
 import { testShard, until } from '../../testing/shard.ts'
+import { createClient } from '../client.ts'
 import { definitionController } from './customresourcedefinition.ts'
 
 const cluster = 'c1'
@@ -42,8 +43,8 @@ it('the deletion of a definition in a group of the system leaves the objects of 
       const served = { group: 'core.kcp.io', version: 'v1alpha1', names: { plural: 'logicalclusters' } }
       const resource = { ...served, storage, schema: {} } as unknown as ApiResource
       const { signal } = stop
-      const deps = { client, content, informers, resourcesOf: () => [resource], signal, log: silent }
-      return [definitionController({ ...deps, within: each => each })]
+      const deps = { client, content, informers, resourcesOf: () => [resource], log: silent }
+      return [definitionController({ ...deps, clientOver: of => createClient({ backend: of, signal }) })]
     },
   })
   await shard.addCluster(cluster)
