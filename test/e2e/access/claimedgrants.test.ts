@@ -209,6 +209,9 @@ function claimedGrants(start: () => Promise<Oriel>) {
       refused(await user(policies, post(policy('Secret'))), why)
       done(await user(policies, post(policy('Namespace'))))
       await apply(consumer.kubectl, policy('ConfigMap'))
+      const validations = [{ expression: 'false', messageExpression: 'string(params.data)' }]
+      refused(await user(`${policies}/configmap`, merge({ spec: { validations } })), why)
+      done(await user(`${policies}/configmap`, merge({ metadata: { labels: { more: 'yes' } } })))
       const bound = (policyName: string) => ({
         apiVersion: `${admission}/v1`,
         kind: 'ValidatingAdmissionPolicyBinding',

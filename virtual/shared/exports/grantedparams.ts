@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { uncovered } from '../../../authz/index.ts'
 import type { KubeObject } from '../../../framework/index.ts'
 import { groupIn } from '../../../framework/meta/object.ts'
@@ -20,12 +21,14 @@ interface BindingSpec {
 
 const readingVerbs: readonly string[] = ['get', 'list']
 
-/** A policy tells who writes what its parameters have: a provider names only parameters that its claims let it read. */
+/**
+ * The expressions of a policy can tell who writes what its parameters have: a provider writes them only where its claims let it read the
+ * parameters. Kubernetes checks a changed `paramKind` only.
+ */
 export async function checkPolicy(write: ClaimedWrite): Promise<void> {
   const { object, old } = write.request
   const paramKind = (object.spec as PolicySpec | undefined)?.paramKind
-  const before = (old?.spec as PolicySpec | undefined)?.paramKind
-  if (paramKind === undefined || JSON.stringify(paramKind) === JSON.stringify(before)) return
+  if (paramKind === undefined || isDeepStrictEqual(object.spec, old?.spec)) return
   await checkReads(write, 'spec.paramKind', paramKind)
 }
 
