@@ -4,7 +4,8 @@ import { everything, ownView, Scene } from './testing/scene.ts'
 
 const secret = 'sesame'
 const hidden = Buffer.from(secret).toString('base64')
-const applied = JSON.stringify({ kind: 'Secret', data: { password: hidden }, type: 'Opaque' })
+const manifest = { apiVersion: 'v1', kind: 'Secret', data: { password: hidden }, type: 'Opaque' }
+const applied = JSON.stringify(manifest)
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 
 const stored: KubeObject = {
@@ -60,7 +61,10 @@ describe('hidden fields of a View', () => {
     const { text, object } = await ask(`${secrets}/a`)
     isSilent(text)
     assert.deepEqual(object?.metadata.labels, { shown: 'yes' })
-    assert.deepEqual(JSON.parse(object?.metadata.annotations?.[lastApplied] ?? ''), { kind: 'Secret' })
+    assert.deepEqual(JSON.parse(object?.metadata.annotations?.[lastApplied] ?? ''), {
+      apiVersion: 'v1',
+      kind: 'Secret',
+    })
     const watch = await scene.admin.watch(secrets)
     isSilent(JSON.stringify(await watch.until(events => events.length > 0)))
     watch.close()

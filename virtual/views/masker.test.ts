@@ -5,6 +5,7 @@ import { type Item, itemOf, type KubeObject } from '../../framework/index.ts'
 import { parseFieldPath } from './fields/fieldsteps.ts'
 import { Masker, withoutFields } from './masker.ts'
 
+const apiVersion = 'example.com/v1'
 const key = fc.constantFrom('a', 'b', 'token', 'c-d', 'é"\\')
 const leaf = fc.oneof(
   fc.string(),
@@ -37,7 +38,10 @@ const entry = fc.record(
   },
   { requiredKeys: ['manager', 'operation'] },
 )
-const applied = fc.constantFrom('{"spec":{"token":"s","a":1}}', 'no JSON', '{}')
+const applied = fc.constantFrom(
+  ...['v1', 'v2'].map(version => `{"apiVersion":"example.com/${version}","spec":{"token":"s","a":1}}`),
+  ...['no JSON', '{}', 'null'],
+)
 const metadata = fc.record(
   {
     name: fc.constant('w'),
@@ -54,7 +58,7 @@ const metadata = fc.record(
 )
 const object = fc
   .record({ metadata, spec: tree, data: tree }, { requiredKeys: ['metadata'] })
-  .map(parts => ({ apiVersion: 'example.com/v1', kind: 'Widget', ...parts }) as unknown as KubeObject)
+  .map(parts => ({ apiVersion, kind: 'Widget', ...parts }) as unknown as KubeObject)
 
 const path = fc.constantFrom(
   ...['spec', 'spec.a', 'spec.token', 'spec.a.token', 'spec[*].token', 'spec.a[*].b', 'data', 'data[c-d]'],
@@ -78,7 +82,7 @@ describe('hidden fields that are removed from bytes', () => {
     fc.assert(
       fc.property(object, fc.array(path, { minLength: 1, maxLength: 3 }), (whole, texts) => {
         const paths = pathsOf(texts)
-        const masked = new Masker(paths).masked(stored(whole))
+        const masked = new Masker(paths, apiVersion).masked(stored(whole))
         const expected = itemOf(withoutFields(stored(whole).object, paths), 'one')
         assert.equal(masked.bytes.toString(), expected.bytes.toString())
         assert.deepEqual(stored(masked.object).object, stored(expected.object).object)
@@ -116,9 +120,9 @@ describe('hidden fields that are removed from bytes', () => {
     } as unknown as KubeObject
     const item = stored(whole)
     Object.defineProperty(item, 'object', { get: () => assert.fail('the object was decoded') })
-    const { bytes } = new Masker(pathsOf(['spec.token', 'spec.list[*].token'])).masked(item)
+    const { bytes } = new Masker(pathsOf(['spec.token', 'spec.list[*].token']), apiVersion).masked(item)
     assert.ok(!/s3cret|other|token/.test(bytes.toString()), bytes.toString())
     const same = stored(whole)
-    assert.equal(new Masker(pathsOf(['status'])).masked(same), same)
+    assert.equal(new Masker(pathsOf(['status']), apiVersion).masked(same), same)
   })
 })

@@ -14,11 +14,14 @@ const mostScanned = 2 * 1024 * 1024
 /** Removes hidden fields from items: in their bytes where that is possible. */
 export class Masker {
   readonly #paths: readonly FieldSteps[]
+  readonly #apiVersion: string
   readonly #cutter: FieldCutter
   readonly #mostBytes: number
 
-  constructor(paths: readonly FieldSteps[]) {
+  /** `apiVersion` is that of all items. */
+  constructor(paths: readonly FieldSteps[], apiVersion: string) {
     this.#paths = paths
+    this.#apiVersion = apiVersion
     this.#cutter = new FieldCutter(paths.map(({ steps }) => steps))
     this.#mostBytes = mostScanned / paths.length
   }
@@ -31,7 +34,9 @@ export class Masker {
     if (cut === undefined) return itemOf(withoutFields(item.object, this.#paths), item.key.cluster)
     const { annotations } = cut.meta
     if (annotations[lastApplied] === undefined) return cut
-    return relabeledItem(cut, { annotations: withShownApplied(annotations, this.#paths) })
+    return relabeledItem(cut, {
+      annotations: withShownApplied(annotations, this.#apiVersion, this.#paths),
+    })
   }
 }
 
@@ -42,14 +47,17 @@ export function withoutFields(object: KubeObject, paths: readonly FieldSteps[]):
   const own = withCluster(withoutHiddenManagers(rest, paths), object)
   const { annotations } = own.metadata
   if (annotations?.[lastApplied] === undefined) return own
-  return { ...own, metadata: { ...own.metadata, annotations: withShownApplied(annotations, paths) } }
+  return {
+    ...own,
+    metadata: { ...own.metadata, annotations: withShownApplied(annotations, object.apiVersion, paths) },
+  }
 }
 
 type Texts = Readonly<Record<string, string>>
 
-function withShownApplied(annotations: Texts, paths: readonly FieldSteps[]): Texts {
+function withShownApplied(annotations: Texts, apiVersion: string, paths: readonly FieldSteps[]): Texts {
   const { [lastApplied]: applied = '', ...others } = annotations
-  const shown = withoutApplied(applied, paths)
+  const shown = withoutApplied(applied, apiVersion, paths)
   return shown === undefined ? others : { ...others, [lastApplied]: shown }
 }
 
@@ -61,11 +69,12 @@ function withCluster(object: KubeObject, whole: KubeObject): KubeObject {
   return { ...object, metadata: { ...object.metadata, annotations } }
 }
 
-/** undefined for a text that cannot be read. */
-function withoutApplied(text: string, paths: readonly FieldSteps[]): string | undefined {
+/** undefined for a text that cannot be read, and for another version, whose fields may have other paths. */
+function withoutApplied(text: string, apiVersion: string, paths: readonly FieldSteps[]): string | undefined {
   try {
-    const value = withoutPaths(JSON.parse(text), treeOf(paths))
-    return `${JSON.stringify(value)}\n`
+    const applied = JSON.parse(text)
+    if (applied.apiVersion !== apiVersion) return undefined
+    return `${JSON.stringify(withoutPaths(applied, treeOf(paths)))}\n`
   } catch {
     return undefined
   }

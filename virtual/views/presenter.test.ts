@@ -6,6 +6,7 @@ import type { ResourcePlan } from './plan.ts'
 import { type KeptShown, type PresentedFor, Presenter } from './presenter.ts'
 
 const annotating = {
+  source: { group: '', version: 'v1' },
   hide: [],
   annotate: [{ name: 'example.com/a', expression: { evaluate: () => ({ value: 'b' }) } }],
   readsClusters: false,

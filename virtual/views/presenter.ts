@@ -1,6 +1,7 @@
 import { lengthOf, relabeledItem } from '../../framework/contract/item.ts'
 import type { Item } from '../../framework/index.ts'
 import { type KeptResult, KeptResults } from '../../framework/lens/keptresults.ts'
+import { apiVersionOf } from '../../framework/meta/object.ts'
 import type { ClusterFacts, ExpressionAllowance, UserFacts } from '../../openapi/index.ts'
 import type { Failures } from './failures.ts'
 import { Masker } from './masker.ts'
@@ -39,7 +40,8 @@ export class Presenter {
     this.#plan = plan
     this.#failures = failures
     this.#kept = kept
-    this.#masker = new Masker(plan.hide)
+    const { group, version } = plan.source
+    this.#masker = new Masker(plan.hide, apiVersionOf(group, version))
   }
 
   /** undefined when an annotation fails. Throws 500 when the expressions of the request cost too much. */

@@ -50,6 +50,7 @@ const things: ViewResource = {
 const at = (apiVersion: string, rest = '') =>
   `/services/views/one/red/clusters/one/apis/example.com/${apiVersion}/namespaces/default/things${rest}`
 const stored = '/clusters/one/apis/example.com'
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 
 describe('a tenant who reads a kind with two versions through a View', () => {
   let tenant: TenantScene
@@ -79,6 +80,26 @@ describe('a tenant who reads a kind with two versions through a View', () => {
     assert.doesNotMatch(text, /f:token|f:key/)
     // Of fields of another version nothing is known.
     assert.doesNotMatch(text, /example\.com\/v2/)
+  })
+
+  it('sees nothing of what kubectl applied in another version, whose fields have other names, and keeps it', async () => {
+    const config = { apiVersion: 'example.com/v2', kind: 'Thing', spec: { auth: { secret: 'topsecret' } } }
+    const annotations = { [lastApplied]: JSON.stringify(config), note: 'kept' }
+    const plain = `${stored}/v1/namespaces/default/things/b`
+    const merge = (path: string, body: object) =>
+      tenant.send('PATCH', path, body, 'application/merge-patch+json')
+    await tenant.scene.admin.request(plain, { method: 'PATCH', body: { metadata: { annotations } } })
+    for (const rest of ['', '/b']) {
+      const { status, text } = await tenant.send('GET', at('v1', rest))
+      assert.equal(status, 200, text)
+      assert.match(text, /"note":"kept"/)
+      isSilent(text)
+    }
+    const { status, text } = await merge(at('v1', '/b'), { metadata: { labels: { more: 'yes' } } })
+    assert.equal(status, 200, text)
+    isSilent(text)
+    const { object } = await tenant.scene.admin.request(plain)
+    assert.equal(object?.metadata?.annotations?.[lastApplied], annotations[lastApplied])
   })
 
   for (const [method, rest, body] of [
