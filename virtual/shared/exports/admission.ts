@@ -16,8 +16,8 @@ import {
   requirementsOf,
 } from '../../../kcp/index.ts'
 import { claimedGroup, sameClaim } from './claims.ts'
-import type { ExportParams, Exports } from './exports.ts'
-import { type ClaimedWrite, givenBy } from './given.ts'
+import { type ExportParams, type Exports, mayUseContent } from './exports.ts'
+import { type ClaimedWrite, givenBy, givenTo } from './given.ts'
 import { checkAcceptedClaims } from './grantedclaims.ts'
 import { checkPolicy, checkPolicyBinding } from './grantedparams.ts'
 import { checkRoles } from './grantedroles.ts'
@@ -67,7 +67,8 @@ const checks: ReadonlyMap<string, (write: ClaimedWrite) => Promise<void>> = new 
 
 /**
  * A provider gets no more permissions in the logical cluster of a consumer by what it writes there than the consumer has given it: it acts
- * there with permissions for everything, so that the checks of the shard do not limit it.
+ * there with permissions for everything, so that the checks of the shard do not limit it. Of that, a user gets the verbs that it has on the
+ * content of the export; through a View of the export it may have none.
  */
 export function grantsAdmission(host: Host, exports: Exports): AdmissionPlugin<ExportParams> {
   return {
@@ -79,7 +80,10 @@ export function grantsAdmission(host: Host, exports: Exports): AdmissionPlugin<E
       const provider = exports.find(ctx.params)
       if (binding === undefined || provider === undefined)
         throw refuse(ctx, object, 'the logical cluster has no binding to the export')
-      await check({ host, ctx, request: { ...request, object }, given: givenBy(binding, provider) })
+      const allows = async (verb: string) =>
+        (await mayUseContent(host, ctx, ctx.params, verb)).effect === 'allow'
+      const given = await givenTo(allows, givenBy(binding, provider))
+      await check({ host, ctx, request: { ...request, object }, given })
     },
   }
 }

@@ -107,15 +107,16 @@ function exportsBoundBy(item: Item): readonly string[] {
 const byClusterAndName = (a: Item, b: Item): number =>
   reference(a.key.cluster, a.key.name) < reference(b.key.cluster, b.key.name) ? -1 : 1
 
-/** Checks the request's verb on `apiexports/content` of the export, in the logical cluster of the export. */
+/** Checks a verb, that of the request, on `apiexports/content` of the export, in the logical cluster of the export. */
 export function mayUseContent(
   { backend }: Host,
   ctx: Pick<RequestContext, 'user' | 'info' | 'signal'>,
   { provider, name }: ExportParams,
+  verb: string = ctx.info.verb,
 ): Awaitable<Decision> {
   const exports = { group: apisGroup, version: 'v1alpha1', resource: 'apiexports' }
   const resource = { ...exports, subresource: 'content', namespace: '', name }
-  const action = { verb: ctx.info.verb, cluster: provider, resource }
+  const action = { verb, cluster: provider, resource }
   return decisionBy(backend.authorizer, { user: ctx.user, action }, ctx)
 }
 

@@ -64,6 +64,22 @@ const ruleOf = ({ group = '', resource, verbs = [] }: PermissionClaim): PolicyRu
   resources: [resource, `${resource}/status`],
 })
 
+/** What of it a user may use, who has some verbs only on the content of the export, or none but a View of it. */
+export async function givenTo(allows: (verb: string) => Promise<boolean>, given: Given): Promise<Given> {
+  if (await allows('*')) return given
+  const { claims, rules } = given
+  const named = [...claims, ...rules].flatMap(({ verbs = [] }) => verbs)
+  const usable = new Set<string>()
+  for (const verb of new Set([...named, ...verbsOfApis]))
+    if (verb !== '*' && (await allows(verb))) usable.add(verb)
+  const left = (verbs: readonly string[] = []) =>
+    (verbs.includes('*') ? verbsOfApis : verbs).filter(verb => usable.has(verb))
+  return {
+    claims: claims.map(claim => ({ ...claim, verbs: left(claim.verbs) })),
+    rules: rules.map(rule => ({ ...rule, verbs: left(rule.verbs) })),
+  }
+}
+
 interface Question extends Pick<ResourceRequest, 'group' | 'resource' | 'subresource' | 'name'> {
   /** Also `bind` and `escalate`. */
   readonly verb: string
