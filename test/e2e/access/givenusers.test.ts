@@ -82,19 +82,20 @@ describe('a user who may use a part of what a consumer has given the provider', 
   before(async () => {
     const directory = await temporaryDirectory('givenusers')
     const tokens = join(directory, 'tokens.csv')
-    await writeFile(tokens, 'eve-token,eve,1\ncontroller-token,controller,2\n')
+    await writeFile(tokens, 'eve-token,eve,1\ncontroller-token,controller,2\nowner-token,owner,3\n')
     oriel = await startOriel({ directory, args: ['--token-auth-file', tokens, '--store', 'memory:'] })
     ;[provider, consumer] = (await createWorkspaces(oriel, ['provider', 'consumer'])) as [Tenant, Tenant]
     const offered = accepted.map(({ selector: _s, state: _t, ...each }) => each)
     const name = await exportApi(provider, fixture, offered)
     await bind(consumer, bindingOf(provider, name, accepted))
-    await apply(consumer.kubectl, role('get'), role('delete'))
+    await apply(consumer.kubectl, role('get'), role('delete'), ...rolesFor('owner'))
     await consumer.kubectl(['create', 'serviceaccount', 'boss'])
     const content = { apiGroups: ['apis.kcp.io'], resources: ['apiexports/content'] }
     const ofView = { apiGroups: ['views.oriel.dev'], resources: ['views/content'], verbs: ['*'] }
     await apply(
       provider.kubectl,
       ...rolesFor('controller', { ...content, verbs: ['get', 'list', 'create'] }),
+      ...rolesFor('owner', { ...content, verbs: ['*'] }),
       ...rolesFor('eve', ofView),
       view,
     )
@@ -134,5 +135,17 @@ describe('a user who may use a part of what a consumer has given the provider', 
     made(await controller(base + secrets, post(tokenOfBoss('own-token'))))
     refused(await controller(base + roleBindings, post(bindingTo('to-delete'))), lacking)
     refused(await controller(base + roles, post({ ...role('delete'), metadata: { name: 'own' } })), lacking)
+  })
+
+  it('does not grant to impersonate the service accounts of the consumer', async () => {
+    const owner = await clientOf(userAt(oriel, oriel.url, 'owner-token'))
+    const base = await serving(owner, exported)
+    const accounts = (verb: string) => ({
+      ...role(verb),
+      metadata: { generateName: 'accounts-' },
+      rules: [{ apiGroups: [''], resources: ['serviceaccounts'], verbs: [verb] }],
+    })
+    for (const verb of ['impersonate', '*']) refused(await owner(base + roles, post(accounts(verb))), lacking)
+    made(await owner(base + roles, post(accounts('delete'))))
   })
 })

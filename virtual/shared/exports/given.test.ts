@@ -19,6 +19,18 @@ describe('what a consumer gives by binding an export', () => {
     assert.ok(mayGrant('list', '', 'users'))
   })
 
+  it('is every verb of APIs on service accounts that it claims, but not to impersonate them', () => {
+    const claim = { group: '', resource: 'serviceaccounts', verbs: ['*'] }
+    const binding = {
+      spec: { permissionClaims: [{ ...claim, state: 'Accepted', selector: { matchAll: true } }] },
+    }
+    const provider = { spec: { permissionClaims: [claim] } } as unknown as APIExport
+    const { rules } = givenBy(binding as unknown as APIBinding, provider)
+    const lacks = (verb: string) =>
+      uncovered(rules, [{ verbs: [verb], apiGroups: [''], resources: ['serviceaccounts'] }]).length > 0
+    assert.deepEqual(['create', 'watch', 'impersonate', '*'].filter(lacks), ['impersonate', '*'])
+  })
+
   it('is not to impersonate the users of the consumer, by an export of a resource that is named users', () => {
     for (const [group, resource] of [
       ['', 'users'],

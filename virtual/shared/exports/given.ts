@@ -39,7 +39,7 @@ export function givenBy(binding: APIBinding, provider: APIExport): Given {
   }))
   // RBAC does not know identities: a resource of the same name may have another one.
   const whole = claims.filter(({ identityHash, selector }) => !identityHash && isWhole(selector))
-  return { claims, rules: [...bound, ...whole].map(ruleOf) }
+  return { claims, rules: [...bound, ...whole.map(withoutImpersonation)].map(ruleOf) }
 }
 
 const verbsOfApis = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection']
@@ -50,6 +50,12 @@ const verbsOfApis = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delet
  */
 const verbsIn = (group: string): readonly string[] =>
   group === '' || group.endsWith('.k8s.io') ? verbsOfApis : ['*']
+
+/** To RBAC, every verb on service accounts is also to impersonate them. A claim has to name this verb to give it. */
+const withoutImpersonation = (claim: AcceptablePermissionClaim): AcceptablePermissionClaim =>
+  !claim.group && claim.resource === 'serviceaccounts' && claim.verbs?.includes('*')
+    ? { ...claim, verbs: verbsOfApis }
+    : claim
 
 const inBoth = ({ verbs = [] }: PermissionClaim, { verbs: others = [] }: PermissionClaim) =>
   verbs.includes('*') ? others : others.includes('*') ? verbs : verbs.filter(verb => others.includes(verb))
