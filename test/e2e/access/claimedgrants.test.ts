@@ -40,6 +40,7 @@ const accepted = [
   claim(rbac, 'clusterroles', some, all),
   claim(rbac, 'clusterrolebindings', ['*'], all),
   claim('apis.kcp.io', 'apibindings', ['*'], all),
+  claim('apiextensions.k8s.io', 'customresourcedefinitions', ['*'], all),
   claim(admission, 'validatingadmissionpolicies', ['*'], all),
   claim(admission, 'validatingadmissionpolicybindings', ['*'], all),
   { ...claim('', 'configmaps', ['*'], all), state: 'Rejected' },
@@ -227,6 +228,27 @@ function claimedGrants(start: () => Promise<Oriel>) {
       const whole = bound('namespace')
       const { namespace: _, ...paramRef } = whole.spec.paramRef
       done(await user(policyBindings, post({ ...whole, spec: { ...whole.spec, paramRef } })))
+    })
+
+    it('reads no objects by a webhook that converts them', async () => {
+      const why = /spec.conversion: a webhook reads and changes the objects that it converts/
+      const definitions = `${view}/apis/apiextensions.k8s.io/v1/customresourcedefinitions`
+      const conversion = {
+        strategy: 'Webhook',
+        webhook: { clientConfig: { url: 'https://93.184.215.14/' }, conversionReviewVersions: ['v1'] },
+      }
+      const own = {
+        ...fixture,
+        metadata: { name: 'widgets.own.example.com' },
+        spec: { ...(fixture.spec as object), group: 'own.example.com' },
+      }
+      await apply(consumer.kubectl, own)
+      const at = `${definitions}/widgets.own.example.com`
+      refused(await user(at, merge({ spec: { conversion } })), why)
+      done(await user(at, merge({ metadata: { labels: { more: 'yes' } } })))
+      await consumer.kubectl(['delete', 'customresourcedefinition', 'widgets.own.example.com'])
+      refused(await user(definitions, post({ ...own, spec: { ...own.spec, conversion } })), why)
+      done(await user(definitions, post(own)))
     })
 
     it('accepts no claims, neither of the own binding nor of another one', async () => {

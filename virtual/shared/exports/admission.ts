@@ -19,6 +19,7 @@ import { claimedGroup, sameClaim } from './claims.ts'
 import { type ExportParams, type Exports, mayUseContent } from './exports.ts'
 import { type ClaimedWrite, givenBy, givenTo } from './given.ts'
 import { checkAcceptedClaims } from './grantedclaims.ts'
+import { checkConversion } from './grantedconversions.ts'
 import { checkPolicy, checkPolicyBinding } from './grantedparams.ts'
 import { checkRoles } from './grantedroles.ts'
 import { checkToken } from './grantedtokens.ts'
@@ -53,6 +54,7 @@ const checks: ReadonlyMap<string, (write: ClaimedWrite) => Promise<void>> = new 
   ['secrets.', checkToken],
   [`apibindings.${apisGroup}`, checkAcceptedClaims],
   [`apiexports.${apisGroup}`, checkOfferedViews],
+  ['customresourcedefinitions.apiextensions.k8s.io', checkConversion],
   ...['validating', 'mutating'].flatMap(
     kind =>
       [

@@ -1,4 +1,4 @@
-import type { PolicyRule } from '../../../authz/index.ts'
+import { type PolicyRule, uncovered } from '../../../authz/index.ts'
 import { decisionBy } from '../../../framework/contract/authorizer.ts'
 import type {
   AdmissionAttributes,
@@ -101,6 +101,19 @@ export async function isAllowedItself(
   const action = { verb, cluster, resource: { ...resource, version: 'v1', namespace } }
   const { effect } = await decisionBy(host.backend.authorizer, { user: ctx.user, action }, ctx)
   return effect === 'allow'
+}
+
+/** Whether the claims, or the user itself, have the verbs on all objects of a resource. */
+export async function hasAll(
+  write: ClaimedWrite,
+  verbs: readonly string[],
+  { group, resource }: Pick<Question, 'group' | 'resource'>,
+): Promise<boolean> {
+  if (uncovered(write.given.rules, [{ verbs, apiGroups: [group], resources: [resource] }]).length === 0)
+    return true
+  for (const verb of verbs)
+    if (!(await isAllowedItself(write, { verb, group, resource, subresource: '', name: '' }))) return false
+  return true
 }
 
 export function refusedGrant({ request }: ClaimedWrite, why: string): Error {

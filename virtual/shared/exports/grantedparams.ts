@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { uncovered } from '../../../authz/index.ts'
 import type { KubeObject } from '../../../framework/index.ts'
 import { groupIn } from '../../../framework/meta/object.ts'
 import { unlessNotFound } from '../../../framework/meta/statuschecks.ts'
-import { type ClaimedWrite, isAllowedItself, refusedGrant } from './given.ts'
+import { type ClaimedWrite, hasAll, refusedGrant } from './given.ts'
 
 interface ParamKind {
   readonly apiVersion?: string
@@ -18,8 +17,6 @@ interface BindingSpec {
   readonly policyName?: string
   readonly paramRef?: object
 }
-
-const readingVerbs: readonly string[] = ['get', 'list']
 
 /**
  * The expressions of a policy can tell who writes what its parameters have: a provider writes them only where its claims let it read the
@@ -57,23 +54,16 @@ async function paramKindOf({ host, ctx, request }: ClaimedWrite): Promise<ParamK
   }
 }
 
-/** For a kind that is not known, everything. */
 async function checkReads(
   write: ClaimedWrite,
   field: string,
   paramKind: ParamKind | undefined,
 ): Promise<void> {
-  const { group, resource } = resourceOf(write, paramKind)
-  if (
-    uncovered(write.given.rules, [{ verbs: readingVerbs, apiGroups: [group], resources: [resource] }])
-      .length === 0
-  )
-    return
-  for (const verb of readingVerbs)
-    if (!(await isAllowedItself(write, { verb, group, resource, subresource: '', name: '' })))
-      throw refusedGrant(write, `${field}: parameters need a permission claim to get and list all of them`)
+  if (await hasAll(write, ['get', 'list'], resourceOf(write, paramKind))) return
+  throw refusedGrant(write, `${field}: parameters need a permission claim to get and list all of them`)
 }
 
+/** For a kind that is not known, everything. */
 function resourceOf({ host, request }: ClaimedWrite, paramKind: ParamKind | undefined) {
   if (paramKind === undefined) return { group: '*', resource: '*' }
   const { apiVersion = '', kind } = paramKind
