@@ -20,6 +20,8 @@ const firstRound = Array.from({ length: count }, (_, i) => `${collection}/r0-${i
 
 /** Requests of a user whose permissions are a role of the workspace; all others are of an administrator. */
 const byUser = 'GET by a user with a role'
+/** As client-go sends it. */
+const overHttp2 = 'GET over HTTP/2'
 
 /** The requests of a round. Those of the first round make the objects of the others. */
 const requestsOf = (round: number): Readonly<Record<string, Requests>> => ({
@@ -42,6 +44,7 @@ const requestsOf = (round: number): Readonly<Record<string, Requests>> => ({
     untilHas: '"phase":"Ready"',
   },
   GET: { method: 'GET', paths: firstRound, workers, count: 4 * count },
+  [overHttp2]: { method: 'GET', paths: firstRound, workers, count: 4 * count },
   [byUser]: { method: 'GET', paths: firstRound, workers, count: 4 * count },
   'LIST of 500 objects': { method: 'GET', paths: [`${collection}?limit=500`], workers, count: count / 5 },
   'merge patch': {
@@ -102,7 +105,7 @@ const permission: Requests = {
 }
 
 const targetFor = (name: string, side: Side): Target =>
-  name === byUser ? { ...targetOf(side), token: victimToken } : targetOf(side)
+  name === byUser ? { ...targetOf(side), token: victimToken } : targetOf(side, name === overHttp2)
 
 type Costs = Readonly<Record<'changed' | 'base', readonly number[]>>
 

@@ -28,6 +28,29 @@ describe('reading requests of one HTTP/2 connection', () => {
     assert.deepEqual([second.method, second.path], ['DELETE', '/clusters/root/b'])
   })
 
+  it('shares them in another order', () => {
+    const request = requestOn(session, { url: '/clusters/root/c' })
+    const pairs = request.rawHeaders.flatMap((name, i, all) =>
+      i % 2 === 0 ? [[name, all[i + 1] ?? '']] : [],
+    )
+    const reversed = Object.assign(request, { rawHeaders: pairs.reverse().flat() })
+    assert.equal(readRequest(reversed, {}).credentials, first.credentials)
+  })
+
+  it('does not share those of a request with one of them twice', () => {
+    const alone = {}
+    const identified = (raw: readonly string[]) => {
+      const request = requestOn(alone)
+      for (let i = 0; i < raw.length; i += 2) Object.assign(request.headers, { [raw[i] ?? '']: raw[i + 1] })
+      request.rawHeaders.push(...raw)
+      return readRequest(request, {}).credentials
+    }
+    const both = identified(['x-remote-user', 'a', 'x-remote-group', 'b'])
+    const twice = identified(['x-remote-user', 'a', 'x-remote-user', 'a'])
+    assert.notEqual(twice, both)
+    assert.notEqual(identified(['x-remote-user', 'a', 'x-remote-group', 'b']), twice)
+  })
+
   it('does not share those of a request with other credentials', () => {
     const other = read({ url: '/clusters/root/a', token: 'b' })
     assert.notEqual(other.credentials, first.credentials)

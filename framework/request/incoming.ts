@@ -99,23 +99,37 @@ interface Head
   readonly sentAuditId: string | undefined
 }
 
+interface LastHead {
+  readonly rawHeaders: readonly string[]
+  /** Whether each name is there once. */
+  readonly isDistinct: boolean
+  readonly isIdentity: IsIdentity
+  readonly head: Head
+}
+
 /** Cached per connection, because most requests of a connection have the same headers as the one before. */
 function headOf(request: HttpRequest, isIdentity: IsIdentity): Head {
   const peer = peerOf(request)
   const { rawHeaders } = request
   const { last } = peer
-  if (last !== undefined && last.isIdentity === isIdentity && areEqual(last.rawHeaders, rawHeaders))
-    return last.head
+  if (last !== undefined && last.isIdentity === isIdentity && hasHeadersOf(last, request)) return last.head
   const head = readHead(request, peer, isIdentity)
-  peer.last = { rawHeaders, isIdentity, head }
+  const isDistinct = Object.keys(request.headers).length * 2 === rawHeaders.length
+  peer.last = { rawHeaders, isDistinct, isIdentity, head }
   return head
 }
 
-function areEqual(some: readonly string[], others: readonly string[]): boolean {
-  if (some.length !== others.length) return false
-  for (let i = 0; i < some.length; i += 2) {
-    if (some[i] !== others[i]) return false
-    if (some[i + 1] !== others[i + 1] && !isOfUrl(some[i])) return false
+const hasHeadersOf = ({ rawHeaders, isDistinct }: LastHead, request: HttpRequest): boolean =>
+  rawHeaders.length === request.rawHeaders.length &&
+  ('stream' in request
+    ? isDistinct && hasAll(request.headers, rawHeaders)
+    : rawHeaders.every((text, i) => text === request.rawHeaders[i]))
+
+/** Clients in Go send the headers of HTTP/2 in a random order. As many headers as distinct names have no others. */
+function hasAll(headers: IncomingHttpHeaders, expected: readonly string[]): boolean {
+  for (let i = 0; i < expected.length; i += 2) {
+    const sent = headers[expected[i] ?? '']
+    if (sent === undefined || (sent !== expected[i + 1] && !isOfUrl(expected[i]))) return false
   }
   return true
 }
@@ -188,8 +202,8 @@ interface Peer {
   readonly certificate?: PeerCertificate
   readonly source: string
   readonly isBad: boolean
-  /** The head of the last request of the connection. */
-  last?: { readonly rawHeaders: readonly string[]; readonly isIdentity: IsIdentity; readonly head: Head }
+  /** Of the last request of the connection. */
+  last?: LastHead
 }
 
 const peers = new WeakMap<object, Peer>()
@@ -198,11 +212,10 @@ const peers = new WeakMap<object, Peer>()
 function peerOf(request: HttpRequest): Peer {
   const connection = 'stream' in request ? request.stream.session : request.socket
   if (connection === undefined) return { source: '', isBad: false }
-  let peer = peers.get(connection)
-  if (peer === undefined) {
-    peer = readPeer(request.socket)
-    peers.set(connection, peer)
-  }
+  const known = peers.get(connection)
+  if (known !== undefined) return known
+  const peer = readPeer(request.socket)
+  peers.set(connection, peer)
   return peer
 }
 
