@@ -103,6 +103,20 @@ else
       await store.close()
     })
 
+    it('goes on with all requests at a time when etcd was restarted, which forgets its tokens', async () => {
+      etcd = await startEtcd()
+      await addUsers()
+      const user = { name: 'oriel', password: 'p' }
+      const store = await openEtcdStore({ ...base, endpoints: [etcd.endpoint], user })
+      await store.commit([put('a', '1')])
+      await etcd.restart()
+      const writes = Array.from({ length: 20 }, (_, i) => store.commit([put(`k${i}`, '1', 0)]))
+      const reads = Array.from({ length: 20 }, () => store.get('a'))
+      for (const read of await Promise.all(reads)) assert.equal(read?.value.toString(), '1')
+      assert.equal(new Set(await Promise.all(writes)).size, writes.length)
+      await store.close()
+    })
+
     it('uses a user and a password', async () => {
       etcd = await startEtcd()
       await addUsers()

@@ -72,6 +72,12 @@ function newSignalSource(): AbortController {
   return source
 }
 
+async function metadataWith(token: Promise<string> | undefined): Promise<Metadata> {
+  const metadata = new Metadata()
+  if (token !== undefined) metadata.set('token', await token)
+  return metadata
+}
+
 /** A connection to the members of one etcd: calls use one member until it fails, then the next. */
 export class EtcdConnection {
   readonly #access: EtcdAccess
@@ -124,7 +130,7 @@ export class EtcdConnection {
     readonly member: number
     readonly left: AbortSignal
   }> {
-    const metadata = await this.#metadata()
+    const metadata = await metadataWith(this.#currentToken())
     metadata.set('hasleader', 'true')
     const member = this.#member
     const left = this.#left.signal
@@ -163,25 +169,28 @@ export class EtcdConnection {
   }
 
   #isWorthRepeating(failure: EtcdFailure): boolean {
-    if (!isOldToken(failure) || this.#token === undefined) return isTransient(failure)
-    this.forgetToken()
-    return true
+    return isTransient(failure) || (isOldToken(failure) && this.#access.user !== undefined)
   }
 
   async #attempt<T>(call: EtcdCall<T>, end: number): Promise<T> {
-    return this.#send(call, await this.#metadata(), end)
+    const token = this.#currentToken()
+    try {
+      return await this.#send(call, await metadataWith(token), end)
+    } catch (error) {
+      // Other calls with the same token may have asked for the next one already.
+      if (isOldToken(failureOf(error)) && token === this.#token) this.forgetToken()
+      throw error
+    }
   }
 
-  async #metadata(): Promise<Metadata> {
-    const metadata = new Metadata()
+  #currentToken(): Promise<string> | undefined {
     const { user } = this.#access
-    if (user === undefined) return metadata
+    if (user === undefined) return undefined
     this.#token ??= this.#authenticate(user).catch(error => {
       this.#token = undefined
       throw error
     })
-    metadata.set('token', await this.#token)
-    return metadata
+    return this.#token
   }
 
   #authenticate(user: NonNullable<EtcdAccess['user']>): Promise<string> {
