@@ -14,9 +14,8 @@ import type { ResourceCache } from '../cache/resource.ts'
 import { customSegment } from '../cache/segments.ts'
 import { asStored, readsOf, refuseWrites, shapeOf } from '../registry/storage.ts'
 import { convertedEvents, convertedList, type Present, selectedAsShown } from './convertedreads.ts'
-import { servedKind } from './resources.ts'
-import type { ServedDefinition } from './served.ts'
-import { isStoredAs, type Versions } from './versions.ts'
+import { type ServedDefinition, servedKind } from './served.ts'
+import { isStoredAs, mayHaveOthers, type Versions } from './versions.ts'
 
 export interface AnywhereOptions {
   apis(cluster: ClusterScope): ApiSet | undefined
@@ -110,7 +109,7 @@ function isPlain(
   cache: ResourceCache,
 ): boolean {
   if (first === undefined) return true
-  return others.length === 0 && isStoredAs(first, version) && shapeOf(first.definition).covers(cache)
+  return others.length === 0 && isStoredAs(first, version) && shapeOf(first.definition).isOnly(cache)
 }
 
 /** Objects of clusters that may define the same resource differently. */
@@ -201,7 +200,9 @@ const presentIn = (
   served: ServedDefinition,
   version: string,
 ): Present =>
-  isStoredAs(served, version) ? async items => items : items => conversionOf(served).present(items, version)
+  isStoredAs(served, version) && !mayHaveOthers(served)
+    ? async items => items
+    : items => conversionOf(served).present(items, version)
 
 const presentPart = (
   items: readonly Item[],

@@ -1,6 +1,12 @@
 import type { ServedKind } from '../../framework/cache/selection.ts'
 import { type Item, type ItemEvent, lengthOf } from '../../framework/contract/item.ts'
-import type { ItemList, ItemWatch, ResourceStorage, Selection } from '../../framework/contract/storage.ts'
+import type {
+  ItemBatch,
+  ItemList,
+  ItemWatch,
+  ResourceStorage,
+  Selection,
+} from '../../framework/contract/storage.ts'
 import { viewOf } from '../../framework/lens/view.ts'
 import { type FieldRequirement, matchesFields } from '../../framework/selectors/selectors.ts'
 import { batchesOf } from './converteditems.ts'
@@ -60,21 +66,27 @@ const mostHeld = 4 * 1024 * 1024
  * converted again. Throws when the signal is aborted.
  */
 export async function* convertedList(list: ItemList, present: Present, signal: AbortSignal): ItemList {
-  const items: Item[] = []
+  const read: ItemBatch[] = []
   let next = await list.next()
-  for (; !next.done; next = await list.next()) items.push(...next.value)
-  const batches = batchesOf(items)
+  for (; !next.done; next = await list.next()) read.push(next.value)
+  const batches = batchesOf(read.flatMap(batch => [...batch]))
   const held: (readonly Item[])[] = []
   let bytes = 0
+  let isSame = true
   for (const batch of batches) {
     signal.throwIfAborted()
     const shown = await present(batch)
+    isSame &&= areSame(shown, batch)
     bytes += shown.reduce((sum, item) => sum + lengthOf(item), 0)
     if (bytes <= mostHeld) held.push(shown)
   }
-  for (const [i, batch] of batches.entries()) yield held[i] ?? (await present(batch))
+  if (isSame) yield* read
+  else for (const [i, batch] of batches.entries()) yield held[i] ?? (await present(batch))
   return next.value
 }
+
+const areSame = (shown: readonly Item[], items: readonly Item[]): boolean =>
+  shown.every((item, i) => item === items[i])
 
 async function* convertedWatch(watch: ItemWatch, present: Present): ItemWatch {
   for await (const events of watch) yield await convertedEvents(events, present)
@@ -88,6 +100,7 @@ export async function convertedEvents(
     type === 'BOOKMARK' ? [] : previous === undefined ? [item] : [item, previous],
   )
   const shown = await present(seen)
+  if (areSame(shown, seen)) return events
   const of = new Map(seen.map((item, i) => [item, shown[i] ?? item]))
   return events.map(event => {
     const { item, previous } = event

@@ -14,15 +14,14 @@ import {
 import type { Verb } from '../../framework/request/requestinfo.ts'
 import { type Decodable, decodeSteps } from '../../framework/verbs/body.ts'
 import { kubernetesGroups } from '../../kcp/apigroups.ts'
-import { selectableFieldsOf } from '../../openapi/columns.ts'
 import { compileCached } from '../../openapi/compile.ts'
-import { coreEvents, eventSource } from '../../openapi/definitions/kubernetes/events.ts'
+import { coreEvents } from '../../openapi/definitions/kubernetes/events.ts'
 import { apiResourcesOf, readOnlyResourcesOf, subresourceVerbs } from '../../openapi/resource.ts'
 import type { RegistryAdmission } from '../admission/chain.ts'
 import type { StoredResource } from '../cache/codec.ts'
 import type { ResourceCache } from '../cache/resource.ts'
 import type { ObjectStore, ObjectStoreOptions, Registry } from '../registry/registry.ts'
-import { presented, registryStorage, shapeOf } from '../registry/storage.ts'
+import { either, presented, registryStorage, shapeOf } from '../registry/storage.ts'
 import type { Part } from '../registry/strategy.ts'
 import { versionedObjectStore } from '../registry/versionedstore.ts'
 import type { ClusterApis } from './clusters.ts'
@@ -34,10 +33,18 @@ import {
   builtinServed,
   type ResourcesOf,
   type ServedDefinition,
+  servedKind,
   servedName,
   storageVersionOf,
 } from './served.ts'
-import { isStoredAs, isWrittenAsStored, ownVersion, type VersionEndpoint, type Versions } from './versions.ts'
+import {
+  isStoredAs,
+  isWrittenAsStored,
+  mayHaveOthers,
+  ownVersion,
+  type VersionEndpoint,
+  type Versions,
+} from './versions.ts'
 
 /** An object that is computed; undefined: read the stored one. */
 export type Computed = (ctx: RequestContext, key: ObjectKey) => Promise<KubeObject | undefined>
@@ -63,18 +70,6 @@ const storedResource = ({ definition: { group, names }, segment }: ServedDefinit
   resource: names.plural,
   segment,
 })
-
-/** The kind of a served resource in one version for reads of the watch cache. */
-export function servedKind({ definition }: ServedDefinition, version: string): ServedKind {
-  const fields = selectableFieldsOf(definition.versions.find(v => v.name === version)?.selectableFields ?? [])
-  const { group, names } = definition
-  const isCoreEvent = group === '' && names.plural === 'events'
-  return {
-    apiVersion: apiVersionOf(group, version),
-    kind: names.kind,
-    fields: isCoreEvent ? { ...fields, source: eventSource } : fields,
-  }
-}
 
 /** Makes the ApiResources of definitions, once for each definition. */
 export function resourceMaker(wiring: Wiring): ResourcesOf {
@@ -150,14 +145,26 @@ function endpoint(wiring: Wiring, served: ServedDefinition, version: string, par
   if (group === 'events.k8s.io') {
     return groupEventStorage(endpoint(wiring, builtinServed(coreEvents), version, part))
   }
-  const registry = registryOf(wiring, served, { version, part })
   const cache = wiring.cacheOf(storedResource(served))
   const kind = servedKind(served, version)
   const shape = shapeOf(served.definition)
   const show = presented({ isPlain: () => shape.covers(cache), item: shape.of })
-  const direct = registryStorage(registry, { group, resource: names.plural, cache, kind, show })
-  const versioned = withComputed(wiring, served, inVersion(wiring, direct, served, { kind, version, part }))
-  return withWatchEnds(versioned, wiring.ends, served)
+  const storage = (isStored: boolean): ResourceStorage => {
+    const registry = registryOf(wiring, served, { version, part, isStored })
+    const direct = registryStorage(registry, { group, resource: names.plural, cache, kind, show })
+    return inVersion(wiring, direct, served, { kind, version, part, isStored })
+  }
+  const isStored = isStoredAs(served, version)
+  const versioned =
+    isStored && mayHaveOthers(served)
+      ? either(() => shape.isOnly(cache), [storage(true), storage(false)])
+      : storage(isStored)
+  return withWatchEnds(withComputed(wiring, served, versioned), wiring.ends, served)
+}
+
+/** One version of a resource, and whether all its objects are taken to be stored in it. */
+interface StoredEndpoint extends VersionEndpoint {
+  readonly isStored: boolean
 }
 
 /** Converts items to a version when they are read; most are stored in that version. */
@@ -165,10 +172,10 @@ function inVersion(
   wiring: Wiring,
   storage: ResourceStorage,
   served: ServedDefinition,
-  { kind, ...endpoint }: VersionEndpoint & { readonly kind: ServedKind },
+  { kind, isStored, ...endpoint }: StoredEndpoint & { readonly kind: ServedKind },
 ): ResourceStorage {
   const { version } = endpoint
-  if (isStoredAs(served, version)) return storage
+  if (isStored) return storage
   if (isWrittenAsStored(served)) return ownVersion(storage, served, endpoint)
   const { present } = wiring.conversionOf(served)
   return convertedReads(storage, items => present(items, version), kind)
@@ -193,7 +200,11 @@ function withComputed(
   }
 }
 
-function registryOf(wiring: Wiring, served: ServedDefinition, { version, part }: VersionEndpoint): Registry {
+function registryOf(
+  wiring: Wiring,
+  served: ServedDefinition,
+  { version, part, isStored }: StoredEndpoint,
+): Registry {
   const { group, names, namespaced, versions } = served.definition
   const written = isWrittenAsStored(served) ? storageVersionOf(served.definition) : version
   const rules = versions.find(each => each.name === written)
@@ -203,7 +214,7 @@ function registryOf(wiring: Wiring, served: ServedDefinition, { version, part }:
     version,
     versions: kindVersions(wiring, served),
     part,
-    store: storeIn(wiring, served, written),
+    store: storeIn(wiring, served, written, isStored || isWrittenAsStored(served)),
     admission: wiring.admission,
     rules: {
       strategy: {
@@ -241,14 +252,14 @@ function decodableOf({ definition, rest }: ServedDefinition, version: string): D
   }
 }
 
-/** The store of a resource, seen in one version. */
-function storeIn(wiring: Wiring, served: ServedDefinition, version: string): ObjectStore {
+/** The store of a resource, seen in one version. `isStored`: all objects are in it. */
+function storeIn(wiring: Wiring, served: ServedDefinition, version: string, isStored: boolean): ObjectStore {
   const store = wiring.storeOf({
     resource: storedResource(served),
     shape: shapeOf(served.definition),
     ...((served.isCustom || served.identity !== undefined) && { openerOf: wiring.openerOf(served) }),
   })
-  if (isStoredAs(served, version)) return store
+  if (isStored) return store
   const { present, stored } = wiring.conversionOf(served)
   const { group } = served.definition
   const storedAs = apiVersionOf(group, storageVersionOf(served.definition))

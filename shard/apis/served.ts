@@ -1,8 +1,11 @@
+import type { ServedKind } from '../../framework/cache/selection.ts'
 import type { ApiResource } from '../../framework/contract/apis.ts'
 import { internalError } from '../../framework/meta/errors.ts'
 import { apiVersionOf, groupResource, type KubeObject } from '../../framework/meta/object.ts'
 import type { BoundAPIResource } from '../../kcp/apis.ts'
+import { selectableFieldsOf } from '../../openapi/columns.ts'
 import type { KindDefinition } from '../../openapi/definitions/definition.ts'
+import { eventSource } from '../../openapi/definitions/kubernetes/events.ts'
 import { omittingEmpty } from '../../openapi/definitions/kubernetes/kind.ts'
 import { definitionOf } from '../../openapi/resource.ts'
 import { builtinSegment, customSegment } from '../cache/segments.ts'
@@ -35,6 +38,18 @@ export type ResourcesOf = (served: ServedDefinition) => readonly ApiResource[]
 
 export const servedName = ({ definition: { group, names } }: ServedDefinition): string =>
   groupResource(group, names.plural)
+
+/** The kind of a served resource in one version for reads of the watch cache. */
+export function servedKind({ definition }: ServedDefinition, version: string): ServedKind {
+  const fields = selectableFieldsOf(definition.versions.find(v => v.name === version)?.selectableFields ?? [])
+  const { group, names } = definition
+  const isCoreEvent = group === '' && names.plural === 'events'
+  return {
+    apiVersion: apiVersionOf(group, version),
+    kind: names.kind,
+    fields: isCoreEvent ? { ...fields, source: eventSource } : fields,
+  }
+}
 
 export const storageVersionOf = (definition: KindDefinition): string =>
   definition.versions.find(version => version.storage)?.name ?? ''

@@ -10,6 +10,7 @@ import type { ConversionWebhook, KindDefinition } from '../../openapi/definition
 import { itemAs } from '../cache/item.ts'
 import { type Convert, conversions } from '../conversion/conversions.ts'
 import type { ConvertObjects } from '../conversion/webhook.ts'
+import { shapeOf } from '../registry/storage.ts'
 import type { Part } from '../registry/strategy.ts'
 import { type Conversion, webhookConversion } from './converted.ts'
 import { newConvertedItems } from './converteditems.ts'
@@ -70,9 +71,13 @@ function writtenPart(object: KubeObject, part: Part, current: KubeObject | undef
   return rest as KubeObject
 }
 
-/** Whether every stored object is in this version, so that its bytes can be sent as they are. */
+/** Whether every stored object should be in this version, so that its bytes can be sent as they are. */
 export const isStoredAs = ({ storedVersions }: ServedDefinition, version: string): boolean =>
   storedVersions.every(stored => stored === version)
+
+/** Whether objects may be in other versions than the status names: clients remove stored versions from it, also too early. */
+export const mayHaveOthers = (served: ServedDefinition): boolean =>
+  (served.isCustom === true || served.identity !== undefined) && !isWrittenAsStored(served)
 
 /** A conversion without a webhook: reads are pruned, writes are stored unpruned. */
 function ownWays(read: Convert, write: Convert, stored: string): Conversion {
@@ -92,6 +97,19 @@ function ownWays(read: Convert, write: Convert, stored: string): Conversion {
   }
 }
 
+/** Does not decode the items of which their shape tells that they are in the version. */
+const unlessStored =
+  (present: Conversion['present'], { definition }: ServedDefinition): Conversion['present'] =>
+  async (items, version) => {
+    if (version !== storageVersionOf(definition)) return present(items, version)
+    const { isOf } = shapeOf(definition)
+    const unknown = items.filter(item => !isOf(item))
+    if (unknown.length === 0) return items
+    const presented = await present(unknown, version)
+    const shown = new Map(unknown.map((item, i) => [item, presented[i]]))
+    return items.map(item => shown.get(item) ?? item)
+  }
+
 /** Presents stored objects in other versions. */
 export interface Versions {
   conversionOf(served: ServedDefinition): Conversion
@@ -107,9 +125,11 @@ export function versioning(converter: (webhook: ConversionWebhook) => ConvertObj
     const stored = storageVersionOf(definition)
     if (own !== undefined) return ownWays(own, own, stored)
     const { conversion } = definition
-    return conversion === undefined
-      ? ownWays(renaming(definition, pruned), renaming(definition, completed), stored)
-      : webhookConversion(served, converter(conversion), kept)
+    const others =
+      conversion === undefined
+        ? ownWays(renaming(definition, pruned), renaming(definition, completed), stored)
+        : webhookConversion(served, converter(conversion), kept)
+    return { ...others, present: unlessStored(others.present, served) }
   }
   return {
     conversionOf(served) {

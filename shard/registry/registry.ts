@@ -59,6 +59,10 @@ export interface Shape {
   readonly number: number
   /** Whether all objects of the cache, past ones included, are in the current shape. */
   covers(cache: ResourceCache): boolean
+  /** Whether the item was stored in the storage version, by its current schema. Items that were reshaped are not. */
+  isOf(item: Item): boolean
+  /** Whether all objects of the cache, past ones included, are so, or were stored without the number of a shape. */
+  isOnly(cache: ResourceCache): boolean
   /** Defaults and prunes by the schema of the stored version; the same item when nothing changes. */
   of<T extends Item>(item: T): T | CachedItem
 }

@@ -51,6 +51,22 @@ export const registryStorage = (registry: Registry, reads: Reads): ResourceStora
   delete: (ctx, key, check, options) => remove(registry, ctx, { key, check, options }),
 })
 
+/** Uses the first storage while a condition holds, and otherwise the second one; creates in the first one. */
+export function either(
+  condition: () => boolean,
+  [first, second]: readonly [ResourceStorage, ResourceStorage],
+): ResourceStorage {
+  const chosen = (): ResourceStorage => (condition() ? first : second)
+  return {
+    ...first,
+    get: (ctx, key) => chosen().get(ctx, key),
+    list: (ctx, query) => chosen().list(ctx, query),
+    watch: (ctx, query) => chosen().watch(ctx, query),
+    update: (ctx, key, change, options) => chosen().update(ctx, key, change, options),
+    delete: (ctx, key, check, options) => chosen().delete(ctx, key, check, options),
+  }
+}
+
 /** Writes to a resource that no cluster serves: 404. */
 export const refuseWrites = (
   about: Pick<Registry, 'group' | 'resource'>,
@@ -194,11 +210,14 @@ function createShape({ versions }: KindDefinition): Shape {
     if (next.length <= keptGrowth * item.length) reshaped.set(item, next)
     return next
   }
+  const number = (): number => (storage === undefined ? 0 : shapeNumber(storage))
   return {
     get number() {
-      return storage === undefined ? 0 : shapeNumber(storage)
+      return number()
     },
     covers: ({ shapes: seen }) => [...seen].every(isRight),
+    isOf: item => item instanceof CachedItem && item.shape !== 0 && item.shape === number(),
+    isOnly: ({ shapes: seen }) => [...seen].every(shape => shape === 0 || shape === number()),
     of(item) {
       if (!(item instanceof CachedItem) || isRight(item.shape)) return item
       return reshaped.get(item) ?? keep(item, reshape(item))
