@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { checkNames } from '../group.ts'
 import { type StoreChange, type StoreCondition, StoreConflict, StoreError } from '../store.ts'
 import type { EtcdAnswer } from './connection.ts'
-import { failureOf, isFull } from './failures.ts'
 import { checkRecord, type EtcdTarget, headOf, revisionOf } from './head.ts'
 import { withChecksum } from './layout.ts'
 import {
@@ -14,6 +13,7 @@ import {
   type TxnResponse,
 } from './messages.ts'
 import {
+  AlreadyMade,
   compareOf,
   type EtcdChange,
   type EtcdCondition,
@@ -31,15 +31,6 @@ interface Write {
   readonly id: Buffer
   /** A revision of etcd before the first attempt. */
   readonly known: number
-}
-
-/** Ends the attempts of a commit: an earlier one was made. */
-class AlreadyMade extends StoreError {
-  readonly revision: number
-  constructor(revision: number) {
-    super(`the commit was made at revision ${revision}`)
-    this.revision = revision
-  }
 }
 
 const largestCommit = perTransaction * perTransaction
@@ -76,18 +67,9 @@ export async function commitTo(
     return await (isSmall(write) ? commitSmall(target, write) : commitLocked(target, write))
   } catch (error) {
     if (error instanceof AlreadyMade) return error.revision
-    const made = isFull(failureOf(error)) ? await madeAbove(target, write) : undefined
-    if (made === undefined) throw error
-    return made
+    throw error
   }
 }
-
-/**
- * The revision of a commit with which etcd has exceeded its quota: etcd makes it, and refuses it (`quotaApplierV3.Txn`). undefined: it was
- * not made, or the commit log of the full etcd does not tell.
- */
-const madeAbove = ({ commits }: EtcdTarget, { id, known }: Write): Promise<number | undefined> =>
-  commits.revisionOf(id, known).catch(() => undefined)
 
 function etcdCondition(
   { layout, offset }: EtcdTarget,

@@ -208,6 +208,18 @@ else
       await assert.rejects(store.commit([put('/a', '2', 0)]), StoreConflict)
     })
 
+    it('acknowledges a deletion that etcd has made, and refused because it is above the quota now', async () => {
+      const expected = await store.commit([put('/a', '1', 0)])
+      const full = new RefusedByEtcd('etcdserver: mvcc: database space exceeded')
+      proxy.tamper('Txn', () => {
+        proxy.tamper('Txn', undefined)
+        throw full
+      })
+      const revision = await store.commit([{ key: '/a', value: undefined, expected }])
+      assert.equal(await other.latest(), revision)
+      assert.equal(await other.get('/a'), undefined)
+    })
+
     it('fails when a range lacks everything', async () => {
       proxy.tamper('Range', () => [Buffer.alloc(0)])
       await ends(store.latest(), endedWhy)

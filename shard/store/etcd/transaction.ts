@@ -1,3 +1,4 @@
+import { StoreError } from '../store.ts'
 import type { EtcdAnswer } from './connection.ts'
 import { EpochEnded } from './epochended.ts'
 import { failureOf, isFull } from './failures.ts'
@@ -34,16 +35,26 @@ export interface Transaction {
   readonly id: Buffer
 }
 
+/** Ends the attempts of a commit: an earlier one was made. */
+export class AlreadyMade extends StoreError {
+  readonly revision: number
+  constructor(revision: number) {
+    super(`the commit was made at revision ${revision}`)
+    this.revision = revision
+  }
+}
+
 /**
- * Every commit writes the head. A full etcd refuses that: deletions then remove the head. Throws `EpochEnded` when it was made
- * below a commit that was known before.
+ * Every commit writes the head. A full etcd refuses that: deletions then remove the head. With a commit that exceeds its quota, etcd
+ * makes it, and refuses it (`quotaApplierV3.Txn`): throws `AlreadyMade`, unless the commit log of the full etcd does not tell. Throws
+ * `EpochEnded` when it was made below a commit that was known before.
  */
 export async function transact(
   target: EtcdTarget,
   transaction: Transaction,
   again?: () => Promise<Transaction>,
 ): Promise<EtcdAnswer<TxnResponse>> {
-  const { connection, layout, seen } = target
+  const { connection, layout, seen, commits } = target
   const known = seen.revision
   const send = async (last: RequestOp) => {
     const request = requestOf(target, transaction, last)
@@ -59,8 +70,10 @@ export async function transact(
   try {
     return await send({ put: { key: layout.head, value: transaction.id } })
   } catch (error) {
-    const isDeletion = transaction.changes.every(({ value }) => value === undefined)
-    if (!isFull(failureOf(error)) || !isDeletion) throw error
+    if (!isFull(failureOf(error))) throw error
+    const made = await commits.revisionOf(transaction.id, known).catch(() => undefined)
+    if (made !== undefined) throw new AlreadyMade(made)
+    if (transaction.changes.some(({ value }) => value !== undefined)) throw error
     return send({ remove: layout.head })
   }
 }
