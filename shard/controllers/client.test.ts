@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { StatusError } from '../../framework/meta/errors.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { resources } from '../../kcp/resources.ts'
 import { clusterContent } from '../bindings/content.ts'
@@ -52,8 +53,11 @@ describe('a request of a controller that has stopped for so long that another ob
     slow.DELETE.open()
     const created = await replace()
     const client = { ...shard.client, list: async () => listed }
-    const deleting = deleteContent(client, key.cluster, [resources.namespaces])
-    await assert.rejects(deleting, { code: 409, reason: 'Conflict' })
+    const { failures } = await deleteContent(client, key.cluster, [resources.namespaces])
+    assert.deepEqual(
+      failures.map(error => (error as StatusError).reason),
+      ['Conflict'],
+    )
     assert.deepEqual(await current(), created)
   })
 

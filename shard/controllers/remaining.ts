@@ -8,12 +8,18 @@ import { WorkerTurn } from './workerturn.ts'
 
 /** The objects that remain after all were deleted. */
 export interface Remaining {
-  /** The turn of the worker was over before: reconcile again at once. */
-  readonly isUnfinished?: true
   /** Objects by `<resource>.<group>`. */
   readonly instances: ReadonlyMap<string, number>
   /** Objects by finalizer. */
   readonly finalizers: ReadonlyMap<string, number>
+}
+
+/** What one attempt to delete all objects has left. */
+export interface ContentDeletion extends Remaining {
+  /** The turn of the worker was over before: reconcile again at once. */
+  readonly isUnfinished?: true
+  /** Why the objects of some resources could not be listed or deleted: their conversion webhook does not answer, for instance. */
+  readonly failures: readonly Error[]
 }
 
 /** Deletions sent at the same time: one of a large object, because it decodes the object. */
@@ -26,30 +32,45 @@ const atOnce = { count: 64, bytes: 64 * 1024 }
 export const recheck = 60_000
 
 /**
- * Deletes all objects of the resources in a logical cluster, in the turn of a worker, and counts those that remain. Throws 409 when
- * another object has the name of one of them: the server may have been suspended meanwhile.
+ * Deletes all objects of the resources in a logical cluster, in the turn of a worker, and counts those that remain. Where it fails, it
+ * goes on with the other resources (`deleteAllContent` of `pkg/controller/namespace/deletion`). One failure is 409: another object has
+ * the name of one of them, because the server was suspended meanwhile.
  */
 export async function deleteContent(
   client: ControllerClient,
   cluster: ClusterName,
   refs: readonly ResourceRef[],
-): Promise<Remaining> {
+): Promise<ContentDeletion> {
   const instances = new Map<string, number>()
   const finalizers = new Map<string, number>()
+  const failures: Error[] = []
   const turn = new WorkerTurn()
   for (const ref of refs) {
-    const all = Array.from(await client.list(ref, cluster), item => ({ item }))
-    const remove = ({ item }: { item: Item }) =>
-      ifFound(client.delete(ref, item.key, { propagation: 'Background', uid: item.meta.uid }))
-    await deleteItems(all, remove, turn)
-    if (turn.isOver) return { instances, finalizers, isUnfinished: true }
-    const left = await client.list(ref, cluster)
-    if (left.length > 0) instances.set(`${ref.resource}.${ref.group}`, left.length)
+    const left = await leftAfterDeletion(client, cluster, ref, turn).catch(
+      (error: Error) => void failures.push(error),
+    )
+    if (turn.isOver) return { instances, finalizers, failures, isUnfinished: true }
+    if (left === undefined || left.length === 0) continue
+    instances.set(`${ref.resource}.${ref.group}`, left.length)
     // Each is decoded, and may be large.
     for (const own of await pacedMap(left, ({ object }) => object.metadata.finalizers))
       for (const finalizer of own) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1)
   }
-  return { instances, finalizers }
+  return { instances, finalizers, failures }
+}
+
+/** Deletes the objects of one resource; returns those that remain. When the turn is over, none. */
+async function leftAfterDeletion(
+  client: ControllerClient,
+  cluster: ClusterName,
+  ref: ResourceRef,
+  turn: WorkerTurn,
+): Promise<readonly Item[]> {
+  const all = Array.from(await client.list(ref, cluster), item => ({ item }))
+  const remove = ({ item }: { item: Item }) =>
+    ifFound(client.delete(ref, item.key, { propagation: 'Background', uid: item.meta.uid }))
+  await deleteItems(all, remove, turn)
+  return turn.isOver ? [] : client.list(ref, cluster)
 }
 
 /** Whether the resources have no objects. */
@@ -89,6 +110,13 @@ function* batchesOf<T extends { readonly item: Item }>(targets: readonly T[]): G
   }
   if (batch.length > 0) yield batch
 }
+
+/** The messages of the failures, in order. */
+export const failureText = ({ failures }: ContentDeletion): string =>
+  failures
+    .map(({ message }) => message)
+    .toSorted()
+    .join(', ')
 
 const listed = (counts: ReadonlyMap<string, number>, word: string): string =>
   [...counts]

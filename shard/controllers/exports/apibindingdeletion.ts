@@ -14,9 +14,10 @@ import { clusterScoped, updateObject, updateStatus, withoutFinalizer } from '../
 import { type Controller, createController, keyOf, parseKey } from '../controller.ts'
 import type { KcpControllerDeps } from '../host.ts'
 import {
+  type ContentDeletion,
   deleteContent,
+  failureText,
   isEmpty,
-  type Remaining,
   recheck,
   remainingFinalizers,
   remainingInstances,
@@ -41,7 +42,9 @@ export function apiBindingDeletionController(deps: KcpControllerDeps): Controlle
     const refs = servedRefs(deps, cluster, own)
     const remaining = await deleteContent(deps.client, cluster, refs)
     if (remaining.isUnfinished) return 0
-    await report(deps, cluster, name, remainingCondition(remaining))
+    await report(deps, cluster, name, remainingCondition(binding, remaining))
+    const [failure] = remaining.failures
+    if (failure !== undefined) throw failure
     if (remaining.instances.size > 0) return recheck
     // After that write the cache has all objects that were stored before the binding was terminating.
     if (!(await isEmpty(deps.client, cluster, refs))) return 0
@@ -84,23 +87,32 @@ function isAdopted(
   })
 }
 
-/** One served version of each bound resource. */
+const deletionFailed = 'ResourceDeletionFailed'
+
+/** One served version of each bound resource: one in which objects are stored, if it is served. */
 const servedRefs = (
   { apis }: KcpControllerDeps,
   cluster: ClusterName,
   bound: readonly BoundAPIResource[],
 ): readonly ResourceRef[] =>
-  bound.flatMap(({ group, resource, schema }) => {
-    const served = apis(cluster)?.resources.find(
+  bound.flatMap(({ group, resource, schema, storageVersions = [] }) => {
+    const all = (apis(cluster)?.resources ?? []).filter(
       each => each.group === group && each.names.plural === resource,
     )
+    const served = all.find(({ version }) => storageVersions.includes(version)) ?? all[0]
     return served === undefined
       ? []
       : [{ group, version: served.version, resource, identity: schema.identityHash }]
   })
 
-function remainingCondition(remaining: Remaining): ConditionState {
+/** While the deletion fails, the condition stays: each write leads to another attempt at once, and webhooks choose the message. */
+function remainingCondition(binding: APIBinding, remaining: ContentDeletion): ConditionState {
   const type = 'BindingResourceDeleteSuccess'
+  if (remaining.failures.length > 0) {
+    const known = binding.status?.conditions?.find(condition => condition.type === type)
+    const message = known?.reason === deletionFailed ? known.message : failureText(remaining)
+    return isFalse(type, 'Error', deletionFailed, message ?? '')
+  }
   if (remaining.instances.size === 0) return isTrue(type)
   const finalizers = remainingFinalizers(remaining, 'workspace')
   return finalizers === ''

@@ -34,7 +34,7 @@ import {
   keyOf,
   parseKey,
 } from '../controller.ts'
-import { deleteContent, recheck } from '../remaining.ts'
+import { type ContentDeletion, deleteContent, recheck } from '../remaining.ts'
 import { AdmissionEnds } from './admissionends.ts'
 import { removeLeftovers } from './leftovers.ts'
 import { acceptedNames, isWaitingForNames, namingStatus, takenNames } from './naming.ts'
@@ -178,9 +178,11 @@ async function finalize(
   if (!finalizers.includes(cleanupFinalizer)) return undefined
   if (!isInDeletion(crd)) await deps.admissionEnds.end()
   // Each write is an event that comes back here: without an end, if the finalizer cannot be removed.
-  if (!hasNoInstances(crd))
+  if (!isTerminatingFor(crd, [completed, failed]))
     await terminating(deps, cluster, crd, [inProgress, 'CustomResource deletion is in progress'])
-  const [resource] = systemGroups.includes(crd.spec.group) ? [] : deps.resourcesOf(crdServed(crd))
+  const [resource] = systemGroups.includes(crd.spec.group)
+    ? []
+    : deps.resourcesOf(crdServed(storageOnly(crd)))
   if (resource !== undefined) {
     const { group, version, names, storage, schema } = resource
     await deps.prepareInTurn(cluster, async () => {
@@ -193,6 +195,7 @@ async function finalize(
     const ref = { group, version, resource: names.plural }
     const remaining = await deleteContent(clientOf(storage, deps), cluster, [ref])
     if (remaining.isUnfinished) return 0
+    await tellFailure(deps, cluster, crd, remaining)
     if (remaining.instances.size > 0) return recheck
   }
   await terminating(deps, cluster, crd, [completed, 'removed all instances'])
@@ -202,18 +205,36 @@ async function finalize(
   return undefined
 }
 
+/** With the storage version as the only one that is served: its objects are not converted. */
+const storageOnly = (crd: CustomResourceDefinition): CustomResourceDefinition => ({
+  ...crd,
+  spec: { ...crd.spec, versions: crd.spec.versions.map(v => ({ ...v, served: v.storage })) },
+})
+
+/** Throws the failure of a deletion. The condition stays while it fails: each write leads to another attempt at once. */
+async function tellFailure(
+  deps: DefinitionControllerDeps,
+  cluster: ClusterName,
+  crd: CustomResourceDefinition,
+  { failures: [failure] }: ContentDeletion,
+): Promise<void> {
+  if (failure === undefined) return
+  const told = [failed, `could not delete instances: ${failure.message}`] as const
+  if (!isTerminatingFor(crd, [failed])) await terminating(deps, cluster, crd, told)
+  throw failure
+}
+
 const completed = 'InstanceDeletionCompleted'
 const inProgress = 'InstanceDeletionInProgress'
+const failed = 'InstanceDeletionFailed'
 
 const isTerminatingFor = ({ status }: CustomResourceDefinition, reasons: readonly string[]): boolean =>
   status?.conditions?.some(({ type, reason }) => type === 'Terminating' && reasons.includes(reason ?? '')) ===
   true
 
-const hasNoInstances = (crd: CustomResourceDefinition): boolean => isTerminatingFor(crd, [completed])
-
 /** Servers that have admitted new objects have to find that the definition is being deleted before the others are removed. */
 const isInDeletion = (crd: CustomResourceDefinition): boolean =>
-  isTerminatingFor(crd, [inProgress, completed])
+  isTerminatingFor(crd, [inProgress, failed, completed])
 
 const terminating = (
   deps: DefinitionControllerDeps,

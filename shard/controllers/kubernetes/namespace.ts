@@ -19,9 +19,10 @@ import {
 import { type Controller, createController, keyFor, keyOf, parseKey } from '../controller.ts'
 import type { KcpControllerDeps } from '../host.ts'
 import {
+  type ContentDeletion,
   deleteContent,
+  failureText,
   isEmpty,
-  type Remaining,
   recheck,
   remainingFinalizers,
   remainingInstances,
@@ -56,6 +57,8 @@ export function namespaceController(deps: NamespaceControllerDeps): Controller {
     if (remaining.isUnfinished) return 0
     const place = clusterScoped(cluster, name)
     await updateStatus<Namespace>(deps.client, resources.namespaces, place, n => reported(n, remaining))
+    const [failure] = remaining.failures
+    if (failure !== undefined) throw failure
     if (remaining.instances.size > 0) return recheck
     // After that write the cache has all objects that were stored before the namespace was terminating.
     if (!(await isEmpty(client, cluster, refs))) return 0
@@ -94,7 +97,7 @@ const within = (client: ControllerClient, namespace: string): ControllerClient =
   list: (resource, cluster) => client.list(resource, cluster, namespace),
 })
 
-function reported(namespace: Namespace, remaining: Remaining): Namespace {
+function reported(namespace: Namespace, remaining: ContentDeletion): Namespace {
   const finalizers = remainingFinalizers(remaining, 'namespace')
   const states: readonly Omit<CrdCondition, 'lastTransitionTime'>[] = [
     remaining.instances.size === 0
@@ -125,8 +128,25 @@ function reported(namespace: Namespace, remaining: Remaining): Namespace {
         },
   ]
   const known: readonly CrdCondition[] = namespace.status?.conditions ?? []
-  const conditions = states.reduce(withCondition, known)
+  const conditions = [...states, ...failed(remaining, known)].reduce(withCondition, known)
   return { ...namespace, status: { ...namespace.status, conditions } }
+}
+
+/** While it is True it stays: each write leads to another attempt at once, and webhooks choose the message. */
+function failed(
+  remaining: ContentDeletion,
+  known: readonly CrdCondition[],
+): readonly Omit<CrdCondition, 'lastTransitionTime'>[] {
+  const type = 'NamespaceDeletionContentFailure'
+  const status = known.find(condition => condition.type === type)?.status
+  const { length } = remaining.failures
+  if (length > 0 && status !== 'True') {
+    const message = `Failed to delete all resource types, ${length} remaining: ${failureText(remaining)}`
+    return [{ type, status: 'True', reason: 'ContentDeletionFailed', message }]
+  }
+  if (length > 0 || status !== 'True') return []
+  const message = 'All content successfully deleted, may be waiting on finalization'
+  return [{ type, status: 'False', reason: 'ContentDeleted', message }]
 }
 
 const account = 'default'
