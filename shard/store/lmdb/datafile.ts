@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, link, open, rm, writeFile } from 'node:fs/promises'
 import { hasAllPages, type PageTree } from './pagetree.ts'
 
 // The two meta pages at the start of an LMDB file, data version 2 on 64 bits: offsets within a page.
@@ -35,6 +35,28 @@ async function newestMeta(file: FileHandle): Promise<MetaPage | undefined> {
   if (first === undefined || second === undefined) return undefined
   return second.transaction > first.transaction ? second : first
 }
+
+/** Bytes of a lock file: more than LMDB needs for its 126 readers. */
+const lockSize = 16 * 1024
+
+/**
+ * Makes the lock file of a data file with room on the disk, if it is missing: LMDB makes one without and maps it, and where the disk is
+ * full the first write there ends the process. Never changes one that another process may use. Throws `ENOSPC` and `EDQUOT`.
+ */
+export async function allocateLock(path: string): Promise<void> {
+  const unnamed = `${path}-lock.${process.pid}`
+  try {
+    await writeFile(unnamed, Buffer.alloc(lockSize), { mode: 0o600 })
+    await link(unnamed, `${path}-lock`)
+  } catch (error) {
+    // Others are that of a directory that is not writable, of another process that was faster, and of a file system without links.
+    if (error instanceof Error && 'code' in error && full.includes(String(error.code))) throw error
+  } finally {
+    await rm(unnamed, { force: true }).catch(() => undefined)
+  }
+}
+
+const full = ['ENOSPC', 'EDQUOT']
 
 /**
  * Why LMDB cannot open a file safely, as a predicate; undefined: it can. It maps the file without checks, so any other file crashes

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beginsNewEpoch } from '../../../test/contract/store/newepoch.suite.ts'
@@ -21,6 +21,14 @@ describe('a durable store of a server', () => {
       return openDurableStore(directory)
     },
   )
+
+  it('has room on the disk for all of its lock, which is mapped: on a full disk the process would end', async () => {
+    const store = await openDurableStore(directory)
+    const { size, blocks } = await stat(join(directory, 'oriel.mdb-lock'))
+    assert.ok(blocks * 512 >= size, `${size} bytes, ${blocks} blocks`)
+    assert.deepEqual((await readdir(directory)).sort(), ['oriel.mdb', 'oriel.mdb-lock'])
+    await store.close()
+  })
 
   it('goes on with its revisions when it is opened again', async () => {
     const before = await openDurableStore(directory)

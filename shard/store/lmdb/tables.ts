@@ -5,7 +5,7 @@ import type { LastWrite } from '../epoch.ts'
 import { absent, decodeValue } from '../logged.ts'
 import type { Commit } from '../medium.ts'
 import { StoreError, type StoreEvent } from '../store.ts'
-import { whyUnusable } from './datafile.ts'
+import { allocateLock, whyUnusable } from './datafile.ts'
 
 // The client takes the options, and its types have them for `putSync` only.
 declare module 'lmdb' {
@@ -68,6 +68,7 @@ export async function openTables(directory: string, mode: 'read' | 'write'): Pro
   if (mode === 'read' && !existsSync(path)) throw new StoreError(`there is no store in ${directory}`)
   const why = await whyUnusable(path, mode)
   if (why !== undefined) throw foreign(directory, `${fileName} ${why}`)
+  if (!existsSync(`${path}-lock`)) await allocateLock(path)
   // A commit must resolve when it is durable: with overlappingSync it would be visible before, and single commits
   // would be slower.
   const root: RootDatabase<Buffer, string> = open({
