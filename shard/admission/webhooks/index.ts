@@ -55,7 +55,7 @@ const validatingWebhooks = (find: FindWebhooks, ask: AskWebhook): AdmissionPlugi
     const calls = subjects.flatMap((of, i) =>
       of && webhooks[i] ? [{ of, webhook: webhooks[i].webhook }] : [],
     )
-    await outcomes(calls, ({ webhook, of }) => ask(webhook, of, false))
+    await outcomes(calls, ({ webhook, of }) => ask('validating', webhook, of))
   },
 })
 
@@ -78,7 +78,7 @@ const mutatingWebhooks = (find: FindWebhooks, ask: AskWebhook): AdmissionPlugin 
       const shown = await seen(candidate, { ...subject, request: { ...request, object: latest } })
       const before = shown?.request.object
       if (shown === undefined || before === undefined || !hooks.asks(uid)) continue
-      const answer = await ask(webhook, shown, true)
+      const answer = await ask('mutating', webhook, shown)
       latest = await changed(answer, before, { request, webhook: webhook.name })
       const hasChanged = !(await inTurns(sameJsonSteps(latest, before, new Work()), new Pace()))
       hooks.asked(uid, { changed: hasChanged, willing: webhook.reinvocationPolicy === 'IfNeeded' })
@@ -93,7 +93,7 @@ const mutatingWebhooks = (find: FindWebhooks, ask: AskWebhook): AdmissionPlugin 
     for (const candidate of webhooks) {
       const { webhook } = candidate
       const shown = await seen(candidate, subject)
-      const answer = shown && (await ask(webhook, shown, true))
+      const answer = shown && (await ask('mutating', webhook, shown))
       if (answer?.patch !== undefined && readJsonPatch(answer.patch).operations.length > 0)
         throw nothingToPatch(webhook.name)
     }

@@ -19,23 +19,26 @@ export interface WebhookResponse {
   readonly patch: unknown
 }
 
+/** Only the response of a mutating webhook may have a patch. */
+type WebhookKind = 'mutating' | 'validating'
+
 /** Calls a webhook. Throws its rejection, and failures unless the failure policy is `Ignore`. */
 export type AskWebhook = (
+  kind: WebhookKind,
   webhook: Webhook,
   subject: Subject,
-  mutating: boolean,
 ) => Promise<WebhookResponse | undefined>
 
 /** Calls webhooks at allowed addresses. */
 export const webhookClient = (addresses: AddressPolicy): AskWebhook => {
   const texts = new ObjectTexts()
-  return async (webhook, subject, mutating) => {
+  return async (kind, webhook, subject) => {
     const { request } = subject
     if (request.dryRun && webhook.sideEffects !== 'None' && webhook.sideEffects !== 'NoneOnDryRun')
       throw noDryRun(webhook.name)
     const uid = randomUUID()
-    const response = await sent({ webhook, subject, addresses, uid, texts, mutating })
-      .then(text => answerIn(text, { uid, mutating, version: versionOf(webhook) }))
+    const response = await sent({ webhook, subject, addresses, uid, texts, kind })
+      .then(text => answerIn(text, { uid, kind, version: versionOf(webhook) }))
       .catch((error: Error) => error)
     if (response instanceof Error) {
       if (webhook.failurePolicy === 'Ignore') return undefined
@@ -61,14 +64,14 @@ interface Call {
   readonly addresses: AddressPolicy
   readonly uid: string
   readonly texts: ObjectTexts
-  readonly mutating: boolean
+  readonly kind: WebhookKind
 }
 
 /** Bytes of a response without a patch: many of them are received at a time. */
 const mostWithoutPatch = 512 * 1024
 
 /** The body of the response. */
-async function sent({ webhook, subject, addresses, uid, texts, mutating }: Call): Promise<string> {
+async function sent({ webhook, subject, addresses, uid, texts, kind }: Call): Promise<string> {
   const { caBundle } = webhook.clientConfig
   const url = webhookUrl(webhook.clientConfig)
   const problem = addresses.problemOf(url)
@@ -79,7 +82,7 @@ async function sent({ webhook, subject, addresses, uid, texts, mutating }: Call)
     caBundle,
     seconds: Math.min(30, Math.max(1, webhook.timeoutSeconds ?? 10)),
     signal: subject.ctx.signal,
-    ...(!mutating && { most: mostWithoutPatch }),
+    ...(kind === 'validating' && { most: mostWithoutPatch }),
     lookup: addresses.lookup,
   }).catch((error: Error) => {
     throw new Error(`failed to call webhook: ${error.message}`)
@@ -121,14 +124,14 @@ const reviewOf = (uid: string, subject: Subject, version: string): Review => ({
 /** The required members of a response. */
 interface Expected {
   readonly uid: string
-  readonly mutating: boolean
+  readonly kind: WebhookKind
   readonly version: 'v1' | 'v1beta1'
 }
 
 /** The response, or the error with the message of Kubernetes. */
 function responseOrProblem(
   review: unknown,
-  { uid, mutating, version: wanted }: Expected,
+  { uid, kind: webhookKind, version: wanted }: Expected,
 ): string | { readonly response: object } {
   if (review === undefined) return 'the response is not JSON, or is too large'
   const kind = textAt(review, 'kind')
@@ -142,12 +145,13 @@ function responseOrProblem(
   if (isOld) return { response }
   if (response.uid !== uid)
     return `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(response.uid ?? '')}`
-  return patchProblem(response, mutating) ?? { response }
+  return patchProblem(response, webhookKind) ?? { response }
 }
 
-function patchProblem(response: object, mutating: boolean): string | undefined {
+function patchProblem(response: object, kind: WebhookKind): string | undefined {
   const [patch, type] = [textAt(response, 'patch'), valueAt(response, 'patchType')]
-  if (!mutating) return patch === '' ? undefined : 'validating webhook may not return response.patch'
+  if (kind === 'validating')
+    return patch === '' ? undefined : 'validating webhook may not return response.patch'
   if (patch === '')
     return type === undefined ? undefined : 'webhook returned response.patchType but not response.patch'
   if (type === undefined) return 'webhook returned response.patch but not response.patchType'

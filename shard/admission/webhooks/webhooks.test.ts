@@ -59,7 +59,7 @@ describe('webhooks of tenants', () => {
       [`http://example.com:${port}/`, /its url is refused: its scheme is not https/],
       ['https://user:pass@example.com/', /its url is refused: it has credentials in it/],
     ] as const)
-      await assert.rejects(ask(webhook(url), subject, false), {
+      await assert.rejects(ask('validating', webhook(url), subject), {
         code: 500,
         message: new RegExp(
           `^Internal error occurred: failed calling webhook "a.example.com": .*${why.source}`,
@@ -70,14 +70,14 @@ describe('webhooks of tenants', () => {
 
   it('are skipped with failurePolicy Ignore, without a connection', async () => {
     const url = `https://localhost:${port}/`
-    assert.equal(await ask(webhook(url, { failurePolicy: 'Ignore' }), subject, true), undefined)
+    assert.equal(await ask('mutating', webhook(url, { failurePolicy: 'Ignore' }), subject), undefined)
     assert.equal(connections, 0)
   })
 
   it('are called at hosts that the operator allows', async () => {
     const allowed = webhookClient(createAddressPolicy({ allow: ['127.0.0.1'] }))
     await assert.rejects(
-      allowed(webhook(`https://127.0.0.1:${port}/`), subject, false),
+      allowed('validating', webhook(`https://127.0.0.1:${port}/`), subject),
       /failed calling webhook/,
     )
     assert.equal(connections, 1)
