@@ -124,25 +124,22 @@ export function pathSegmentErrors(value: string): readonly string[] {
   ]
 }
 
-/**
- * The problems of the name of an object, or of a `generateName` when `prefix`: `ValidateNameFunc` of
- * `k8s.io/apimachinery/pkg/api/validation`.
- */
-export type NameErrors = (name: string, prefix: boolean) => readonly string[]
+/** The problems of the `name` or `generateName` of an object: `ValidateNameFunc` of `k8s.io/apimachinery/pkg/api/validation`. */
+export type NameErrors = (name: string, field: 'name' | 'generateName') => readonly string[]
 
 /** Replaces the last dash of a `generateName`: `maskTrailingDash` (rules.md 3.6). */
 const masked =
   (check: (name: string) => readonly string[]): NameErrors =>
-  (name, prefix) =>
-    check(prefix && name.length > 1 && name.endsWith('-') ? `${name.slice(0, -2)}a` : name)
+  (name, field) =>
+    check(field === 'generateName' && name.length > 1 && name.endsWith('-') ? `${name.slice(0, -2)}a` : name)
 
 /** `NameIsDNSSubdomain`. */
 export const subdomainNameErrors = masked(dns1123SubdomainErrors)
 /** `NameIsDNSLabel`. */
 export const labelNameErrors = masked(dns1123LabelErrors)
 /** `path.ValidatePathSegmentName`. */
-export const pathSegmentNameErrors: NameErrors = (name, prefix) =>
-  prefix && (name === '.' || name === '..') ? [] : pathSegmentErrors(name)
+export const pathSegmentNameErrors: NameErrors = (name, field) =>
+  field === 'generateName' && (name === '.' || name === '..') ? [] : pathSegmentErrors(name)
 
 const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789'
 const longestBase = 58

@@ -17,7 +17,7 @@ import {
   modified,
 } from '../../framework/meta/errors.ts'
 import { invalidValue } from '../../framework/meta/fielderror.ts'
-import { generatedName, pathSegmentNameErrors } from '../../framework/meta/names.ts'
+import { generatedName, pathSegmentErrors } from '../../framework/meta/names.ts'
 import { type KubeObject, type ObjectKey, timestamp } from '../../framework/meta/object.ts'
 import { clusterAnnotation, isCopy } from '../../kcp/annotations.ts'
 import type { CachedItem } from '../cache/item.ts'
@@ -62,7 +62,7 @@ export async function createCopy(
 function withName({ group, kind }: CopyWrites, object: KubeObject): KubeObject {
   const { name: sent, generateName } = object.metadata
   const name = sent || (generateName && generatedName(generateName)) || ''
-  const errors = name === '' ? ['name or generateName is required'] : pathSegmentNameErrors(name, false)
+  const errors = name === '' ? ['name or generateName is required'] : pathSegmentErrors(name)
   if (errors.length > 0)
     throw invalid(
       kind,

@@ -3,7 +3,7 @@ import { type Item, itemOf } from '../../framework/contract/item.ts'
 import { isObject } from '../../framework/json/values.ts'
 import { fieldErrorText, StatusError } from '../../framework/meta/errors.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
-import { pathSegmentNameErrors } from '../../framework/meta/names.ts'
+import { pathSegmentErrors } from '../../framework/meta/names.ts'
 import { groupResource, type KubeObject, type ObjectKey } from '../../framework/meta/object.ts'
 import { isClusterName } from '../../framework/request/path.ts'
 import { compileCached } from '../../openapi/compile.ts'
@@ -42,7 +42,7 @@ function knownOf(resource: ResourceRef, item: Item): Item | string {
 
 /** Its parts are parts of a key of the store. */
 const isPlace = ({ cluster, namespace, name }: ObjectKey): boolean =>
-  isClusterName(cluster) && namespace === '' && name !== '' && pathSegmentNameErrors(name, false).length === 0
+  isClusterName(cluster) && namespace === '' && name !== '' && pathSegmentErrors(name).length === 0
 
 function read(resource: ResourceRef, item: Item): Item | string {
   if (!isPlace(item.key)) return 'its name or its logical cluster is invalid'

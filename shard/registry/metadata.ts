@@ -55,9 +55,9 @@ export function metadataErrors(strategy: ResourceStrategy, object: KubeObject): 
 function nameErrors(strategy: ResourceStrategy, { name, generateName }: Metadata): readonly FieldError[] {
   const { rest } = strategy
   const prefix = generateName
-    ? invalidValues('metadata.generateName', generateName, rest.nameErrors(generateName, true))
+    ? invalidValues('metadata.generateName', generateName, rest.nameErrors(generateName, 'generateName'))
     : []
-  if (name) return [...prefix, ...invalidValues('metadata.name', name, rest.nameErrors(name, false))]
+  if (name) return [...prefix, ...invalidValues('metadata.name', name, rest.nameErrors(name, 'name'))]
   return [...prefix, fieldError('FieldValueRequired', 'metadata.name', 'name or generateName is required')]
 }
 

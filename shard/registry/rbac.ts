@@ -14,14 +14,17 @@ interface Rule {
   readonly nonResourceURLs?: readonly string[]
 }
 
+/** Where the permissions of a role or binding apply. */
+type Scope = 'namespace' | 'cluster'
+
 const isEmpty = (list: readonly unknown[] | undefined): boolean => (list?.length ?? 0) === 0
 
 /** `ValidatePolicyRule` of Kubernetes. */
-function ruleErrors(rule: Rule, namespaced: boolean, path: string): readonly FieldError[] {
+function ruleErrors(rule: Rule, scope: Scope, path: string): readonly FieldError[] {
   const verbs = isEmpty(rule.verbs)
     ? [required(`${path}.verbs`, 'verbs must contain at least one value')]
     : []
-  if (!isEmpty(rule.nonResourceURLs)) return [...verbs, ...urlErrors(rule, namespaced, path)]
+  if (!isEmpty(rule.nonResourceURLs)) return [...verbs, ...urlErrors(rule, scope, path)]
   const groups = 'resource rules must supply at least one api group'
   const resources = 'resource rules must supply at least one resource'
   return [
@@ -31,11 +34,11 @@ function ruleErrors(rule: Rule, namespaced: boolean, path: string): readonly Fie
   ]
 }
 
-function urlErrors(rule: Rule, namespaced: boolean, path: string): readonly FieldError[] {
+function urlErrors(rule: Rule, scope: Scope, path: string): readonly FieldError[] {
   const refuse = (detail: string) => invalidValue(`${path}.nonResourceURLs`, rule.nonResourceURLs, detail)
   const mixed = ![rule.apiGroups, rule.resources, rule.resourceNames].every(isEmpty)
   return [
-    ...(namespaced ? [refuse('namespaced rules cannot apply to non-resource URLs')] : []),
+    ...(scope === 'namespace' ? [refuse('namespaced rules cannot apply to non-resource URLs')] : []),
     ...(mixed ? [refuse('rules cannot apply to both regular resources and non-resource URLs')] : []),
   ]
 }
@@ -43,10 +46,10 @@ function urlErrors(rule: Rule, namespaced: boolean, path: string): readonly Fiel
 /** All are put into an index in one step. Kubernetes has no limit but that of the bytes. */
 const mostRules = 15_000
 
-function rulesErrors(role: KubeObject, namespaced: boolean): readonly FieldError[] {
+function rulesErrors(role: KubeObject, scope: Scope): readonly FieldError[] {
   const rules = (role.rules ?? []) as readonly Rule[]
   if (rules.length > mostRules) return [tooMany('rules', rules.length, mostRules)]
-  return rules.flatMap((rule, i) => ruleErrors(rule, namespaced, `rules[${i}]`))
+  return rules.flatMap((rule, i) => ruleErrors(rule, scope, `rules[${i}]`))
 }
 
 /** Kubernetes always writes `rules`: null for none. */
@@ -57,11 +60,11 @@ export const completeRole = (role: KubeObject): KubeObject =>
 export const prepareRole = (role: KubeObject): KubeObject =>
   Array.isArray(role.rules) && role.rules.length > 0 ? role : { ...role, rules: null }
 
-export const roleErrors = (role: KubeObject): readonly FieldError[] => rulesErrors(role, true)
+export const roleErrors = (role: KubeObject): readonly FieldError[] => rulesErrors(role, 'namespace')
 
 export function clusterRoleErrors(role: KubeObject): readonly FieldError[] {
   const aggregation = role.aggregationRule as { clusterRoleSelectors?: readonly unknown[] } | undefined
-  const rules = rulesErrors(role, false)
+  const rules = rulesErrors(role, 'cluster')
   if (aggregation === undefined || !isEmpty(aggregation.clusterRoleSelectors)) return rules
   const detail = 'at least one clusterRoleSelector required if aggregationRule is non-nil'
   return [...rules, required('aggregationRule.clusterRoleSelectors', detail)]
@@ -103,20 +106,20 @@ const inGo = ({ apiGroup = '', kind = '', name = '' }: Binding['roleRef'] = {}):
 const mostSubjects = 5_000
 
 const bindingErrorsFor =
-  (kinds: readonly string[], namespaced: boolean) =>
+  (kinds: readonly string[], scope: Scope) =>
   (object: KubeObject, old?: KubeObject): readonly FieldError[] => {
     const { roleRef, subjects = [] } = object as KubeObject & Binding
     const changed = old !== undefined && !isDeepStrictEqual(roleRef, old.roleRef)
     if (subjects.length > mostSubjects) return [tooMany('subjects', subjects.length, mostSubjects)]
     return [
       ...roleRefErrors(roleRef, kinds),
-      ...subjects.flatMap((subject, i) => subjectErrors(subject, namespaced, `subjects[${i}]`)),
+      ...subjects.flatMap((subject, i) => subjectErrors(subject, scope, `subjects[${i}]`)),
       ...(changed ? [invalidValue('roleRef', inGo(roleRef), 'cannot change roleRef')] : []),
     ]
   }
 
-export const roleBindingErrors = bindingErrorsFor(['Role', 'ClusterRole'], true)
-export const clusterRoleBindingErrors = bindingErrorsFor(['ClusterRole'], false)
+export const roleBindingErrors = bindingErrorsFor(['Role', 'ClusterRole'], 'namespace')
+export const clusterRoleBindingErrors = bindingErrorsFor(['ClusterRole'], 'cluster')
 
 function roleRefErrors(roleRef: Binding['roleRef'], kinds: readonly string[]): readonly FieldError[] {
   const { apiGroup = '', kind = '', name = '' } = roleRef ?? {}
@@ -128,10 +131,10 @@ function roleRefErrors(roleRef: Binding['roleRef'], kinds: readonly string[]): r
   ]
 }
 
-function subjectErrors(subject: Subject, namespaced: boolean, path: string): readonly FieldError[] {
+function subjectErrors(subject: Subject, scope: Scope, path: string): readonly FieldError[] {
   const { kind = '', apiGroup = '', name = '' } = subject
   const nameless = name === '' ? [required(`${path}.name`)] : []
-  if (kind === 'ServiceAccount') return [...nameless, ...serviceAccountErrors(subject, namespaced, path)]
+  if (kind === 'ServiceAccount') return [...nameless, ...serviceAccountErrors(subject, scope, path)]
   if (kind !== 'User' && kind !== 'Group')
     return [...nameless, unsupported(`${path}.kind`, kind, ['ServiceAccount', 'User', 'Group'])]
   return apiGroup === group ? nameless : [...nameless, unsupported(`${path}.apiGroup`, apiGroup, [group])]
@@ -139,13 +142,13 @@ function subjectErrors(subject: Subject, namespaced: boolean, path: string): rea
 
 function serviceAccountErrors(
   { apiGroup = '', name = '', namespace = '' }: Subject,
-  namespaced: boolean,
+  scope: Scope,
   path: string,
 ): readonly FieldError[] {
   const names = name === '' ? [] : dns1123SubdomainErrors(name)
   return [
     ...names.map(detail => invalidValue(`${path}.name`, name, detail)),
     ...(apiGroup === '' ? [] : [unsupported(`${path}.apiGroup`, apiGroup, [''])]),
-    ...(!namespaced && namespace === '' ? [required(`${path}.namespace`)] : []),
+    ...(scope === 'cluster' && namespace === '' ? [required(`${path}.namespace`)] : []),
   ]
 }
