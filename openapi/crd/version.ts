@@ -174,7 +174,7 @@ export function* selectableFieldErrors(
   const found = new Set<string>()
   const errors = yield* itemErrors(fields, (field, i) => {
     const [jsonPath, at] = [textAt(field, 'jsonPath'), `${path}[${i}].jsonPath`]
-    if (typeof findField(jsonPath, schema, false) !== 'string') found.add(jsonPath)
+    if (typeof findField(jsonPath, schema, 'dots') !== 'string') found.add(jsonPath)
     return [
       ...selectableErrors(jsonPath, schema, at),
       ...(isRepeated(jsonPath) ? [duplicate(at, jsonPath)] : []),
@@ -187,7 +187,7 @@ export function* selectableFieldErrors(
 
 function selectableErrors(jsonPath: string, schema: RawSchema, path: string): readonly FieldError[] {
   if (jsonPath === '') return [required(path)]
-  const found = findField(jsonPath, schema, false)
+  const found = findField(jsonPath, schema, 'dots')
   if (typeof found === 'string') return [invalidValue(path, jsonPath, `is an invalid path: ${found}`)]
   const typeText =
     'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.'

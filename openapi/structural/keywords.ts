@@ -162,7 +162,7 @@ function fieldPathErrors(schema: RawSchema, at: string, path: string): readonly 
   return [
     ...(path.trim() === '' ? [invalidValue(at, path, 'must be non-empty if specified')] : []),
     ...(hasNewline(path) ? [invalidValue(at, path, 'must not contain line breaks')] : []),
-    ...(typeof findField(path, schema, true) === 'string'
+    ...(typeof findField(path, schema, 'dots and brackets') === 'string'
       ? [invalidValue(at, path, 'must be a valid path')]
       : []),
   ]

@@ -76,15 +76,15 @@ export interface FoundField {
 /** Separators, quoted strings and names. */
 const tokens = /'(?:[^'\\]|\\.)*'|[.[\]]|[^.[\]]+/g
 
-/**
- * Finds the field at a path in the structural part of a schema, or returns an error message of Kubernetes. `brackets`
- * allows `['name']`.
- */
-export function findField(path: string, schema: RawSchema, brackets: boolean): FoundField | string {
+/** What a path consists of: `.name` only, or also `['name']`. */
+type PathNotation = 'dots' | 'dots and brackets'
+
+/** Finds the field at a path in the structural part of a schema, or returns an error message of Kubernetes. */
+export function findField(path: string, schema: RawSchema, notation: PathNotation): FoundField | string {
   const parts = path.match(tokens) ?? []
   let found: FoundField = { names: [], schema }
   for (let at = 0; at < parts.length; ) {
-    const step = readName(parts, at, brackets)
+    const step = readName(parts, at, notation)
     if ('problem' in step) return step.problem
     const next = below(found.schema, step.name)
     if (next === undefined) return 'does not refer to a valid field'
@@ -96,12 +96,12 @@ export function findField(path: string, schema: RawSchema, brackets: boolean): F
 
 type NameStep = { readonly name: string; readonly next: number } | { readonly problem: string }
 
-function readName(parts: readonly string[], at: number, brackets: boolean): NameStep {
+function readName(parts: readonly string[], at: number, notation: PathNotation): NameStep {
   const [start, name, end] = parts.slice(at, at + 3)
   if (start === '.')
     return name === undefined ? { problem: 'unexpected end of JSON path' } : { name, next: at + 2 }
   if (start !== '[') return { problem: `expected [ or . but got: ${start}` }
-  if (!brackets) return { problem: 'array notation is not allowed' }
+  if (notation === 'dots') return { problem: 'array notation is not allowed' }
   if (name === undefined || end === undefined) return { problem: 'unexpected end of JSON path' }
   if (!/^'.*'$/s.test(name)) return { problem: `expected single quoted string but got ${name}` }
   if (end !== ']') return { problem: `expected ] but got ${end}` }

@@ -95,10 +95,16 @@ type ExpressionCompiler = (
   allowance?: ExpressionAllowance,
 ) => CompiledOrProblem
 
-/** A cache of the `max` last used expressions. `keeps`: their results are kept with the items. */
-function expressionCache(max: number, keeps: boolean): ExpressionCompiler {
+interface CacheOptions {
+  /** The expressions that were used last are kept. */
+  readonly max: number
+  /** Whether the results of expressions are kept with the items. */
+  readonly keepsResults: boolean
+}
+
+function expressionCache({ max, keepsResults }: CacheOptions): ExpressionCompiler {
   const compiled = new ExpressionCache<CompiledOrProblem>(max)
-  const kept = keeps ? new KeptResults<Kept>(mostKept) : undefined
+  const kept = keepsResults ? new KeptResults<Kept>(mostKept) : undefined
   return (source, kind, use, allowance) => {
     const { group, version, kind: name, openapi, params } = kind
     const key = JSON.stringify([group, version, name, params, use, source])
@@ -115,10 +121,10 @@ function expressionCache(max: number, keeps: boolean): ExpressionCompiler {
  * Compiles an expression for a kind. The problem has line and column: `line 1, column 8: undefined field 'colr'`. Equal
  * expressions for equal kinds share one result.
  */
-export const compileViewExpression = expressionCache(1_000, true)
+export const compileViewExpression = expressionCache({ max: 1_000, keepsResults: true })
 
 /** The same for the expression of a request: results are not kept, because anybody can send any number of expressions. */
-export const compileQueryExpression = expressionCache(200, false)
+export const compileQueryExpression = expressionCache({ max: 200, keepsResults: false })
 
 /** Prepares the expressions about a kind in steps, before the first is compiled: the schemas of tenants are large. */
 export function* prepareExpressions(kind: ExpressionKind): Steps {

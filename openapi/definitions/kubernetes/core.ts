@@ -107,10 +107,10 @@ export const serviceAccounts = builtin({
 })
 
 /** `requests.cpu: 1/2, …`: usage and hard limits, of `limits.` resources or of all others. */
-function usage(quota: KubeObject, wantsLimits: boolean): string {
+function usage(quota: KubeObject, shown: 'requests' | 'limits'): string {
   const status = fieldsOf(quota.status)
   const [hard, used] = [fieldsOf(status.hard), fieldsOf(status.used)]
-  const names = Object.keys(hard).filter(name => name.startsWith('limits.') === wantsLimits)
+  const names = Object.keys(hard).filter(name => name.startsWith('limits.') === (shown === 'limits'))
   return names
     .sort()
     .map(name => `${name}: ${textOf(used[name]) || '0'}/${textOf(hard[name])}`)
@@ -148,9 +148,11 @@ export const resourceQuotas = builtin({
     }),
   }),
   columns: [
-    computed(['Request', 'string', 'Usage and hard limit of each resource.'], quota => usage(quota, false)),
+    computed(['Request', 'string', 'Usage and hard limit of each resource.'], quota =>
+      usage(quota, 'requests'),
+    ),
     computed(['Limit', 'string', 'Usage and hard limit of each resource limit.'], quota =>
-      usage(quota, true),
+      usage(quota, 'limits'),
     ),
     age,
   ],
