@@ -93,17 +93,17 @@ class RuleIndex {
       const isPrefix = url.endsWith('*')
       const path = isPrefix ? url.replace(/\*+$/, '') : url
       if (isPrefix) this.#prefixes.add(path.length)
-      for (const verb of rule.verbs) add(pathHash(isPrefix, verb, hashOf(path)))
+      for (const verb of rule.verbs) add(pathHash(isPrefix ? prefix : wholePath, verb, hashOf(path)))
     }
   }
 
   *#pathsFor({ verb, path = '' }: Action): Generator<number> {
     const hashes = prefixHashes(path)
     for (const each of [verb, '*']) {
-      yield pathHash(false, each, hashOf(path))
+      yield pathHash(wholePath, each, hashOf(path))
       for (const length of this.#prefixes) {
         const hash = hashes[length]
-        if (hash !== undefined) yield pathHash(true, each, hash)
+        if (hash !== undefined) yield pathHash(prefix, each, hash)
       }
     }
   }
@@ -179,8 +179,8 @@ const anyVerb = hashOf('*')
 const placeHash = (group: string, resource: string): number => joined(hashOf(group), hashOf(resource))
 const nameHash = (name: string): number => joined(oneName, hashOf(name))
 
-const pathHash = (isPrefix: boolean, verb: string, path: number): number =>
-  joined(joined(isPrefix ? prefix : wholePath, hashOf(verb)), path)
+const pathHash = (kind: typeof wholePath | typeof prefix, verb: string, path: number): number =>
+  joined(joined(kind, hashOf(verb)), path)
 
 /** The index of the first entry that is not less than `entry`. */
 function lowerBound(entries: Float64Array, entry: number): number {

@@ -92,15 +92,14 @@ const sets =
   args =>
     1 + Math.floor(sizeAt(args, 0) * sizeAt(args, 1) * factor)
 
-const containsIp =
-  (parses: boolean): CallCost =>
-  args =>
-    ceil(2 * sizeAt(args, 0)) + (parses ? ceil(sizeAt(args, 1)) : 0)
+const containsIp: CallCost = args => ceil(2 * sizeAt(args, 0))
+const containsCidr: CallCost = args => ceil(2 * sizeAt(args, 0)) + ceil(sizeAt(args, 0)) + 1
 
-const containsCidr =
-  (parses: boolean): CallCost =>
+/** The cost of a function that parses its first argument. */
+const parsing =
+  (cost: CallCost): CallCost =>
   (args, result, tracker) =>
-    containsIp(parses)(args, result, tracker) + ceil(sizeAt(args, 0)) + 1
+    cost(args, result, tracker) + ceil(sizeAt(args, 1))
 
 const validate: CallCost = ([format, text = null]) =>
   format instanceof NamedFormat ? regexCost(actualSize(text), format.maxRegexSize) : 1
@@ -140,10 +139,10 @@ const byFunction: Readonly<Record<string, CallCost>> = {
 const byOverload: Readonly<Record<string, CallCost>> = {
   cidr_ip: fixed(1),
   string_to_ip: scan(0),
-  cidr_contains_ip_string: containsIp(true),
-  cidr_contains_ip_ip: containsIp(false),
-  cidr_contains_cidr_string: containsCidr(true),
-  cidr_contains_cidr: containsCidr(false),
+  cidr_contains_ip_string: parsing(containsIp),
+  cidr_contains_ip_ip: containsIp,
+  cidr_contains_cidr_string: parsing(containsCidr),
+  cidr_contains_cidr: containsCidr,
   starts_with_string: scan(1),
   ends_with_string: scan(1),
   string_to_bytes: scan(0),

@@ -69,15 +69,15 @@ export const authorizerValue = (ask: Authorize): CelValue => new AuthorizerValue
 export const resourceCheckValue = (ask: Authorize, about: Omit<AuthorizationCheck, 'verb'>): CelValue =>
   new AuthorizerValue(resourceCheckType, ask, about)
 
-/** A function that sets an attribute of a check. `mustBe`: the value must not be blank. */
+/** A function that sets an attribute of a check. A required one must not be blank. */
 const saying = (
   name: string,
   id: string,
   [from, to]: readonly [from: CelType, to: CelType],
-  mustBe = false,
+  presence: 'required' | 'optional' = 'optional',
 ): FunctionDecl => {
   const run: FunctionOp = ([check, text]) =>
-    mustBe && String(text).trim() === ''
+    presence === 'required' && String(text).trim() === ''
       ? new CelError(`${name} must not be empty`)
       : (check as AuthorizerValue).with(to, { [name]: String(text) })
   return declare(name, member(id, [from, stringType], to, run))
@@ -106,7 +106,7 @@ const told = (name: string, type: CelType, read: (answer: AuthorizationDecision)
 
 /** The authorizer library, for expressions of admission (`k8s.io/apiserver/pkg/cel/library/authz.go`). */
 export const authorizer: readonly FunctionDecl[] = [
-  saying('path', 'authorizer_path', [authorizerType, pathCheckType], true),
+  saying('path', 'authorizer_path', [authorizerType, pathCheckType], 'required'),
   saying('group', 'authorizer_group', [authorizerType, groupCheckType]),
   declare(
     'serviceAccount',
@@ -117,7 +117,7 @@ export const authorizer: readonly FunctionDecl[] = [
       serviceAccount,
     ),
   ),
-  saying('resource', 'groupcheck_resource', [groupCheckType, resourceCheckType], true),
+  saying('resource', 'groupcheck_resource', [groupCheckType, resourceCheckType], 'required'),
   saying('subresource', 'resourcecheck_subresource', [resourceCheckType, resourceCheckType]),
   saying('namespace', 'resourcecheck_namespace', [resourceCheckType, resourceCheckType]),
   saying('name', 'resourcecheck_name', [resourceCheckType, resourceCheckType]),

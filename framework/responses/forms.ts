@@ -69,7 +69,7 @@ export function objectForm(
   if (transform === undefined) return format === 'protobuf' ? protobufObject(served, undefined) : plain
   if (isTable(transform)) {
     const form = tableForm(served, transform, query)
-    return item => tableBytes(item, form, true)
+    return item => tableBytes(item, form, columnDefinitions(form))
   }
   if (transform.kind === 'PartialObjectMetadataList') {
     throw wrongForm(transform.kind, 'not a list (*unstructured.Unstructured)')
@@ -93,7 +93,7 @@ export function eventForm(
   const form = tableForm(served, transform, query)
   let isFirst = true
   return item => {
-    const bytes = tableBytes(item, form, isFirst)
+    const bytes = tableBytes(item, form, isFirst ? columnDefinitions(form) : '"columnDefinitions":null')
     isFirst = false
     return bytes
   }
@@ -103,12 +103,11 @@ function tableForm({ resource }: Served, { version }: Transform, query: URLSearc
   return { version, columns: resource.columns, include: includeObjectOf(query) }
 }
 
-function tableBytes(item: Item, form: TableForm, defined: boolean): Buffer {
+function tableBytes(item: Item, form: TableForm, columns: string): Buffer {
   const type = `"kind":"Table","apiVersion":"meta.k8s.io/${form.version}"`
   const { resourceVersion } = item.meta
   const isStored = resourceVersion !== '' && resourceVersion !== '0'
   const metadata = `"metadata":${JSON.stringify(isStored ? { resourceVersion } : {})}`
-  const columns = defined ? columnDefinitions(form) : '"columnDefinitions":null'
   const row = rowBytes(item, form, new Date())
   return Buffer.concat([Buffer.from(`{${type},${metadata},${columns},"rows":[`), row, Buffer.from(']}')])
 }

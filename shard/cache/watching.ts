@@ -15,8 +15,8 @@ interface Start {
   readonly position: number
 }
 
-const now = (source: ListSource, initial: boolean): Start => ({
-  initial: initial ? newestOf(source) : undefined,
+const now = (source: ListSource, initial: Snapshot | undefined): Start => ({
+  initial,
   revision: source.revision,
   position: source.ring.firstFrom(source.revision + 1),
 })
@@ -30,9 +30,9 @@ async function startOf(source: ListSource, query: WatchQuery, signal: AbortSigna
   if (query.initialEvents) {
     await waitFor(source, asked, signal)
     source.checkIntact(rangeOf(query), isFiltered(query))
-    return now(source, true)
+    return now(source, newestOf(source))
   }
-  if (asked === 0) return now(source, false)
+  if (asked === 0) return now(source, undefined)
   if (asked > source.newest) throw expired(`too new resource version: ${asked} (${source.newest})`)
   await source.reached(asked, signal)
   if (!source.ring.reaches(asked)) throw expired(tooOld(asked, source.ring))

@@ -173,8 +173,8 @@ const special: Readonly<Record<string, Read>> = {
   int: integerOf,
   bool: value => integerOf(value) !== 0,
   double: value => doubleOf(bytesOf(value)),
-  Time: value => timeOf(bytesOf(value), false),
-  MicroTime: value => timeOf(bytesOf(value), true),
+  Time: value => timeOf(bytesOf(value), 'seconds'),
+  MicroTime: value => timeOf(bytesOf(value), 'microseconds'),
   Quantity: value => last(bytesOf(value), 1)?.toString('utf8') ?? '0',
 }
 
@@ -250,7 +250,7 @@ function last(message: Buffer, number: number): Buffer | undefined {
 }
 
 /** RFC 3339 in UTC; null for the zero time, which is an empty message. */
-function timeOf(message: Buffer, micro: boolean): string | null {
+function timeOf(message: Buffer, precision: 'seconds' | 'microseconds'): string | null {
   let [seconds, nanos] = [0, 0]
   for (const { number, value } of fewFields(message)) {
     if (number === 1) seconds = integerOf(value)
@@ -259,6 +259,6 @@ function timeOf(message: Buffer, micro: boolean): string | null {
   if (seconds === 0 && nanos === 0) return null
   const date = new Date(seconds * 1000)
   if (Number.isNaN(date.getTime())) throw new SyntaxError('proto: time out of range')
-  const fraction = micro ? `.${String(Math.trunc(nanos / 1000)).padStart(6, '0')}` : ''
+  const fraction = precision === 'microseconds' ? `.${String(Math.trunc(nanos / 1000)).padStart(6, '0')}` : ''
   return date.toISOString().replace(/\.\d+Z$/, `${fraction}Z`)
 }
