@@ -124,7 +124,7 @@ function pluginsOf(options: ShardOptions, host: ShardHost, bound: BoundSets): re
   const tenancy = {
     ...host,
     namespaceOf: namespacesIn(host.cache),
-    clusterOf: policyClusters(bound),
+    policyClusterOf: policyClusters(bound),
   }
   const addresses = options.webhookAddresses ?? createAddressPolicy({ allow: [] })
   const webhooks = tenantWebhooks({ ...tenancy, addresses })

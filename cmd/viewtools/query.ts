@@ -30,7 +30,7 @@ export async function printQuery(
   const client = createClient({ tls: tlsOf(access), headers: { ...authorizationOf(access) } })
   const server = new QueriedServer(client, access)
   try {
-    const base = `/services/query/clusters/${clusterOf(options)}`
+    const base = `/services/query/clusters/${clusterSegment(options)}`
     const groups = (await Promise.all(['/api', '/apis'].map(path => server.discovered(base + path)))).flat()
     const path = pathOf(groups, resource, options.namespace)
     if (path === undefined)
@@ -46,7 +46,7 @@ export async function printQuery(
 /** URLs of views have names of logical clusters: a path of several workspaces is a part of the question. */
 const isWorkspacePath = ({ workspace }: QueryCommandOptions): boolean => workspace.includes(':')
 
-const clusterOf = (options: QueryCommandOptions): string =>
+const clusterSegment = (options: QueryCommandOptions): string =>
   isWorkspacePath(options) ? '*' : encodeURIComponent(options.workspace).replace('%2A', '*')
 
 function searchOf(where: string, options: QueryCommandOptions): URLSearchParams {

@@ -5,7 +5,7 @@ import type { ClusterName, ClusterScope } from '../meta/object.ts'
 import { isNotFound } from '../meta/statuschecks.ts'
 import type { RequestInfo } from '../request/requestinfo.ts'
 import { isPrivileged, type UserInfo } from '../request/user.ts'
-import { clusterOf } from './routes.ts'
+import { resolveCluster } from './routes.ts'
 
 type Directory = Pick<Backend, 'authorizer' | 'resolve'>
 
@@ -27,7 +27,7 @@ export const locate = (
   request: LocateRequest,
 ): Awaitable<ClusterScope> =>
   attempt(
-    () => clusterOf(written, path => backend.resolve(path)),
+    () => resolveCluster(written, path => backend.resolve(path)),
     error => refuse(backend, written, request, error),
   )
 

@@ -245,7 +245,7 @@ export function homeOf(target: Target, { name, extra }: UserInfo): Target {
 }
 
 /** The logical cluster of a cluster segment: workspace paths are resolved, cluster names are not checked. */
-export function clusterOf(written: string, resolve: (path: string) => string | undefined): ClusterScope {
+export function resolveCluster(written: string, resolve: (path: string) => string | undefined): ClusterScope {
   const scope = scopeIn(written)
   if (scope !== undefined) return scope
   if (!isClusterPath(written)) {

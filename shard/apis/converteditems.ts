@@ -43,7 +43,7 @@ interface Begun {
 }
 
 /** The logical cluster of all items; undefined: they are of several. */
-function clusterOf(items: Iterable<Item>): ClusterName | undefined {
+function commonCluster(items: Iterable<Item>): ClusterName | undefined {
   let cluster: ClusterName | undefined
   for (const { key } of items) {
     if (cluster !== undefined && key.cluster !== cluster) return undefined
@@ -69,7 +69,7 @@ export class ConvertedItems {
    */
   async of(items: ReadonlySet<Item>, version: string): Promise<ReadonlyMap<Item, Item>> {
     const converting = this.#versions.get(version) ?? new Map<Item, Begun>()
-    const cluster = clusterOf(items)
+    const cluster = commonCluster(items)
     this.#versions.set(version, converting)
     const found = new Map<Item, Item | Promise<Item>>()
     const missing: Item[] = []
@@ -96,7 +96,7 @@ export class ConvertedItems {
     converting: Map<Item, Begun>,
   ): ReadonlyMap<Item, Promise<Item>> {
     const begun = new Map<Item, Promise<Item>>()
-    const cluster = clusterOf(items)
+    const cluster = commonCluster(items)
     let last: Promise<unknown> = Promise.resolve()
     for (const batch of batchesOf(items)) {
       const converted = last.then(() => this.#convert(batch, version))

@@ -93,7 +93,7 @@ describe('the dependencies of a binding', () => {
 describe('the export of a binding', () => {
   const homes: Record<string, string> = { 'root:a': 'first' }
   const directory = {
-    clusterOf: ({ path = '' }) => homes[path],
+    referencedCluster: ({ path = '' }) => homes[path],
     apiExport: (cluster: string, name: string) => ({ metadata: { name, uid: cluster } }),
   } as unknown as ClusterDirectory
   const bound: APIBinding = {

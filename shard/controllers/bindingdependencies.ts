@@ -73,7 +73,7 @@ export function exportOf(
   { spec, metadata }: APIBinding,
 ): ExportOfBinding {
   const reference = spec?.reference?.export
-  const cluster = reference && directory.clusterOf(reference, from)
+  const cluster = reference && directory.referencedCluster(reference, from)
   const object = reference && cluster && directory.apiExport(cluster, reference.name)
   if (!cluster || !object) return { exported: undefined, isAnother: false }
   const admitted = metadata.labels?.[exportLabel]

@@ -1,5 +1,5 @@
 /** The logical cluster of a key, `<cluster>|<name>`; the key itself if it is only a logical cluster. */
-const clusterOf = (key: string): string => {
+const clusterOfKey = (key: string): string => {
   const bar = key.indexOf('|')
   return bar < 0 ? key : key.slice(0, bar)
 }
@@ -20,7 +20,7 @@ export class KeysInTurn {
   }
 
   add(key: string): void {
-    const cluster = clusterOf(key)
+    const cluster = clusterOfKey(key)
     const keys = this.#byCluster.get(cluster)
     if (keys?.has(key)) return
     if (keys === undefined) this.#byCluster.set(cluster, new Set([key]))
@@ -49,7 +49,7 @@ export class KeysInTurn {
 
   /** A key that was taken does not run any more. */
   done(key: string): void {
-    const cluster = clusterOf(key)
+    const cluster = clusterOfKey(key)
     const running = this.#runningIn(cluster) - 1
     if (running > 0) this.#running.set(cluster, running)
     else this.#running.delete(cluster)

@@ -84,7 +84,7 @@ const exportNames = ({ object }: Item): readonly string[] => [
  */
 function exportOf({ directory }: KcpControllerDeps, { key, object }: Item): string | undefined {
   const { name, path } = (object as APIExportEndpointSlice).spec?.export ?? {}
-  const cluster = directory.clusterOf(path ? { path } : {}, key.cluster)
+  const cluster = directory.referencedCluster(path ? { path } : {}, key.cluster)
   return name === undefined || cluster === undefined ? undefined : keyFor(cluster, name)
 }
 

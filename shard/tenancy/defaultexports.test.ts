@@ -5,7 +5,7 @@ import { defaultExports, defaultHomes } from './defaultexports.ts'
 
 describe('the exports of the default bindings of a WorkspaceType', () => {
   const homes: Record<string, string> = {}
-  const directory = { clusterOf: ({ path = '' }) => homes[path] }
+  const directory = { referencedCluster: ({ path = '' }) => homes[path] }
   const [one, two, own] = [
     { path: 'root:a', export: 'one' },
     { path: 'root:b', export: 'two' },

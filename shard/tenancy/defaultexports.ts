@@ -38,7 +38,7 @@ export function newDefaults(type: WorkspaceType, old: WorkspaceType | undefined)
 
 /** The annotation with the logical clusters of the default bindings with a path; undefined when there are none. */
 export function defaultExports(
-  { clusterOf }: Pick<ClusterDirectory, 'clusterOf'>,
+  { referencedCluster }: Pick<ClusterDirectory, 'referencedCluster'>,
   from: ClusterName,
   type: WorkspaceType,
   old: WorkspaceType | undefined,
@@ -48,7 +48,7 @@ export function defaultExports(
   const homes = (type.spec?.defaultAPIBindings ?? []).flatMap((binding): [string, ClusterName][] => {
     if (!binding.path) return []
     const key = keyOf(binding)
-    const home = added.has(binding) ? clusterOf(binding, from) : known[key]
+    const home = added.has(binding) ? referencedCluster(binding, from) : known[key]
     return home === undefined ? [] : [[key, home]]
   })
   return homes.length === 0 ? undefined : JSON.stringify(Object.fromEntries(homes))

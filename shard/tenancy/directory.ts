@@ -19,8 +19,8 @@ export interface ClusterDirectory {
   logicalCluster(cluster: ClusterName): LogicalCluster | undefined
   /** `root:org:team`; the cluster's name when it has no path. */
   path(cluster: ClusterName): string
-  /** The logical cluster of a reference in an object of `from`. */
-  clusterOf(reference: { readonly path?: string }, from: ClusterName): ClusterName | undefined
+  /** The logical cluster of the path of a reference: `from` without a path, undefined if it is not known. */
+  referencedCluster(reference: { readonly path?: string }, from: ClusterName): ClusterName | undefined
   apiExport(cluster: ClusterName, name: string): APIExport | undefined
   bindingsIn(cluster: ClusterName): readonly Item[]
   /** The shards on which workspaces can be scheduled: this one and those that are connected. */
@@ -55,7 +55,7 @@ export function createDirectory(deps: DirectoryDeps): ClusterDirectory {
   const shards = informers.for(deps.shards)
   const path = (cluster: ClusterName): string =>
     clusters.get(cluster, '', logicalClusterName)?.meta.annotations[pathAnnotation] ?? cluster
-  const clusterOf = (reference: { readonly path?: string }, from: ClusterName): ClusterName | undefined => {
+  const referencedCluster: ClusterDirectory['referencedCluster'] = (reference, from) => {
     if (!reference.path) return from
     return reference.path === 'root'
       ? 'root'
@@ -68,7 +68,7 @@ export function createDirectory(deps: DirectoryDeps): ClusterDirectory {
   const workspaceType: ClusterDirectory['workspaceType'] = (reference, from) => {
     const places = reference.path ? [reference.path] : upward(path(from))
     for (const place of places) {
-      const cluster = clusterOf({ path: place }, from)
+      const cluster = referencedCluster({ path: place }, from)
       const found = cluster === undefined ? undefined : typeIn(cluster, reference.name)
       if (found) return found
     }
@@ -77,7 +77,7 @@ export function createDirectory(deps: DirectoryDeps): ClusterDirectory {
   return {
     logicalCluster: cluster => objectIn<LogicalCluster>(clusters, cluster, logicalClusterName),
     path,
-    clusterOf,
+    referencedCluster,
     apiExport: (cluster, name) => objectIn<APIExport>(exports, cluster, name),
     bindingsIn: cluster => bindings.list(cluster),
     shards: () =>

@@ -9,7 +9,7 @@ import { alice } from './testing/admitting.ts'
 describe('admission of an APIBinding', () => {
   const homes: Record<string, string> = { 'root:a': 'foreign' }
   const directory = {
-    clusterOf: ({ path = '' }) => homes[path],
+    referencedCluster: ({ path = '' }) => homes[path],
     apiExport: (_cluster: string, name: string) => ({ metadata: { name } }),
   } as unknown as ClusterDirectory
   const authorizer = {

@@ -56,7 +56,7 @@ export function exportCluster(
   reference: PathReference,
   from: ClusterName,
 ): ClusterName | undefined {
-  const cluster = directory.clusterOf(reference, from)
+  const cluster = directory.referencedCluster(reference, from)
   if (cluster === undefined || !reference.path || reference.path === 'root') return cluster
   return directory.apiExport(cluster, reference.name) === undefined ? undefined : cluster
 }

@@ -125,7 +125,7 @@ async function checkBindings(
   const type = request.object as WorkspaceType
   const isHome = defaultHomes(type)
   for (const binding of newDefaults(type, request.old as WorkspaceType | undefined)) {
-    const cluster = directory.clusterOf(binding, request.key.cluster)
+    const cluster = directory.referencedCluster(binding, request.key.cluster)
     const isNamed = cluster !== undefined && isHome(binding, cluster)
     if (isNamed && (await mayBind(authorizer, ctx, cluster, binding.export))) continue
     const name = binding.path ? `${binding.path}:${binding.export}` : binding.export

@@ -16,7 +16,7 @@ import { validatingPolicies } from './validating.ts'
 
 export interface TenantAdmissionDeps {
   readonly informers: Informers
-  readonly clusterOf: PolicyCluster
+  readonly policyClusterOf: PolicyCluster
   readonly backend: Pick<Backend, 'apis' | 'authorizer'>
   readonly namespaceOf: NamespaceLookup
 }
@@ -25,7 +25,9 @@ export interface TenantAdmissionDeps {
 export function tenantPolicies(tenancy: TenantAdmissionDeps): readonly AdmissionPlugin[] {
   const mutating = policiesOf(tenancy, 'mutatingadmissionpolic')
   const validating = policiesOf(tenancy, 'validatingadmissionpolic')
-  const handles = ({ clusterOf, bindings }: PolicyDeps) => ({ when: configured(clusterOf, bindings) })
+  const handles = ({ policyClusterOf, bindings }: PolicyDeps) => ({
+    when: configured(policyClusterOf, bindings),
+  })
   return [
     policyExpressions,
     paramAccess(tenancy),
@@ -35,10 +37,10 @@ export function tenantPolicies(tenancy: TenantAdmissionDeps): readonly Admission
 }
 
 const policiesOf = (
-  { informers, clusterOf, backend, namespaceOf }: TenantAdmissionDeps,
+  { informers, policyClusterOf, backend, namespaceOf }: TenantAdmissionDeps,
   stem: 'mutatingadmissionpolic' | 'validatingadmissionpolic',
 ): PolicyDeps => ({
-  clusterOf,
+  policyClusterOf,
   policies: configurationsOf(informers, `${stem}ies`),
   bindings: configurationsOf(informers, `${stem}ybindings`),
   findParams: paramFinder(backend),

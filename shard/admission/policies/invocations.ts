@@ -19,7 +19,7 @@ import { type Configurations, isExempt, ofAll, type PolicyCluster, perItem } fro
 
 /** The policies of one kind and their dependencies. */
 export interface PolicyDeps {
-  readonly clusterOf: PolicyCluster
+  readonly policyClusterOf: PolicyCluster
   readonly policies: Configurations
   readonly bindings: Configurations
   readonly findParams: FindParams
@@ -71,7 +71,7 @@ export function invocationFinder(deps: PolicyDeps): InvocationFinder {
     return allWithParams({ ...deps, findParams: onceEach(deps.findParams) }, bound, cluster, subject)
   }
   return async (ctx, request) => {
-    const cluster = deps.clusterOf(request)
+    const cluster = deps.policyClusterOf(request)
     const subject = subjectFor(cluster, ctx, request, deps.namespaceOf)
     const decisions = new Decisions(deps.authorizer, subject)
     return { subject, invocations: await matching(subject, cluster), decisions }

@@ -78,9 +78,9 @@ const byName = (a: Item, b: Item): number => (a.key.name < b.key.name ? -1 : 1)
 
 /** Whether the logical cluster that is asked about a write has any of them. Where none has any, its bindings are not read. */
 export const configured =
-  (clusterOf: PolicyCluster, configurations: Configurations) =>
+  (policyClusterOf: PolicyCluster, configurations: Configurations) =>
   (attributes: AdmissionAttributes): boolean =>
-    configurations.size > 0 && configurations.has(clusterOf(attributes))
+    configurations.size > 0 && configurations.has(policyClusterOf(attributes))
 
 /** Computes a value of an object once for each of its versions, between the turns of other requests. */
 export function perItem<T>(

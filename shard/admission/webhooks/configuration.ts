@@ -47,7 +47,7 @@ export interface Prepared {
 }
 
 export interface WebhookDeps {
-  readonly clusterOf: PolicyCluster
+  readonly policyClusterOf: PolicyCluster
   readonly configurations: Configurations
   readonly namespaceOf: Subject['namespaceOf']
   readonly authorizer: Authorizer
@@ -68,7 +68,7 @@ export function webhookFinder(deps: WebhookDeps): FindWebhooks {
   const prepared = perItem(prepare)
   return async (ctx, request) => {
     const isAsked = ctx.actAs !== loopback && !isExempt(request)
-    const cluster = deps.clusterOf(request)
+    const cluster = deps.policyClusterOf(request)
     const configurations = isAsked ? (deps.configurations.get(cluster) ?? []) : []
     const subject = subjectFor(cluster, ctx, request, deps.namespaceOf)
     const decisions = new Decisions(deps.authorizer, subject)

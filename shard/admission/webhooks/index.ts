@@ -18,7 +18,7 @@ import { webhookRules } from './specrules.ts'
 
 export interface WebhookAdmissionDeps {
   readonly informers: Informers
-  readonly clusterOf: PolicyCluster
+  readonly policyClusterOf: PolicyCluster
   readonly namespaceOf: NamespaceLookup
   readonly backend: Pick<Backend, 'authorizer'>
   /** Allowed addresses of webhooks. */
@@ -33,12 +33,17 @@ export function tenantWebhooks(deps: WebhookAdmissionDeps): {
   readonly mutating: AdmissionPlugin
   readonly validating: readonly AdmissionPlugin[]
 } {
-  const { informers, clusterOf, namespaceOf, backend } = deps
+  const { informers, policyClusterOf, namespaceOf, backend } = deps
   const ask = webhookClient(deps.addresses)
   const pluginOf = (resource: string, make: typeof mutatingWebhooks): AdmissionPlugin => {
     const configurations = configurationsOf(informers, resource)
-    const find = webhookFinder({ clusterOf, configurations, namespaceOf, authorizer: backend.authorizer })
-    return { ...make(find, ask), handles: { when: configured(clusterOf, configurations) } }
+    const find = webhookFinder({
+      policyClusterOf,
+      configurations,
+      namespaceOf,
+      authorizer: backend.authorizer,
+    })
+    return { ...make(find, ask), handles: { when: configured(policyClusterOf, configurations) } }
   }
   return {
     mutating: pluginOf('mutatingwebhookconfigurations', mutatingWebhooks),

@@ -76,7 +76,7 @@ function isAdopted(
   others: readonly PathReference[],
 ): boolean {
   return others.some(reference => {
-    const home = directory.clusterOf(reference, cluster)
+    const home = directory.referencedCluster(reference, cluster)
     const exported = home ? directory.apiExport(home, reference.name) : undefined
     if (!home || exported?.status?.identityHash !== bound.schema.identityHash) return false
     const resource = exported.spec?.resources?.find(

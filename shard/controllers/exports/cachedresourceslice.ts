@@ -91,7 +91,7 @@ function resourceCondition(
   from: ClusterName,
   { clusterCachedResource: reference }: Slice['spec'],
 ): ConditionState {
-  const cluster = directory.clusterOf(reference, from)
+  const cluster = directory.referencedCluster(reference, from)
   const cached = informers.for(resources.clusterCachedResources)
   if (cluster !== undefined && cached.get(cluster, '', reference.name) !== undefined)
     return isTrue('ResourceValid')
@@ -106,7 +106,7 @@ function exportCondition(
   reference: Slice['spec']['export'],
   slice: string,
 ): ConditionState {
-  const cluster = directory.clusterOf(reference, from)
+  const cluster = directory.referencedCluster(reference, from)
   const exported = cluster === undefined ? undefined : directory.apiExport(cluster, reference.name)
   const id = `APIExport ${reference.path || from}|${reference.name}`
   const invalid = (message: string): ConditionState =>

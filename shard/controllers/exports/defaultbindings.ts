@@ -190,7 +190,7 @@ function exportOf(
   { deps: { directory }, cluster }: Binder,
   { path, name, isIn }: DefaultBinding,
 ): LocatedExport | undefined {
-  const home = directory.clusterOf({ path }, cluster)
+  const home = directory.referencedCluster({ path }, cluster)
   if (home === undefined || !isIn(home)) return undefined
   if (path && path !== home && path !== directory.path(home)) return undefined
   const object = directory.apiExport(home, name)
@@ -224,7 +224,7 @@ function missingExport(
   { deps: { directory }, cluster }: Binder,
   { path, name, isIn }: DefaultBinding,
 ): string {
-  const home = directory.clusterOf({ path }, cluster)
+  const home = directory.referencedCluster({ path }, cluster)
   const text = `for APIExport ${path}|${name}`
   if (home === undefined || isIn(home)) return text
   return `${text}: its path leads to another workspace than when the default binding was added to the WorkspaceType; add it again`

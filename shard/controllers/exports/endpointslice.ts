@@ -40,7 +40,9 @@ export function endpointSliceController(deps: KcpControllerDeps): Controller {
     type === 'MODIFIED'
       ? []
       : byExportName(key.name)
-          .filter(slice => mayLead(directory.clusterOf(exportOf(slice.object) ?? {}, slice.key.cluster), key))
+          .filter(slice =>
+            mayLead(directory.referencedCluster(exportOf(slice.object) ?? {}, slice.key.cluster), key),
+          )
           .map(keyOf)
   const ofPartition = slicesOfPartition(slices)
   return createController(
@@ -101,7 +103,7 @@ function exportCondition(
   { spec }: APIExportEndpointSlice,
 ): ConditionState {
   const { name = '', path } = spec?.export ?? {}
-  const cluster = directory.clusterOf(path === undefined ? {} : { path }, from)
+  const cluster = directory.referencedCluster(path === undefined ? {} : { path }, from)
   if (cluster !== undefined && directory.apiExport(cluster, name) !== undefined)
     return isTrue('APIExportValid')
   const message = `Error getting APIExport ${path || from}|${name}`

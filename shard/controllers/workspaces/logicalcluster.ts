@@ -60,7 +60,7 @@ export function logicalClusterController(deps: KcpControllerDeps): Controller {
   )
 }
 
-const clusterOf = ({ item }: ItemEvent): readonly string[] => [item.key.cluster]
+const keyOfCluster = ({ item }: ItemEvent): readonly string[] => [item.key.cluster]
 
 function changesOf(
   { content, informers, tenancy, directory }: KcpControllerDeps,
@@ -80,9 +80,9 @@ function changesOf(
     type === 'DELETED' && key.name === adminBinding ? [key.cluster] : []
   const all = (): readonly string[] => [...dependent]
   /** A new binding has no bound resources yet. */
-  const bound = (event: ItemEvent): readonly string[] => (event.type === 'ADDED' ? [] : clusterOf(event))
+  const bound = (event: ItemEvent): readonly string[] => (event.type === 'ADDED' ? [] : keyOfCluster(event))
   return [
-    { informer: informers.for(resources.logicalClusters), keys: clusterOf },
+    { informer: informers.for(resources.logicalClusters), keys: keyOfCluster },
     { informer: informers.for(resources.apiBindings), keys: bound },
     { informer: informers.for(resources.clusterRoleBindings), keys: lostAdmin },
     { informer: informers.for(tenancy.workspaces), keys: lastChild },

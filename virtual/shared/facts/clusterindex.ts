@@ -77,7 +77,7 @@ export class ClusterIndex {
 
   #apply(event: ItemEvent): void {
     const { type, item, previous } = event
-    const cluster = clusterOf(item)
+    const cluster = clusterOfWorkspace(item)
     if (type === 'BOOKMARK' || cluster === '') return
     const before = this.#known.get(cluster)
     if (before === undefined) {
@@ -123,7 +123,7 @@ export class ClusterIndex {
     if (!owner?.cluster || !owner.name) return undefined
     const workspace = this.#workspaces()?.get(owner.cluster, '', owner.name)
     const isOwner =
-      workspace?.meta.uid === owner.uid && workspace !== undefined && clusterOf(workspace) === name
+      workspace?.meta.uid === owner.uid && workspace !== undefined && clusterOfWorkspace(workspace) === name
     return isOwner ? workspace : undefined
   }
 }
@@ -134,13 +134,13 @@ const hasOwner = ({ object }: Item): boolean => !!(object as LogicalCluster).spe
 export const isSystemKey = (key: string): boolean =>
   /^(?:[^/]*\.)?(?:kcp\.io|kcp\.dev|k8s\.io|kubernetes\.io)\//.test(key)
 
-const clusterOf = ({ object }: Item): string => (object as Workspace).spec?.cluster ?? ''
+const clusterOfWorkspace = ({ object }: Item): string => (object as Workspace).spec?.cluster ?? ''
 
 const own = (texts: Texts = {}): Texts =>
   Object.fromEntries(Object.entries(texts).filter(([key]) => !isSystemKey(key)))
 
 const sameWorkspace = (a: Item, b: Item): boolean =>
-  clusterOf(a) === clusterOf(b) &&
+  clusterOfWorkspace(a) === clusterOfWorkspace(b) &&
   sameTexts(own(a.meta.labels), own(b.meta.labels)) &&
   sameTexts(own(a.meta.annotations), own(b.meta.annotations))
 
