@@ -1,5 +1,6 @@
 import { type JsonClient, jsonClient } from '../framework/net/jsonclient.ts'
 import { isClusterPath } from '../framework/request/path.ts'
+import { exportedResources, resourcePath } from '../kcp/resources.ts'
 import { StartError } from './files/starterror.ts'
 import { lineText, print } from './files/terminaltext.ts'
 import { type ConnectionFlags, connectionOf } from './flags/connection.ts'
@@ -35,7 +36,7 @@ interface Answer {
 
 /** The workspaces sorted by name, or the reason why they cannot be listed. */
 async function childrenOf(client: JsonClient, path: string): Promise<readonly Workspace[] | string> {
-  const asked = client(`/clusters/${path}/apis/tenancy.kcp.io/v1alpha1/workspaces`)
+  const asked = client(resourcePath(path, exportedResources.workspaces))
   const { status, body } = await asked.catch(error => ({ status: 0, body: { message: String(error) } }))
   const { items, message = `the server responded with status ${status}` } = (body ?? {}) as Answer
   return status === 200 && items !== undefined ? items : message

@@ -1,4 +1,5 @@
 import type { ResourceRef } from '../framework/contract/backend.ts'
+import type { ClusterName, GroupVersionResource } from '../framework/meta/object.ts'
 import { apisGroup, cacheGroup, coreGroup, tenancyGroup, topologyGroup, viewsGroup } from './apigroups.ts'
 
 const ref = (group: string, version: string, resource: string): ResourceRef => ({ group, version, resource })
@@ -34,6 +35,22 @@ export const exportedResources = {
   partitionSets: ref(topologyGroup, 'v1alpha1', 'partitionsets'),
   shards: ref(coreGroup, 'v1alpha1', 'shards'),
 } as const
+
+/** Reviews of Kubernetes that servers of an installation send each other. */
+export const reviews = {
+  tokenReviews: ref('authentication.k8s.io', 'v1', 'tokenreviews'),
+  subjectAccessReviews: ref('authorization.k8s.io', 'v1', 'subjectaccessreviews'),
+} as const
+
+/** `/clusters/<cluster>/apis/<group>/<version>/<resource>[/<name>]`: the path of a resource or of an object on the server of a logical cluster. */
+export function resourcePath(
+  cluster: ClusterName,
+  { group, version, resource }: GroupVersionResource,
+  name?: string,
+): string {
+  const path = `/clusters/${cluster}/${group === '' ? 'api' : `apis/${group}`}/${version}/${resource}`
+  return name === undefined ? path : `${path}/${name}`
+}
 
 /** The export of `root` that provides Shards; the other exports of `root` are named after their group. */
 export const shardsExport = 'shards.core.kcp.io'

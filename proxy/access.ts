@@ -1,5 +1,6 @@
 import type { PeerClient } from '../framework/contract/peer.ts'
 import type { UserInfo } from '../framework/request/user.ts'
+import { resourcePath, reviews } from '../kcp/resources.ts'
 import type { ShardAddress, ShardIndex } from './shardindex.ts'
 
 /** A request for a path of a logical cluster. */
@@ -25,6 +26,6 @@ export const accessReviews =
     const { name, ...rest } = user
     const spec = { user: name, ...rest, nonResourceAttributes: { path, verb } }
     const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec }
-    const target = `/clusters/${cluster}/apis/authorization.k8s.io/v1/subjectaccessreviews`
-    return (await clientOf(shard).post<Review>(target, review, signal)).status?.allowed === true
+    const reviewPath = resourcePath(cluster, reviews.subjectAccessReviews)
+    return (await clientOf(shard).post<Review>(reviewPath, review, signal)).status?.allowed === true
   }

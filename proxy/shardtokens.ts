@@ -9,6 +9,7 @@ import {
 import type { PeerClient } from '../framework/contract/peer.ts'
 import type { ClusterName } from '../framework/meta/object.ts'
 import { isClusterName } from '../framework/request/path.ts'
+import { resourcePath, reviews } from '../kcp/resources.ts'
 import type { ShardAddress, ShardIndex } from './shardindex.ts'
 import { userAt } from './shardusers.ts'
 
@@ -41,7 +42,7 @@ export function shardTokens(
 }
 const review = (client: PeerClient, cluster: ClusterName, token: string): Promise<TokenReview> =>
   client.post<TokenReview>(
-    `/clusters/${cluster}/apis/authentication.k8s.io/v1/tokenreviews`,
+    resourcePath(cluster, reviews.tokenReviews),
     reviewOf(token),
     AbortSignal.timeout(timeout),
   )

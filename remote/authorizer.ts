@@ -4,7 +4,9 @@ import { type Action, type Authorizer, type Decision, noOpinion } from '../frame
 import { isNotFound } from '../framework/meta/statuschecks.ts'
 import { badGateway } from '../framework/net/failure.ts'
 import type { UserInfo } from '../framework/request/user.ts'
+import { reviews } from '../kcp/resources.ts'
 import { type ShardAnswer, type ShardConnection, textOf } from './connection/connection.ts'
+import { targetOf } from './connection/target.ts'
 
 const by = 'shard.subjectaccessreview'
 
@@ -78,7 +80,7 @@ async function review(connection: ShardConnection, user: UserInfo, action: Actio
 const sendReview = (connection: ShardConnection, user: UserInfo, action: Action): Promise<ShardAnswer> =>
   connection.ask({
     method: 'POST',
-    target: `/clusters/${encodeURIComponent(action.cluster)}/apis/authorization.k8s.io/v1/subjectaccessreviews`,
+    target: targetOf(reviews.subjectAccessReviews, { cluster: action.cluster }),
     headers: {
       'content-type': 'application/json',
       ...(action.deep ? { 'x-kcp-internal-deep-subjectaccessreview': 'true' } : {}),

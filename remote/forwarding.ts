@@ -23,7 +23,7 @@ export async function forward(
     body: answer,
   } = await connection.send({
     method: request.method as ShardRequest['method'],
-    target: targetOf(ctx, request),
+    target: forwardedTarget(ctx, request),
     headers: { ...kept, ...identityFields(ctx) },
     ...(body.length === 0 ? {} : { body }),
     signal: ctx.signal,
@@ -44,7 +44,7 @@ async function* bodyOf(
   }
 }
 
-function targetOf({ cluster, info }: RequestContext, { query }: VerbRequest): string {
+function forwardedTarget({ cluster, info }: RequestContext, { query }: VerbRequest): string {
   const path = info.path.split('/').map(encodeURIComponent).join('/')
   const search = query.size === 0 ? '' : `?${query}`
   return `/clusters/${encodeURIComponent(cluster)}${path}${search}`

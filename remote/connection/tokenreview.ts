@@ -1,7 +1,9 @@
 import type { BearerTokenReader } from '../../framework/authn/index.ts'
 import { reviewedUsers, reviewOf, type TokenReview } from '../../framework/authn/tokenreview.ts'
 import { badGateway } from '../../framework/net/failure.ts'
+import { reviews } from '../../kcp/resources.ts'
 import { type ShardConnection, textOf } from './connection.ts'
+import { targetOf } from './target.ts'
 
 /** Authenticates tokens by a TokenReview in `root`. Caches digests of tokens, not tokens. */
 export function tokenReviews(connection: ShardConnection): BearerTokenReader {
@@ -12,7 +14,7 @@ export function tokenReviews(connection: ShardConnection): BearerTokenReader {
 async function review(connection: ShardConnection, token: string): Promise<TokenReview> {
   const answer = await connection.ask({
     method: 'POST',
-    target: '/clusters/root/apis/authentication.k8s.io/v1/tokenreviews',
+    target: targetOf(reviews.tokenReviews, { cluster: 'root' }),
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(reviewOf(token)),
     signal: AbortSignal.timeout(30_000),

@@ -4,7 +4,7 @@ import type { ClusterName, ObjectKey } from '../../../framework/meta/object.ts'
 import { shardAnnotation } from '../../../kcp/annotations.ts'
 import type { LogicalCluster } from '../../../kcp/core.ts'
 import { logicalClusterName } from '../../../kcp/logicalclusters.ts'
-import { resources } from '../../../kcp/resources.ts'
+import { resourcePath, resources } from '../../../kcp/resources.ts'
 import type { Workspace } from '../../../kcp/tenancy.ts'
 import { clusterScoped, createIfMissing, ifFound } from '../client.ts'
 import type { KcpControllerDeps } from '../host.ts'
@@ -44,9 +44,8 @@ function here({ client, directory }: KcpControllerDeps, cluster: ClusterName): W
 const requestTimeout = 10_000
 
 function there({ directory }: KcpControllerDeps, cluster: ClusterName, peer: PeerClient): WorkspaceHome {
-  const { group, version, resource } = resources.logicalClusters
-  const all = `/clusters/${cluster}/apis/${group}/${version}/${resource}`
-  const one = `${all}/${logicalClusterName}`
+  const all = resourcePath(cluster, resources.logicalClusters)
+  const one = resourcePath(cluster, resources.logicalClusters, logicalClusterName)
   const timeout = (): AbortSignal => AbortSignal.timeout(requestTimeout)
   const ask = () => ifFound(peer.get<LogicalCluster>(one, timeout()))
   return {
