@@ -24,8 +24,7 @@ export function paddedBase36(bytes: Uint8Array): string {
  * The name of a new logical cluster: 16 characters of `0-9a-z`, from 32 random bytes (kcp
  * `workspace_reconcile_scheduling.go`, `randomClusterName`).
  */
-export const workspaceClusterName = (random: Uint8Array = randomBytes(32)): string =>
-  paddedBase36(hash224(random)).slice(0, 16)
+export const workspaceClusterName = (): string => paddedBase36(hash224(randomBytes(32))).slice(0, 16)
 
 /** The logical cluster of a user's home workspace. */
 export const homeClusterName = (user: string): string => paddedBase36(hash224(user).subarray(0, 8))
@@ -61,5 +60,4 @@ export const identityHash = (key: string | Uint8Array): string =>
   createHash('sha256').update(key).digest('hex')
 
 /** A new identity key: 43 characters, the URL-safe base64 of 32 random bytes. */
-export const newIdentityKey = (random: Uint8Array = randomBytes(32)): string =>
-  Buffer.from(random).toString('base64url')
+export const newIdentityKey = (): string => randomBytes(32).toString('base64url')

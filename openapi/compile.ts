@@ -120,11 +120,13 @@ const compiledSchemas = new CompiledSchemas(mostNodes)
  * Compiles a structural schema of a whole object on first use. `decode` throws 400 if metadata has fields of the wrong
  * type, or if the object is nested too deep, and 413 if its defaults exceed their limit.
  */
-export function compileSchema(schema: JSONSchemaProps, compiled = compiledSchemas): SteppedSchema {
+export function compileSchema(schema: JSONSchemaProps): SteppedSchema {
   const decoded: ObjectSchema['decode'] = (object, scope = {}) =>
-    compiled.use(schema, parts => decodedBy(parts, object, scope))
+    compiledSchemas.use(schema, parts => decodedBy(parts, object, scope))
   const validateSteps: SteppedSchema['validateSteps'] = (object, old, scope = {}) =>
-    compiled.useInSteps(schema, parts => errorsOf(parts, { object, old, account: scope.account }, scope))
+    compiledSchemas.useInSteps(schema, parts =>
+      errorsOf(parts, { object, old, account: scope.account }, scope),
+    )
   return {
     decode: (object, scope) => decoded(ofLimitedDepth(object), scope),
     *decodeSteps(object, scope) {

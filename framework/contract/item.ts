@@ -138,11 +138,10 @@ class EncodedItem implements Item {
   readonly offsets: Offsets
   #meta: ObjectMeta | undefined
   #object: KubeObject | undefined
-  constructor(encoded: Encoded, key: ObjectKey, meta: ObjectMeta | undefined) {
+  constructor(encoded: Encoded, key: ObjectKey) {
     this.key = key
     this.bytes = encoded.bytes
     this.offsets = encoded.offsets
-    this.#meta = meta
   }
   get meta(): ObjectMeta {
     this.#meta ??= new EncodedMeta(this, this.key)
@@ -262,9 +261,8 @@ export const keyOf = (object: KubeObject, cluster: ClusterName): ObjectKey => ({
   name: object.metadata.name ?? '',
 })
 
-/** An item from canonical bytes, decoded on first use. `meta`: the metadata, if it is known. */
-export const itemFrom = (encoded: Encoded, key: ObjectKey, meta?: ObjectMeta): Item =>
-  new EncodedItem(encoded, key, meta)
+/** An item from canonical bytes, decoded on first use. */
+export const itemFrom = (encoded: Encoded, key: ObjectKey): Item => new EncodedItem(encoded, key)
 
 /** An item from a decoded object in a logical cluster, encoded on first use of its bytes. The object must not change later. */
 export const itemOf = (object: KubeObject, cluster: ClusterName): Item =>

@@ -1,4 +1,4 @@
-import { jsonErrorSteps, type MemberVisitor, parseExactSteps } from './exactjson.ts'
+import { jsonErrorSteps, parseExactSteps } from './exactjson.ts'
 import { isMembers } from './values.ts'
 
 /**
@@ -95,8 +95,7 @@ class Surveyor implements Survey {
 }
 
 /** What `parseExactSteps` returns, at once. */
-export const parseExact = (text: string, visit?: MemberVisitor): unknown =>
-  atOnce(parseExactSteps(text, visit))
+export const parseExact = (text: string): unknown => atOnce(parseExactSteps(text))
 
 /** What `jsonErrorSteps` returns, at once. */
 export const jsonError = (bytes: Buffer): string | undefined => atOnce(jsonErrorSteps(bytes))

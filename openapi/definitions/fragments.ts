@@ -86,20 +86,16 @@ export const kcpConditions: JSONSchemaProps = list(
   ),
 )
 
-export const objectReference = (description: string, more: JSONSchemaProps = {}): JSONSchemaProps =>
-  atomicObject(
-    description,
-    {
-      apiVersion: string('API group and version of the referenced object.'),
-      fieldPath: string('Path of a field of the referenced object.'),
-      kind: string('Kind of the referenced object.'),
-      name: string('Name of the referenced object.'),
-      namespace: string('Namespace of the referenced object.'),
-      resourceVersion: string('Resource version of the referenced object.'),
-      uid: string('UID of the referenced object.'),
-    },
-    more,
-  )
+export const objectReference = (description: string): JSONSchemaProps =>
+  atomicObject(description, {
+    apiVersion: string('API group and version of the referenced object.'),
+    fieldPath: string('Path of a field of the referenced object.'),
+    kind: string('Kind of the referenced object.'),
+    name: string('Name of the referenced object.'),
+    namespace: string('Namespace of the referenced object.'),
+    resourceVersion: string('Resource version of the referenced object.'),
+    uid: string('UID of the referenced object.'),
+  })
 
 /** One RBAC rule. */
 export const policyRule: JSONSchemaProps = object(
