@@ -15,7 +15,7 @@ import { workspaces as personalWorkspaces } from './workspaces/index.ts'
 /**
  * The views of a kcp shard, in the order in which URLs are matched; also those of a process in front of a shard.
  */
-export const shardWorkspaces: readonly WorkspaceFactory[] = [
+const shardWorkspaces: readonly WorkspaceFactory[] = [
   apiexport,
   apiresourceschema,
   initializingworkspaces,

@@ -63,7 +63,7 @@ export const stepsOf = ({ rbac }: AuthorizationSources): readonly PolicyStep[] =
 ]
 
 /** Allows everything to members of `system:masters` (rules.md 9.8). */
-export const privilegedGroup: Authorizer = fromMemory(user =>
+const privilegedGroup: Authorizer = fromMemory(user =>
   isPrivileged(user) ? allow(`member of ${systemMasters}`, 'privileged group') : isNotPrivileged,
 )
 
@@ -85,7 +85,7 @@ const reads = new Set(['get', 'head'])
  * The bootstrap policy: roles and bindings of `system:admin` hold in every cluster
  * (`pkg/authorization/bootstrap_policy_authorizer.go` of kcp).
  */
-export const bootstrapPolicy =
+const bootstrapPolicy =
   (source: RbacSource): PolicyStep =>
   ({ effective, action }) => {
     const namespace = action.resource?.namespace ?? ''
@@ -94,7 +94,7 @@ export const bootstrapPolicy =
   }
 
 /** Roles and bindings of the request's cluster (`pkg/authorization/local_authorizer.go` of kcp). */
-export const localPolicy =
+const localPolicy =
   (source: RbacSource): PolicyStep =>
   ({ effective, action }) => {
     const { cluster } = action

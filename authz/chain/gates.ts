@@ -56,10 +56,7 @@ function closedBy(phase: string | undefined, groups: readonly string[]): GateDec
 }
 
 /** Whether ClusterRoleBindings grant the verb `access` on `/`. */
-export function hasAccess(
-  source: RbacSource,
-  { effective, action: { cluster } }: AuthorizerAttributes,
-): boolean {
+function hasAccess(source: RbacSource, { effective, action: { cluster } }: AuthorizerAttributes): boolean {
   const access = { verb: 'access', cluster, path: '/' }
   const holder = { users: effective, namespace: '' }
   return (

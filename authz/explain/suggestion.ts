@@ -46,7 +46,7 @@ const bindingTo = (role: Role, subject: object, metadata: object = role.metadata
 })
 
 /** The narrowest rule: one verb, one resource or path, and the name of the object when the request has one. */
-export function ruleFor({ verb, resource, path = '' }: Action): PolicyRule {
+function ruleFor({ verb, resource, path = '' }: Action): PolicyRule {
   if (resource === undefined) return { verbs: [verb], nonResourceURLs: [path] }
   const { group, subresource, name } = resource
   const what = subresource === '' ? resource.resource : `${resource.resource}/${subresource}`

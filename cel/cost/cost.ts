@@ -22,7 +22,7 @@ const regexLength = 0.25
 const newList = 10
 
 /** The size of a value for costs; 1 for values without a size. */
-export function actualSize(value: CelValue): number {
+function actualSize(value: CelValue): number {
   if (value instanceof Optional) return value.value === undefined ? 1 : actualSize(value.value)
   if (typeof value === 'object' && value !== null && isOpaque(value)) return value.size ?? 1
   return value instanceof CelError ? 1 : (sizeOfValue(value) ?? 1)

@@ -197,7 +197,7 @@ export const arithmetic: readonly FunctionDecl[] = [
 type List = readonly CelValue[] | ListView
 
 /** `a + b`. Sets add new items only, lists of type map replace items with the same key. */
-export function addLists(a: List, b: List, tracker: CostTracker): CelValue {
+function addLists(a: List, b: List, tracker: CostTracker): CelValue {
   const size = sizeOf(a) + sizeOf(b)
   if (a instanceof ListView && a.kind.type !== 'atomic') {
     spend(tracker, size * 8)

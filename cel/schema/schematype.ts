@@ -222,7 +222,7 @@ const withMetadata = (schema: JSONSchemaProps): JSONSchemaProps => ({
 })
 
 /** The maximum size of a request, in bytes, which limits values that no schema limits. */
-export const maxRequestSize = 3 * 1024 * 1024
+const maxRequestSize = 3 * 1024 * 1024
 
 /** The maximum size of a scalar, and its minimum size in JSON. */
 export interface SchemaSize {
@@ -237,7 +237,7 @@ const atLeastZero = (count: number): number => Math.max(0, count)
 const lengthSize = (schema: JSONSchemaProps): number | undefined =>
   schema.maxLength === undefined ? undefined : atLeastZero(schema.maxLength) * 4
 
-export const intOrStringSize = (schema: JSONSchemaProps): SchemaSize => ({
+const intOrStringSize = (schema: JSONSchemaProps): SchemaSize => ({
   maxElements: lengthSize(schema) ?? maxRequestSize - 2,
   minSize: 1,
 })
@@ -248,7 +248,7 @@ const formats: Readonly<Record<string, SchemaSize>> = {
   'date-time': { maxElements: 32, minSize: 21 },
 }
 
-export function stringSize(schema: JSONSchemaProps): SchemaSize {
+function stringSize(schema: JSONSchemaProps): SchemaSize {
   const { format = '', maxLength, enum: values = [] } = schema
   const known = formats[format]
   if (known !== undefined) return known
@@ -263,12 +263,12 @@ export function stringSize(schema: JSONSchemaProps): SchemaSize {
 }
 
 /** The maximum number of items of at least `itemSize` bytes in a request. */
-export const listMax = (schema: JSONSchemaProps, itemSize: number): number =>
+const listMax = (schema: JSONSchemaProps, itemSize: number): number =>
   schema.maxItems === undefined
     ? Math.trunc((maxRequestSize - 2) / (itemSize + 1))
     : atLeastZero(schema.maxItems)
 
-export const mapMax = (schema: JSONSchemaProps, valueSize: number): number =>
+const mapMax = (schema: JSONSchemaProps, valueSize: number): number =>
   schema.maxProperties === undefined
     ? Math.trunc((maxRequestSize - 2) / (valueSize + 6))
     : atLeastZero(schema.maxProperties)

@@ -170,7 +170,7 @@ export function compareValues(a: CelValue, b: CelValue): Order | undefined {
 }
 
 /** Whether two numbers of any kind are equal; undefined if one is not a number. */
-export function equalNumbers(a: CelValue, b: CelValue): boolean | undefined {
+function equalNumbers(a: CelValue, b: CelValue): boolean | undefined {
   const x = numberOf(a)
   const y = numberOf(b)
   // biome-ignore lint/suspicious/noDoubleEquals: an int and a double are equal when their numbers are

@@ -46,7 +46,7 @@ export interface PreparedAuthentication extends PreparedIdentities {
 export const audience = 'https://kcp.default.svc'
 
 /** Accepted token audiences: `--api-audiences`, or the issuers of service account tokens. */
-export const audiencesOf = (
+const audiencesOf = (
   options: Pick<AuthenticationFlags & ServiceAccountFlags, 'apiAudiences' | 'serviceAccountIssuer'>,
 ): readonly string[] => options.apiAudiences ?? options.serviceAccountIssuer ?? [audience]
 

@@ -19,7 +19,7 @@ export class UserShare extends Counts {
 }
 
 /** The requests to one workspace through one view, of all users. */
-export class WorkspaceShare extends Counts {
+class WorkspaceShare extends Counts {
   flows = 0
 }
 

@@ -9,7 +9,7 @@ export interface Quantity {
   readonly scale: number | undefined
 }
 
-export const quantityForm = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/
+const quantityForm = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/
 
 const decimal: Readonly<Record<string, number>> = {
   n: -9,
@@ -31,7 +31,7 @@ const formatError =
 const suffixError = "unable to parse quantity's suffix"
 
 /** The base and exponent of a suffix. */
-export function exponentOf(suffix: string): { readonly base: 2 | 10; readonly exponent: number } | undefined {
+function exponentOf(suffix: string): { readonly base: 2 | 10; readonly exponent: number } | undefined {
   if (Object.hasOwn(decimal, suffix)) return { base: 10, exponent: decimal[suffix] ?? 0 }
   if (Object.hasOwn(binary, suffix)) return { base: 2, exponent: binary[suffix] ?? 0 }
   const match = /^[eE]([+-]?\d+)$/.exec(suffix)

@@ -71,7 +71,7 @@ export const opened = <Q extends Continued>(tokens: TokenCipher, query: Q): Q =>
     : { ...query, continue: open(tokens, query.continue) }
 
 /** The metadata of a list of which objects may be hidden: with a sealed token, and without the count of the others. */
-export function sealedMeta(
+function sealedMeta(
   tokens: TokenCipher,
   { remainingItemCount: _, continue: token, ...meta }: ListMeta,
 ): ListMeta {

@@ -153,7 +153,7 @@ const fieldsWhere = (is: (field: MetaField) => boolean): readonly ObjectMetaFiel
   (Object.keys(objectMeta) as ObjectMetaField[]).filter(name => is(objectMeta[name]))
 
 /** What `rest.WipeObjectMetaSystemFields` clears in new objects, before admission. */
-export const clearedFields = fieldsWhere(({ isCleared }) => isCleared === true)
+const clearedFields = fieldsWhere(({ isCleared }) => isCleared === true)
 
 /** A new object without the fields that only the server sets (`rest.WipeObjectMetaSystemFields`; rules.md 3.1). */
 export function withoutSystemFields(object: KubeObject): KubeObject {

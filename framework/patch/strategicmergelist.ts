@@ -275,11 +275,11 @@ export const mergeFailed = (text: string): StatusError => new StatusError(500, '
 export const badArgument = (expected: unknown, actual: unknown): StatusError =>
   mergeFailed(`expected a ${goType(expected)}, but received a ${goType(actual)}`)
 
-export const noMergeKey = (item: unknown, mergeKey: string): StatusError =>
+const noMergeKey = (item: unknown, mergeKey: string): StatusError =>
   mergeFailed(`map: ${goText(item)} does not contain declared merge key: ${mergeKey}`)
 
 /** 422 for lists of lists (rules.md 5.16). */
-export const listOfLists = (): StatusError =>
+const listOfLists = (): StatusError =>
   new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {
     causes: [{ message: 'lists of lists are not supported' }],
   })

@@ -66,7 +66,7 @@ function checkedView(view: VirtualWorkspace, factory: WorkspaceFactory): Virtual
 }
 
 /** The position of a mistake, or the file of the plugin. */
-export function whereIs(error: unknown, origin: PluginOrigin, isOurs: (path: string) => boolean): string {
+function whereIs(error: unknown, origin: PluginOrigin, isOurs: (path: string) => boolean): string {
   const culprit = error instanceof ViewMistake ? error.culprit : undefined
   const at = culprit === undefined ? positionOf(error, origin, isOurs) : definedAt(culprit)
   return at ?? origin.file

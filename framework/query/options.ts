@@ -49,10 +49,10 @@ export function refuseOptions(kind: OptionsKind, errors: readonly FieldError[]):
   if (errors.length > 0) throw invalidOptions(kind, errors)
 }
 
-export const invalidOptions = (kind: OptionsKind, errors: readonly FieldError[]): StatusError =>
+const invalidOptions = (kind: OptionsKind, errors: readonly FieldError[]): StatusError =>
   invalid(kind, 'meta.k8s.io', '', errors)
 
-export const forbiddenOption = (field: string, detail: string): FieldError => ({
+const forbiddenOption = (field: string, detail: string): FieldError => ({
   type: 'FieldValueForbidden',
   field,
   detail,

@@ -125,7 +125,7 @@ export function inProtobuf(served: Served): InProtobuf {
 }
 
 /** How objects are written in protobuf, whole or as metadata only. */
-export function protobufObject(served: Served, transform: Transform | undefined): ObjectForm {
+function protobufObject(served: Served, transform: Transform | undefined): ObjectForm {
   const { group, version, kind } = served
   const fields = transform === undefined ? (fieldsOf(served) ?? none) : partialFields
   const type =
@@ -148,7 +148,7 @@ function* messageSteps(fields: MessageFields, item: Item): Generator<void, Buffe
 }
 
 /** How lists are written in protobuf: as a whole, because a message begins with its length (rules.md 11.3). */
-export function protobufList(served: Served, transform: Transform | undefined): ListForm {
+function protobufList(served: Served, transform: Transform | undefined): ListForm {
   const { group, version, resource } = served
   const fields = transform === undefined ? (fieldsOf(served) ?? none) : partialFields
   const type =

@@ -158,7 +158,7 @@ export interface TypeMeta {
 }
 
 /** apiVersion or kind cannot be decoded. */
-export class UnrecognizedError extends DecodeError {}
+class UnrecognizedError extends DecodeError {}
 
 /** The type of a body, with defaults where it may be omitted. Throws what `decodeSteps` throws. */
 export function typeOf(fields: Members, served: Decodable): TypeMeta {
@@ -177,7 +177,7 @@ export function typeOf(fields: Members, served: Decodable): TypeMeta {
 }
 
 /** The apiVersion of an object; '' when it has none. Throws an `UnrecognizedError`. */
-export function readApiVersion(fields: Members): string {
+function readApiVersion(fields: Members): string {
   const apiVersion = readText(fields, 'apiVersion')
   if (isGroupVersion(apiVersion)) return apiVersion
   throw new UnrecognizedError(`unexpected GroupVersion string: ${apiVersion}`)
@@ -192,7 +192,7 @@ function readText(fields: Members, field: keyof TypeMeta): string {
 }
 
 /** Throws when the type is not the served one: 422 for custom kinds, a `DecodeError` for built-in ones. */
-export function checkType({ apiVersion, kind }: TypeMeta, served: Decodable, fields: Members): void {
+function checkType({ apiVersion, kind }: TypeMeta, served: Decodable, fields: Members): void {
   const expected = apiVersionOf(served.group, served.version)
   if (kind === served.kind && apiVersion === expected) return
   if (!served.resource.custom) throw new DecodeError(unregistered(kind, apiVersion))

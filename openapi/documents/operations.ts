@@ -210,7 +210,7 @@ const deletion: readonly OperationParameter[] = [
 ]
 
 /** Query parameters by action. */
-export const queryParameters = {
+const queryParameters = {
   get: [],
   list: [
     query('allowWatchBookmarks', 'boolean', 'Whether a watch can send bookmark events.'),

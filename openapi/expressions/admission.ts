@@ -92,7 +92,7 @@ export const requestDeclaration: Pick<RootDeclaration, 'type' | 'adapt' | 'struc
 }
 export const namespaceDeclaration = requiredDeclaration(namespaceSchema, 'kubernetes.Namespace')
 
-export const variablesType = structType('kubernetes.variables')
+const variablesType = structType('kubernetes.variables')
 
 /** The variables of the expressions of a policy. */
 export interface AdmissionVariables {
@@ -158,7 +158,7 @@ const patchStruct: StructInfo = { constructible: true, field: name => patchField
 const objectStruct: StructInfo = { constructible: true, field: () => dynType }
 
 /** `Object` and its nested types, named by path: `Object.spec.template`. */
-export function mutationStruct(name: string): StructInfo | undefined {
+function mutationStruct(name: string): StructInfo | undefined {
   if (name === patchType.name) return patchStruct
   return name === objectType.name || name.startsWith(`${objectType.name}.`) ? objectStruct : undefined
 }
@@ -170,7 +170,7 @@ const escapeKey = declare(
   ),
 )
 
-export const mutationLibrary = functionsOf([...standardDeclarations, escapeKey])
+const mutationLibrary = functionsOf([...standardDeclarations, escapeKey])
 
 /** Errors for objects whose type name is not their field path: `Object{spec: Object.status{}}`. */
 export const misnamed = (value: StructValue): readonly string[] => mismatches(value, value.type)

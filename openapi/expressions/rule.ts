@@ -33,7 +33,7 @@ export interface CheckedRule {
 }
 
 /** The variables of rules, in the order of programs. */
-export const ruleVariables = ['self', 'oldSelf'] as const
+const ruleVariables = ['self', 'oldSelf'] as const
 
 const isEmpty = (text: string | undefined): boolean => text === undefined || text.trim() === ''
 
@@ -122,7 +122,7 @@ export function* compileRuleSteps(
 }
 
 /** Normalizes `.a['b.c'].d` to `a.b.c.d`, as in field errors. */
-export const normalPath = (path: string): string =>
+const normalPath = (path: string): string =>
   path
     .replace(/\['((?:[^'\\]|\\.)*)'\]/g, (_all, name: string) => `.${name.replace(/\\(.)/g, '$1')}`)
     .replace(/^\./, '')

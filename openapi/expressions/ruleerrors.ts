@@ -175,10 +175,10 @@ export interface RuleCosts {
   readonly expensive: { readonly path: string; readonly cost: number }[]
 }
 
-export const newCosts = (): RuleCosts => ({ total: 0, expensive: [] })
+const newCosts = (): RuleCosts => ({ total: 0, expensive: [] })
 
 /** Adds the cost of an expression; an error if it exceeds the limit of one rule. */
-export function countCost(costs: RuleCosts, path: string, cost: number, name: string): readonly FieldError[] {
+function countCost(costs: RuleCosts, path: string, cost: number, name: string): readonly FieldError[] {
   costs.total = Math.min(costs.total + cost, unlimited)
   if (cost >= schemaLimit / 100) {
     costs.expensive.push({ path, cost })
@@ -189,7 +189,7 @@ export function countCost(costs: RuleCosts, path: string, cost: number, name: st
 }
 
 /** Errors if all rules together exceed the limit of a schema. */
-export function totalErrors({ total, expensive }: RuleCosts, path: string): readonly FieldError[] {
+function totalErrors({ total, expensive }: RuleCosts, path: string): readonly FieldError[] {
   if (total <= schemaLimit) return []
   const name = 'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema'
   const text = 'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema'

@@ -139,7 +139,7 @@ function errorsOf(
 }
 
 /** Validates the items, then their number. */
-export function listCheck(schema: JSONSchemaProps, compile: CompileBelow): ValueCheck | undefined {
+function listCheck(schema: JSONSchemaProps, compile: CompileBelow): ValueCheck | undefined {
   const items = schema.items === undefined ? undefined : compile(schema.items)
   const size = sizeRule(schema)
   if (items === undefined && size === undefined) return undefined
@@ -201,7 +201,7 @@ interface Members {
 }
 
 /** Validates the number of members, then each member, then required members. */
-export function objectCheck(schema: JSONSchemaProps, compile: CompileBelow): ValueCheck {
+function objectCheck(schema: JSONSchemaProps, compile: CompileBelow): ValueCheck {
   const { properties, additionalProperties: other, required: names = [] } = schema
   const members: Members = {
     known: new LazyMembers(properties, compile),

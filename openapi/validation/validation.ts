@@ -231,7 +231,7 @@ export function enumRule(schema: JSONSchemaProps): ValueRule | undefined {
 }
 
 /** The format, if it is supported for the type (rules.md 7.24). */
-export function effectiveFormat({ type, format }: JSONSchemaProps): string | undefined {
+function effectiveFormat({ type, format }: JSONSchemaProps): string | undefined {
   if (format === undefined || format === '') return undefined
   const known = {
     integer: format === 'int32' || format === 'int64',

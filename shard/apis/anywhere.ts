@@ -130,7 +130,7 @@ export interface Mixture {
 type Reads = Pick<ResourceStorage, 'get' | 'list' | 'watch'>
 
 /** Reads each object by the definition of its cluster in one version. Events are converted once for all watchers. */
-export function mixedReads(mixture: Mixture): (reads: Reads) => Reads {
+function mixedReads(mixture: Mixture): (reads: Reads) => Reads {
   const present = (items: readonly Item[]): Promise<readonly Item[]> => presentMixed(items, mixture)
   const shown = new WeakMap<readonly ItemEvent[], Promise<readonly ItemEvent[]>>()
   const show = (events: readonly ItemEvent[]): Promise<readonly ItemEvent[]> => {

@@ -5,7 +5,7 @@ import { kcpKinds } from '../../openapi/definitions/kcp/index.ts'
 import { builtinKinds } from '../../openapi/definitions/kubernetes/index.ts'
 
 /** Objects of any content: the shard of an object has validated it. */
-export const anyContent: JSONSchemaProps = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+const anyContent: JSONSchemaProps = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
 
 const withoutSchema = (kind: KindDefinition): KindDefinition => ({
   group: kind.group,

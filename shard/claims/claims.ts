@@ -21,7 +21,7 @@ const builtin = '-'
 const kcpSystemGroups: readonly string[] = [apisGroup, coreGroup]
 
 /** The stored resource of a claim. Events of both groups are stored once, in the core group. */
-export function claimedResource(claim: AcceptablePermissionClaim): StoredResource {
+function claimedResource(claim: AcceptablePermissionClaim): StoredResource {
   const { resource, identityHash } = claim
   const group = claim.group ?? ''
   if (resource === 'events' && group === 'events.k8s.io') return { group: '', resource, segment: builtin }

@@ -266,7 +266,7 @@ function detached(key: ObjectKey, encoded: Encoded, { metadata }: KubeObject): C
 const largest = 1.5 * 1024 * 1024
 
 /** An object is too large to be stored: 500 with the text of etcd. */
-export class ObjectTooLarge extends StatusError {
+class ObjectTooLarge extends StatusError {
   constructor() {
     super(500, '', 'etcdserver: request is too large')
   }

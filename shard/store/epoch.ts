@@ -37,7 +37,7 @@ export const nextEpoch = (revision: number): number => Math.max(revision + leap,
  * Whether the earlier one of two revisions is surely of the epoch of the newer one, and not one of the changes that a restore lost:
  * false for some of the same epoch, after half a billion commits.
  */
-export const isSameEpoch = (earlier: number, newer: number): boolean => newer - earlier < leap / 2
+const isSameEpoch = (earlier: number, newer: number): boolean => newer - earlier < leap / 2
 
 /** The revisions of the last stored change of an object, and of the last change of what is presented. */
 interface Revisions {

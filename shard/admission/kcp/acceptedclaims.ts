@@ -10,7 +10,7 @@ import { concerns } from '../refusal.ts'
 const bindings = 'apibindings.apis.kcp.io'
 
 /** Objects whose labels change: 5,000 take about 75 ms, during which the changes of all others wait. */
-export const changedObjects: Rate = { perSecond: 5_000, burst: 50_000 }
+const changedObjects: Rate = { perSecond: 5_000, burst: 50_000 }
 
 /**
  * Limits how often the accepted claims of bindings change: each change labels all objects of the claimed resources in the logical
