@@ -18,10 +18,10 @@ describe('watches of a shard', () => {
   afterEach(() => stop.abort())
 
   /** Starts a watch, and reports when it has begun. */
-  function begin(isCopied: boolean) {
+  function begin(from: 'shard' | 'copy' = 'shard') {
     const { signal } = stop
     const copies = new Copies({ isGood: () => true, log: silent, signal })
-    const storage = remoteStorage(shard.connection, ref, isCopied ? { copies } : {})
+    const storage = remoteStorage(shard.connection, ref, from === 'copy' ? { copies } : {})
     const beginnings: Promise<string>[] = []
     const asking = (begun: Promise<void>): void => void beginnings.push(begun.then(() => 'begun'))
     const query = { cluster: '*', resourceVersion: '1', initialEvents: false, bookmarks: false, asking }
@@ -30,9 +30,9 @@ describe('watches of a shard', () => {
     return { first, outcome: Promise.race([first.then(() => 'event'), ...beginnings]) }
   }
 
-  for (const isCopied of [false, true])
-    it(`begin when the shard accepts them: ${isCopied ? 'from a copy' : 'at the shard'}`, async () => {
-      const { first, outcome } = begin(isCopied)
+  for (const from of ['shard', 'copy'] as const)
+    it(`begin when the shard accepts them: from the ${from}`, async () => {
+      const { first, outcome } = begin(from)
       assert.equal(await outcome, 'begun')
       shard.put('a')
       assert.equal((await first).value?.[0]?.item.key.name, 'a')
@@ -40,20 +40,20 @@ describe('watches of a shard', () => {
 
   it('do not begin when the shard refuses', async () => {
     shard.failure = new StatusError(403, 'Forbidden', 'no')
-    await assert.rejects(begin(false).outcome, { code: 403 })
+    await assert.rejects(begin().outcome, { code: 403 })
   })
 
   it('end when the shard has lost what the client has seen', async () => {
     const causes = [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }]
     shard.failure = new StatusError(504, 'Timeout', 'Too large resource version: 9, current: 1', { causes })
-    await assert.rejects(begin(false).outcome, { code: 504 })
+    await assert.rejects(begin().outcome, { code: 504 })
   })
 
   it('begin when the shard is unreachable or the resource is not bound, and wait', async () => {
     shard.failure = serviceUnavailable('away')
-    assert.equal(await begin(false).outcome, 'begun')
+    assert.equal(await begin().outcome, 'begun')
     shard.failure = undefined
     shard.isBound = false
-    assert.equal(await begin(false).outcome, 'begun')
+    assert.equal(await begin().outcome, 'begun')
   })
 })

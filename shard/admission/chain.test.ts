@@ -34,8 +34,8 @@ const mutate = (...plugins: readonly AdmissionPlugin[]): Promise<KubeObject> =>
     object,
   })
 
-/** A plugin that appends its name to a label, and may request a second pass or take part in one. */
-const labeller = (name: string, wants: boolean): AdmissionPlugin => ({
+/** A plugin that appends its name to a label, and requests and takes part in a second pass if it is `again`. */
+const labeller = (name: string, passes: 'once' | 'again'): AdmissionPlugin => ({
   name,
   mutate(_ctx, request, reinvocation) {
     const hooks = reinvocation.of(name)
@@ -43,7 +43,7 @@ const labeller = (name: string, wants: boolean): AdmissionPlugin => ({
     if (!hooks.asks('hook')) return request.object
     const seen = (request.object.metadata.labels?.seen ?? '') + name
     const next = { ...request.object, metadata: { ...request.object.metadata, labels: { seen } } }
-    hooks.asked('hook', { changed: true, willing: wants })
+    hooks.asked('hook', { changed: true, willing: passes === 'again' })
     hooks.leave(next)
     return next
   },
@@ -51,9 +51,9 @@ const labeller = (name: string, wants: boolean): AdmissionPlugin => ({
 
 describe('mutating admission', () => {
   it('calls plugins that want it a second time, once', async () => {
-    const { metadata } = await mutate(labeller('a', true), labeller('b', false), labeller('c', true))
+    const { metadata } = await mutate(labeller('a', 'again'), labeller('b', 'once'), labeller('c', 'again'))
     assert.equal(metadata.labels?.seen, 'abcac')
-    assert.equal((await mutate(labeller('a', false))).metadata.labels?.seen, 'a')
+    assert.equal((await mutate(labeller('a', 'once'))).metadata.labels?.seen, 'a')
   })
 
   it('restores unreadable managedFields, with a warning (5.59)', async () => {

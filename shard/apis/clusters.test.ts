@@ -2,7 +2,15 @@ import assert from 'node:assert/strict'
 import { resourceList } from '../../framework/discovery/discovery.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { resources } from '../../kcp/resources.ts'
-import { bindIn, identity, resourceSchema, schemaBody, version, widgets } from '../testing/bindings.ts'
+import {
+  bindIn,
+  identity,
+  resourceSchema,
+  schemaBody,
+  servedVersion,
+  storageVersion,
+  widgets,
+} from '../testing/bindings.ts'
 import { type TestShard, testShard } from '../testing/shard.ts'
 
 describe('the API sets of logical clusters', () => {
@@ -10,7 +18,7 @@ describe('the API sets of logical clusters', () => {
   const create = (ref: Parameters<TestShard['client']['create']>[0], cluster: string, object: KubeObject) =>
     shard.client.create(ref, { cluster, namespace: '', name: object.metadata.name ?? '' }, object)
   const one = (name = 'v1.widgets.example.com') =>
-    create(resources.apiResourceSchemas, 'provider', resourceSchema(name, [version('v1', true)]))
+    create(resources.apiResourceSchemas, 'provider', resourceSchema(name, [storageVersion('v1')]))
   const widget = (name: string, rest: object = {}): KubeObject => ({
     apiVersion: 'example.com/v1',
     kind: 'Widget',
@@ -105,7 +113,7 @@ describe('the API sets of logical clusters', () => {
   })
 
   it('takes strategic merge patches for custom resources in groups of Kubernetes only', async () => {
-    const schema = resourceSchema('v1.widgets.apps', [version('v1', true)])
+    const schema = resourceSchema('v1.widgets.apps', [storageVersion('v1')])
     await shard.addCluster('c1')
     const made = await create(resources.apiResourceSchemas, 'provider', {
       ...schema,
@@ -121,7 +129,7 @@ describe('the API sets of logical clusters', () => {
 
   it('are the built-in kinds, whatever a provider exports under their names', async () => {
     const stolen = (group: string, plural: string, kind: string): KubeObject => {
-      const schema = resourceSchema(`v1.${plural}.${group || 'core'}`, [version('v1', true)])
+      const schema = resourceSchema(`v1.${plural}.${group || 'core'}`, [storageVersion('v1')])
       const names = { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List` }
       return { ...schema, spec: { ...(schema.spec as object), group, names } }
     }
@@ -176,7 +184,7 @@ describe('the API sets of logical clusters', () => {
     const schema = await create(
       resources.apiResourceSchemas,
       'provider',
-      resourceSchema('v2.widgets.example.com', [version('v1', true), version('v1beta1', false, old)]),
+      resourceSchema('v2.widgets.example.com', [storageVersion('v1'), servedVersion('v1beta1', old)]),
     )
     await shard.addCluster('c1')
     await bindIn(shard, 'c1', schema)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { resources } from '../../kcp/resources.ts'
-import { bindIn, identity, resourceSchema, version, widgets } from '../testing/bindings.ts'
+import { bindIn, identity, resourceSchema, storageVersion, widgets } from '../testing/bindings.ts'
 import { type TestShard, testShard } from '../testing/shard.ts'
 
 const specOf = (properties: object) => ({
@@ -9,8 +9,8 @@ const specOf = (properties: object) => ({
   properties: { spec: { type: 'object', properties } },
 })
 const size = { type: 'integer' }
-const before = [version('v1', true, specOf({ size, colour: { type: 'string' } }))]
-const after = [version('v1', true, specOf({ size, weight: { type: 'integer', default: 7 } }))]
+const before = [storageVersion('v1', specOf({ size, colour: { type: 'string' } }))]
+const after = [storageVersion('v1', specOf({ size, weight: { type: 'integer', default: 7 } }))]
 
 describe('objects that were stored under another schema', () => {
   let shard: TestShard
@@ -129,9 +129,9 @@ describe('objects that were stored under another schema', () => {
 
   it('stay readable when the schema has no word for them', async () => {
     const embedded = { type: 'object', 'x-kubernetes-embedded-resource': true }
-    const strict = await schema('v3.widgets.example.com', [version('v1', true, specOf({ size: embedded }))])
+    const strict = await schema('v3.widgets.example.com', [storageVersion('v1', specOf({ size: embedded }))])
     const loose = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
-    const open = await schema('v0.widgets.example.com', [version('v1', true, specOf({ size: loose }))])
+    const open = await schema('v0.widgets.example.com', [storageVersion('v1', specOf({ size: loose }))])
     await bindIn(shard, 'c1', open)
     const wrong = { size: { apiVersion: 'v1', kind: 'Pod', metadata: 'none' } }
     await shard.client.update(widgets, keyIn('c1'), object => ({ ...object, spec: wrong }))

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { resources } from '../../kcp/resources.ts'
-import { bindIn, identity, resourceSchema, version, widgets } from '../testing/bindings.ts'
+import {
+  bindIn,
+  identity,
+  resourceSchema,
+  servedVersion,
+  storageVersion,
+  widgets,
+} from '../testing/bindings.ts'
 import { type TestShard, testShard } from '../testing/shard.ts'
 
 const specOf = (...names: readonly string[]) => ({
@@ -13,8 +20,8 @@ const specOf = (...names: readonly string[]) => ({
     },
   },
 })
-const v1 = (isStored: boolean) => version('v1', isStored, specOf('name', 'old'))
-const v2 = (isStored: boolean) => version('v2', isStored, specOf('name', 'new'))
+const v1 = specOf('name', 'old')
+const v2 = specOf('name', 'new')
 const inV2 = { ...widgets, version: 'v2' }
 const everywhere = { ...inV2, identity }
 const key = { cluster: 'c1', namespace: '', name: 'a' }
@@ -41,7 +48,7 @@ describe('objects of a version that was removed from the stored versions before 
   beforeEach(async () => {
     shard = await testShard()
     await shard.addCluster('c1')
-    await bindIn(shard, 'c1', await schema('s1', [v1(true), v2(false)]))
+    await bindIn(shard, 'c1', await schema('s1', [storageVersion('v1', v1), servedVersion('v2', v2)]))
     await shard.client.create(widgets, key, {
       apiVersion: 'example.com/v1',
       kind: 'Widget',
@@ -56,7 +63,7 @@ describe('objects of a version that was removed from the stored versions before 
   const stored = () => shard.cache.resource('example.com', 'widgets', identity).get(key)?.object
 
   it('are converted for readers', async () => {
-    await trim([v1(false), v2(true)])
+    await trim([servedVersion('v1', v1), storageVersion('v2', v2)])
     const { apiVersion, spec } = await get()
     assert.deepEqual({ apiVersion, spec }, shown)
     assert.deepEqual(await list(inV2, 'c1'), [shown])
@@ -69,14 +76,14 @@ describe('objects of a version that was removed from the stored versions before 
   })
 
   it('are stored in the storage version by a write that changes nothing', async () => {
-    await trim([v1(false), v2(true)])
+    await trim([servedVersion('v1', v1), storageVersion('v2', v2)])
     await shard.client.update(inV2, key, object => object)
     assert.equal(stored()?.apiVersion, 'example.com/v2')
     assert.equal((await get()).apiVersion, 'example.com/v2')
   })
 
   it('are neither read nor written when the schema has their version no longer', async () => {
-    await trim([v2(true)])
+    await trim([storageVersion('v2', v2)])
     const refused = {
       code: 500,
       message: /request to convert CR from an invalid group\/version: example.com\/v1/,

@@ -3,7 +3,7 @@ import type { ApiResource } from '../../framework/contract/apis.ts'
 import type { ItemEvent } from '../../framework/contract/item.ts'
 import type { ListQuery } from '../../framework/contract/storage.ts'
 import { resources } from '../../kcp/resources.ts'
-import { bindIn, identity, resourceSchema, version, widgets } from '../testing/bindings.ts'
+import { bindIn, identity, resourceSchema, storageVersion, widgets } from '../testing/bindings.ts'
 import { type TestShard, testShard } from '../testing/shard.ts'
 
 describe('metadata over all identities', () => {
@@ -17,7 +17,7 @@ describe('metadata over all identities', () => {
   const bind = async (cluster: string): Promise<void> => {
     const name = `${cluster}.widgets.example.com`
     const key = { cluster: 'provider', namespace: '', name }
-    const wanted = resourceSchema(name, [version('v1', true)])
+    const wanted = resourceSchema(name, [storageVersion('v1')])
     const schema = await shard.client.create(resources.apiResourceSchemas, key, wanted)
     await shard.addCluster(cluster)
     await bindIn(shard, cluster, schema, { hash: identities[cluster] ?? '' })

@@ -51,13 +51,14 @@ describe('labels that the watch cache adds to objects appear', () => {
   }
   const settings = { group: '', resource: 'settings', segment: '-' }
   const labels = parseLabelSelector('claimed/by=me')
-  async function accept(cluster: string, accepted: boolean): Promise<number> {
-    const id = `${cluster}//accept`
-    const value = accepted ? encodeStored(objectOf(id, '')) : undefined
+  async function write(id: string, value: Buffer | undefined): Promise<number> {
     const revision = await fixture.store.commit([{ key: storageKey(settings, keyOf(id)), value }])
     await fixture.cache.at(revision)
     return revision
   }
+  const accept = (cluster: string): Promise<number> =>
+    write(`${cluster}//accept`, encodeStored(objectOf(`${cluster}//accept`, '')))
+  const withdraw = (cluster: string): Promise<number> => write(`${cluster}//accept`, undefined)
   const claimed = () => listed(fixture.maps.list(configMap, forever, { cluster: '*', labels }))
 
   it('at once when the label is added or removed, also in running watches', async () => {
@@ -66,10 +67,10 @@ describe('labels that the watch cache adds to objects appear', () => {
     await fixture.write('a/n/x', '1', { own: 'l', 'claimed/by': 'a liar' })
     await fixture.write('b/n/x', '1')
     assert.deepEqual((await claimed()).items, [])
-    await accept('a', true)
+    await accept('a')
     assert.deepEqual((await claimed()).items, ['a/n/x=1'])
     await fixture.write('a/n/y', '4')
-    await accept('a', false)
+    await withdraw('a')
     assert.deepEqual((await claimed()).items, [])
     assert.deepEqual(await told, [
       'ADDED a/n/x=1@3',
@@ -85,7 +86,7 @@ describe('labels that the watch cache adds to objects appear', () => {
   it('without making a version stale that any server has presented', async () => {
     await start({ decorate })
     await fixture.write('a/n/x', '1')
-    await accept('a', true)
+    await accept('a')
     await fixture.store.compact(2)
     const itemOf = ({ maps }: Fixture) => {
       const item = maps.get(keyOf('a/n/x'))
@@ -120,9 +121,9 @@ describe('labels that the watch cache adds to objects appear', () => {
     await start({ decorate })
     await fixture.write('a/n/x', '1')
     await fixture.write('b/n/x', '1')
-    await accept('a', true)
+    await accept('a')
     await fixture.write('a/n/y', '4')
-    await accept('b', true)
+    await accept('b')
     for (const forgotten of [0, 3, 5]) {
       await fixture.store.compact(forgotten)
       fixture.cache.close()
@@ -164,7 +165,7 @@ describe('labels that the watch cache adds to objects appear', () => {
       const { store, maps } = fixture
       const wanted = await listed(maps.list(configMap, forever, { cluster: '*' }))
       const writing = store.commit([putting('a/n/x0', '2')])
-      const accepting = accept('a', true)
+      const accepting = accept('a')
       while (!isGoing()) await new Promise(resolve => setImmediate(resolve))
       const query = { cluster: '*', resourceVersion: String(filled), match: 'Exact' } as const
       const watch = maps.watch(configMap, forever, { ...all, initialEvents: true, bookmarks: true })
@@ -206,7 +207,7 @@ describe('labels that the watch cache adds to objects appear', () => {
           await new Promise(resolve => setImmediate(resolve))
         }
       })()
-      await accept('a', true)
+      await accept('a')
       await reading
       assert.deepEqual(
         seen,

@@ -8,7 +8,7 @@ import { customSegment } from '../cache/segments.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import type { Store } from '../store/store.ts'
 import { type BehindStore, behindStore } from '../testing/behindstore.ts'
-import { bindIn, resourceSchema, version, widgets } from '../testing/bindings.ts'
+import { bindIn, resourceSchema, storageVersion, widgets } from '../testing/bindings.ts'
 import { type TestShard, testShard, until } from '../testing/shard.ts'
 import { SlowAdmission } from '../testing/slowadmission.ts'
 
@@ -153,7 +153,7 @@ describe('an object that a server admits while it does not know yet what another
 
   it('is not stored when its binding is gone: it would be one of a later binding', async () => {
     const place = { cluster: 'provider', namespace: '', name: `v1.widgets.${group}` }
-    const schema = resourceSchema(place.name, [version('v1', true)])
+    const schema = resourceSchema(place.name, [storageVersion('v1')])
     await bindIn(leader, cluster, await leader.client.create(resources.apiResourceSchemas, place, schema))
     await servedBy(late, 'widgets')
     const creating = create(widgets, inCluster('a'), widget, () => deleted(resources.apiBindings, 'widgets'))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { resources } from '../../kcp/resources.ts'
-import { bindIn, resourceSchema, version, widgets } from '../testing/bindings.ts'
+import { bindIn, resourceSchema, storageVersion, widgets } from '../testing/bindings.ts'
 import { type TestShard, testShard, until } from '../testing/shard.ts'
 import { SlowAdmission } from '../testing/slowadmission.ts'
 
@@ -58,7 +58,7 @@ describe('a custom resource whose definition is deleted while it is admitted', (
   })
 
   it('is not created when its binding is deleted meanwhile', async () => {
-    const schema = resourceSchema('v1.widgets.example.com', [version('v1', true)])
+    const schema = resourceSchema('v1.widgets.example.com', [storageVersion('v1')])
     const created = await shard.client.create(
       resources.apiResourceSchemas,
       { cluster: 'provider', namespace: '', name: 'v1.widgets.example.com' },

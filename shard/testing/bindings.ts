@@ -14,12 +14,19 @@ export const schemaBody = (more: object = {}): object => ({
   ...more,
 })
 
-export const version = (name: string, storage: boolean, schema: object = schemaBody()): object => ({
+/** The version in which objects are stored. */
+export const storageVersion = (name: string, schema: object = schemaBody()): object => ({
   name,
   served: true,
-  storage,
+  storage: true,
   schema,
   subresources: { status: {} },
+})
+
+/** A version beside the one in which objects are stored. */
+export const servedVersion = (name: string, schema?: object): object => ({
+  ...storageVersion(name, schema),
+  storage: false,
 })
 
 /** An APIResourceSchema of widgets. */

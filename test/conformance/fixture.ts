@@ -57,10 +57,10 @@ const status = {
   properties: { phase: { type: 'string' }, replicas: { type: 'integer' } },
 }
 
-const version = (name: string, storage: boolean) => ({
+const storageVersion = (name: string) => ({
   name,
   served: true,
-  storage,
+  storage: true,
   subresources: {
     status: {},
     scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' },
@@ -88,7 +88,7 @@ export const fixture = {
     group,
     scope: 'Namespaced',
     names: widgetNames,
-    versions: [version('v1', true), version('v1beta1', false)],
+    versions: [storageVersion('v1'), { ...storageVersion('v1beta1'), storage: false }],
   },
 }
 

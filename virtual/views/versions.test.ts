@@ -5,10 +5,10 @@ import { isSilent, TenantScene } from './testing/tenant.ts'
 import type { ViewResource } from './types.ts'
 
 const text = { type: 'string' }
-const version = (name: string, storage: boolean, spec: object) => ({
+const storageVersion = (name: string, spec: object) => ({
   name,
   served: true,
-  storage,
+  storage: true,
   schema: {
     openAPIV3Schema: {
       type: 'object',
@@ -16,6 +16,7 @@ const version = (name: string, storage: boolean, spec: object) => ({
     },
   },
 })
+const servedVersion = (name: string, spec: object) => ({ ...storageVersion(name, spec), storage: false })
 const definition = (...versions: readonly object[]): KubeObject =>
   ({
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -29,7 +30,7 @@ const definition = (...versions: readonly object[]): KubeObject =>
     },
   }) as KubeObject
 const both = { token: text, key: text }
-const [first, second] = [version('v1', true, both), version('v2', false, both)]
+const [first, second] = [storageVersion('v1', both), servedVersion('v2', both)]
 
 const thing = (name: string, apiVersion: string): KubeObject =>
   ({
@@ -143,7 +144,7 @@ describe('a tenant who reads a kind with two versions through a View', () => {
     await redefine(definition(first))
     await tenant.scene.view(ownView('red', preferred))
     assert.equal((await tenant.send('GET', at('v1'))).status, 200)
-    const renamed = version('v2', false, { secret: text })
+    const renamed = servedVersion('v2', { secret: text })
     await redefine(definition(first, renamed))
     const isRefused = (condition: { readonly type: string; readonly status: string }) =>
       condition.type === 'ExpressionsValid' && condition.status === 'False'

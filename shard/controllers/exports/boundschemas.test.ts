@@ -4,7 +4,7 @@ import type { APIExport } from '../../../kcp/apis.ts'
 import { boundCRDsCluster } from '../../../kcp/logicalclusters.ts'
 import { resources } from '../../../kcp/resources.ts'
 import { asCrd, conditionOf } from '../../registry/crd.ts'
-import { bindIn, resourceSchema, version } from '../../testing/bindings.ts'
+import { bindIn, resourceSchema, storageVersion } from '../../testing/bindings.ts'
 import { type TestShard, testShard, until } from '../../testing/shard.ts'
 import { clusterScoped } from '../client.ts'
 import { namingStatus, takenNames } from '../kubernetes/naming.ts'
@@ -30,7 +30,7 @@ describe('copies of bound schemas', () => {
   beforeEach(async () => {
     shard = await testShard()
     await shard.addCluster('c1')
-    const wanted = resourceSchema('v1.widgets.example.com', [version('v1', true)])
+    const wanted = resourceSchema('v1.widgets.example.com', [storageVersion('v1')])
     schema = await shard.client.create(resources.apiResourceSchemas, at(wanted), {
       ...wanted,
       spec: { ...(wanted.spec as object), nameValidation: 'PathSegmentName' },
@@ -110,7 +110,7 @@ describe('copies of bound schemas', () => {
 
   it('are deleted also in the core group', async () => {
     const name = 'v1.widgets.core'
-    const wanted = resourceSchema(name, [version('v1', true)], '')
+    const wanted = resourceSchema(name, [storageVersion('v1')], '')
     const core = await shard.client.create(resources.apiResourceSchemas, at(wanted), wanted)
     const resource = { name: 'widgets', group: '', schema: name }
     const object: APIExport = { ...exported, spec: { resources: [resource] } }

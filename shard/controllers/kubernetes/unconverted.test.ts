@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { bindingFinalizer } from '../../../kcp/annotations.ts'
 import { resources } from '../../../kcp/resources.ts'
-import { bindIn, version as boundVersion, identity, resourceSchema, widgets } from '../../testing/bindings.ts'
+import {
+  bindIn,
+  identity,
+  resourceSchema,
+  servedVersion,
+  storageVersion,
+  widgets,
+} from '../../testing/bindings.ts'
 import { type TestShard, testShard, until } from '../../testing/shard.ts'
 import { apiBindingDeletionController } from '../exports/apibindingdeletion.ts'
 import type { KcpControllerDeps, ShardHost } from '../host.ts'
@@ -145,10 +152,7 @@ describe('the deletion of objects whose conversion webhook does not answer', () 
   it('with their binding asks no webhook for those of the storage version', async () => {
     const { conversion } = definition('v1').spec as { readonly conversion: object }
     const key = { cluster: 'provider', namespace: '', name: 'v1.widgets.example.com' }
-    const { spec, ...schema } = resourceSchema(key.name, [
-      boundVersion('v2', false),
-      boundVersion('v1', true),
-    ])
+    const { spec, ...schema } = resourceSchema(key.name, [servedVersion('v2'), storageVersion('v1')])
     const created = await shard.client.create(resources.apiResourceSchemas, key, {
       ...schema,
       spec: { ...(spec as object), conversion },

@@ -6,11 +6,15 @@ import { startServer } from '../../support/servers/kcp.ts'
 import { apply, bind, bindingOf, createWorkspaces, publishedUrl, type Tenant } from '../../support/tenants.ts'
 import { configAt } from '../../support/watcher.ts'
 
-const version = (name: string, storage: boolean, properties: object) => ({
+const storageVersion = (name: string, properties: object) => ({
   name,
   served: true,
-  storage,
+  storage: true,
   schema: { type: 'object', properties: { spec: { type: 'object', properties } } },
+})
+const servedVersion = (name: string, properties: object) => ({
+  ...storageVersion(name, properties),
+  storage: false,
 })
 const shape = (fallback: string) => ({ type: 'string', default: fallback })
 const size = { type: 'integer' }
@@ -44,13 +48,13 @@ const widget = (name: string): KubeObject => ({
   spec: { size: 1, colour: 'red' },
 })
 
-const first = schema('first', [version('v1', true, { size, colour: { type: 'string' } })])
+const first = schema('first', [storageVersion('v1', { size, colour: { type: 'string' } })])
 const second = schema('second', [
-  version('v1', false, { size, shape: shape('round in v1') }),
-  version('v2', true, { size, shape: shape('round in v2'), weight: { type: 'integer', default: 7 } }),
+  servedVersion('v1', { size, shape: shape('round in v1') }),
+  storageVersion('v2', { size, shape: shape('round in v2'), weight: { type: 'integer', default: 7 } }),
 ])
 
-const third = schema('third', [version('v3', true, { color: { type: 'string' } })])
+const third = schema('third', [storageVersion('v3', { color: { type: 'string' } })])
 
 /** An object stored as v1 gets the defaults of v1, not those of v2. */
 const shown = { size: 1, shape: 'round in v1' }

@@ -14,7 +14,7 @@ import { createServer, type Server } from '../../../framework/server/server.ts'
 import { createOpenApiDocuments } from '../../../openapi/index.ts'
 import { bootstrap } from '../../../shard/bootstrap/bootstrap.ts'
 import { openMemoryStore } from '../../../shard/store/memory.ts'
-import { bindIn, resourceSchema, version } from '../../../shard/testing/bindings.ts'
+import { bindIn, resourceSchema, storageVersion } from '../../../shard/testing/bindings.ts'
 import { type TestShard, testShard } from '../../../shard/testing/shard.ts'
 
 const url = 'https://localhost:6443'
@@ -129,7 +129,7 @@ describe('permissions that are revoked', () => {
     await put('one', bindingOf('cluster-admin', 'alice'))
     const schemas = { ...clusterScoped('apis.kcp.io', 'apiresourceschemas'), version: 'v1alpha1' }
     const name = 'v1.widgets.example.com'
-    const schema = resourceSchema(name, [version('v1', true)])
+    const schema = resourceSchema(name, [storageVersion('v1')])
     await bindIn(shard, 'one', await shard.client.create(schemas, at('two', name), schema))
     const widgets = '/clusters/one/apis/example.com/v1/widgets'
     assert.equal(await twice(widgets), 200)

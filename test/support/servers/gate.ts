@@ -76,9 +76,12 @@ class Passage {
     for (const chunk of this.#held.splice(0, count)) this.#inside.write(chunk)
   }
 
-  holdResponses(isHeld: boolean): void {
-    if (isHeld) this.#inside.pause()
-    else this.#inside.resume()
+  holdResponses(): void {
+    this.#inside.pause()
+  }
+
+  releaseResponses(): void {
+    this.#inside.resume()
   }
 
   cut(): void {
@@ -102,7 +105,7 @@ class Passages {
   }
 
   add(client: Socket): void {
-    const passage = new Passage(this.#state, client, this.#to, () => this.holdResponses(true))
+    const passage = new Passage(this.#state, client, this.#to, () => this.holdResponses())
     this.#open.add(passage)
     client.on('close', () => this.#open.delete(passage))
   }
@@ -112,10 +115,17 @@ class Passages {
   }
 
   /** `from`: the responses are held from the next request that contains it. */
-  holdResponses(isHeld: boolean, from?: string): void {
+  holdResponses(from?: string): void {
+    if (from !== undefined) this.releaseResponses()
     this.#state.holdsFrom = from
-    this.#state.isHeld = isHeld && from === undefined
-    for (const passage of this.#open) passage.holdResponses(this.#state.isHeld)
+    this.#state.isHeld = from === undefined
+    if (this.#state.isHeld) for (const passage of this.#open) passage.holdResponses()
+  }
+
+  releaseResponses(): void {
+    this.#state.holdsFrom = undefined
+    this.#state.isHeld = false
+    for (const passage of this.#open) passage.releaseResponses()
   }
 
   holdRequests(): void {
@@ -152,17 +162,17 @@ export async function openGate(to: number): Promise<Gate> {
     cutAfter: bytes => {
       state.most = bytes
     },
-    hold: from => passages.holdResponses(true, from),
-    release: () => passages.holdResponses(false),
+    hold: from => passages.holdResponses(from),
+    release: () => passages.releaseResponses(),
     holdRequests: () => passages.holdRequests(),
     releaseRequests: all => passages.releaseRequests(all),
     sever: () => {
       passages.holdRequests()
-      passages.holdResponses(true)
+      passages.holdResponses()
     },
     heal: () => {
       passages.releaseRequests('all')
-      passages.holdResponses(false)
+      passages.releaseResponses()
     },
     close: async () => {
       passages.cut()
