@@ -60,25 +60,27 @@ interface Build {
 type Declaring = Generator<void, SchemaDeclaration | undefined>
 
 /** Declares a schema and its nested schemas; undefined if expressions cannot access values of it. */
-export const declarationOf = (
-  schema: JSONSchemaProps,
-  isResource: boolean,
-  name?: string,
-): RootDeclaration | undefined => atOnce(declarationSteps(schema, isResource, name))
+export const declarationOf = (schema: JSONSchemaProps, name?: string): RootDeclaration | undefined =>
+  atOnce(declarationSteps(schema, name))
 
 /** The declaration of a schema of this program. Throws an `Error` if expressions cannot access values of it. */
 export function requiredDeclaration(schema: JSONSchemaProps, name: string): RootDeclaration {
-  const declaration = declarationOf(schema, false, name)
+  const declaration = declarationOf(schema, name)
   if (declaration === undefined) throw new Error(`${name} cannot be declared`)
   return declaration
 }
 
+type DeclaringRoot = Generator<void, RootDeclaration | undefined>
+
 /** `declarationOf`, in steps. */
-export function* declarationSteps(
-  schema: JSONSchemaProps,
-  isResource: boolean,
-  name = 'selfType',
-): Generator<void, RootDeclaration | undefined> {
+export const declarationSteps = (schema: JSONSchemaProps, name = 'selfType'): DeclaringRoot =>
+  declareRoot(schema, name, false)
+
+/** The same for the schema of a resource: its values have apiVersion, kind and metadata. */
+export const resourceDeclarationSteps = (schema: JSONSchemaProps): DeclaringRoot =>
+  declareRoot(schema, 'selfType', true)
+
+function* declareRoot(schema: JSONSchemaProps, name: string, isResource: boolean): DeclaringRoot {
   const build: Build = { structs: new Map(), declarations: new Map(), work: new Work() }
   const declared = yield* declareSchema(build, schema, name, isResource)
   if (declared === undefined) return undefined

@@ -38,7 +38,7 @@ function inSteps(program: CelProgram, variables: readonly (CelValue | undefined)
 
 /** Values, errors and costs of an expression, which are the same when it is interrupted. */
 export function evaluate(source: string, self?: Self): Evaluated {
-  const declaration = self === undefined ? undefined : declarationOf(self.schema, false)
+  const declaration = self === undefined ? undefined : declarationOf(self.schema)
   const env = environment(declaration === undefined ? {} : { self: declaration.type }, name =>
     declaration?.struct(name),
   )

@@ -63,7 +63,7 @@ interface Made {
 /** Loads the plugin, makes its views, and announces them or the mistake. */
 async function viewsOf(config: IsolatedConfig, { urls, log, signal }: Making): Promise<Made> {
   try {
-    const loaded = await loadListed({ view: config.view, options: config.options }, config.fresh)
+    const loaded = await loadListed({ view: config.view, options: config.options }, { fresh: config.fresh })
     const shard = remoteShard({ ...(await connectionsTo(config.shard, log, signal)), log, signal })
     const factories = supervise([loaded], { log, metrics: createMetrics(), watch: false, viewUrls: urls })
     const views = viewsOver(factories, { ...shard, log })

@@ -14,7 +14,7 @@ describe('a module of --view that is no plugin', () => {
   const refusal = async (name: string, content?: string): Promise<string> => {
     const view = join(folder, name)
     if (content !== undefined) await writeFile(view, content)
-    const error = await loadListed({ view, options: {} }, false).then(
+    const error = await loadListed({ view, options: {} }, { fresh: false }).then(
       () => assert.fail(`${name} was loaded`),
       (reason: Error) => reason.message,
     )

@@ -34,27 +34,37 @@ export interface Supervising extends Supervision, Omit<ProcessReports, 'log'> {}
  * for views with `isolate: true`. Throws `StartError` on other modules. */
 export async function loadViews(flags: ViewFlags, isolation?: Isolation): Promise<readonly LoadedViews[]> {
   const listed = await listedViews(flags)
-  return Promise.all(listed.map(each => loadListed(each, flags.watch === true, isolation)))
+  return Promise.all(listed.map(each => loadListed(each, { fresh: flags.watch === true, isolation })))
+}
+
+interface LoadOptions {
+  /** Whether the files are read again, with all that they import. */
+  readonly fresh: boolean
+  /** For views with `isolate: true`. */
+  readonly isolation?: Isolation | undefined
 }
 
 /** Loads one module. Throws `StartError` on a module that is no plugin. */
 export async function loadListed(
   listed: ListedView,
-  fresh: boolean,
-  isolation?: Isolation,
+  { fresh, isolation }: LoadOptions,
 ): Promise<LoadedViews> {
   try {
     const origin = await findModule(listed.view)
     if (isolation !== undefined && listed.isolated !== undefined)
       return await loadedInProcess({ ...listed, ...listed.isolated, fresh, origin }, isolation)
-    return await loaded(origin, listed, fresh)
+    return await loaded(origin, listed, { fresh })
   } catch (error) {
     if (error instanceof StartError) throw error
     throw new StartError(`Loading --view ${listed.view} failed: ${(error as Error).message}.`)
   }
 }
 
-async function loaded(origin: PluginOrigin, listed: ListedView, fresh: boolean): Promise<LoadedViews> {
+async function loaded(
+  origin: PluginOrigin,
+  listed: ListedView,
+  { fresh }: LoadOptions,
+): Promise<LoadedViews> {
   try {
     reportExits(origin)
     const { exported, apiVersion, files } = await loadModule(origin, fresh)
@@ -65,7 +75,7 @@ async function loaded(origin: PluginOrigin, listed: ListedView, fresh: boolean):
       files,
       isIsolated: false,
       supervised: by => supervisedFactories({ origin, factories }, by),
-      again: () => loaded(origin, listed, true),
+      again: () => loaded(origin, listed, { fresh: true }),
     }
   } catch (error) {
     const at = positionOf(error, origin, isOurs)

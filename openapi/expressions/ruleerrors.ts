@@ -1,9 +1,9 @@
 import { estimateCost } from '../../cel/cost/estimate.ts'
 import { unlimited } from '../../cel/cost/estimatesize.ts'
 import {
-  declarationSteps,
   maxCardinality,
   type RootDeclaration,
+  resourceDeclarationSteps,
   type SchemaDeclaration,
 } from '../../cel/schema/schematype.ts'
 import { Work } from '../../framework/json/json.ts'
@@ -35,7 +35,7 @@ interface State {
  */
 export function* ruleErrors(schema: JSONSchemaProps, path: string): Generator<void, readonly FieldError[]> {
   if (!(yield* hasRules(schema, new Work()))) return []
-  const root = yield* declarationSteps(schema, true)
+  const root = yield* resourceDeclarationSteps(schema)
   if (root === undefined) return []
   const state: State = { root, costs: newCosts(), errors: [], work: new Work() }
   const place: Place = { path, cardinality: 1, uncorrelatable: undefined }

@@ -1,7 +1,7 @@
 import { listKind } from '../../cel/schema/adapt.ts'
 import {
-  declarationSteps,
   type RootDeclaration,
+  resourceDeclarationSteps,
   type SchemaDeclaration,
 } from '../../cel/schema/schematype.ts'
 import { newEffort } from '../../cel/values/costtracker.ts'
@@ -53,7 +53,7 @@ export function* compileRuleCheck(
   size = new CompiledSize(),
 ): Generator<void, RuleCheck | undefined> {
   const nodes = yield* nodesWith(schema, ({ 'x-kubernetes-validations': rules = [] }) => rules.length > 0)
-  const root = nodes.has(schema) ? yield* declarationSteps(schema, true) : undefined
+  const root = nodes.has(schema) ? yield* resourceDeclarationSteps(schema) : undefined
   if (root === undefined) return undefined
   size.nodes += nodes.size / 16 + root.count / 2
   const node = nodeOf(schema, root, { root, nodes, size })

@@ -89,7 +89,7 @@ export function* objectSteps({ openapi, kind }: DeclaredFor): Generator<void, Ro
   const key = kind + (yield* hashSteps(openapi))
   const known = declared.get(key)
   if (known !== undefined) return known.object
-  const object = yield* declarationSteps(wholeSchema(openapi) as JSONSchemaProps, false, kind)
+  const object = yield* declarationSteps(wholeSchema(openapi) as JSONSchemaProps, kind)
   declared.set(key, { object }, { size: lengthOf(openapi) })
   return object
 }

@@ -85,7 +85,7 @@ function names(
 }
 
 const declared = ({ openapi, names: { kind } }: ApiResource): ReturnType<typeof declarationSteps> =>
-  declarationSteps(wholeSchema(openapi) as JSONSchemaProps, false, kind)
+  declarationSteps(wholeSchema(openapi) as JSONSchemaProps, kind)
 
 /** The type errors of expressions for one kind. */
 function* compilerFor(
