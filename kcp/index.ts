@@ -27,7 +27,7 @@ export { localAdminCluster, logicalClusterName, rootCluster } from './logicalclu
 export { creatorOf, readOwner } from './owner.ts'
 export { printPublished, readingVerbs, viewsOffered } from './publishing.ts'
 export type { ExportReference } from './references.ts'
-export { exportedResources, resources } from './resources.ts'
+export { exportedResources, resourcePath, resources } from './resources.ts'
 export { requirementsOf } from './selector.ts'
 export type { VirtualWorkspaceUrl, Workspace, WorkspaceType } from './tenancy.ts'
 export {

@@ -3,7 +3,7 @@ import { isNotFound } from '../../framework/meta/statuschecks.ts'
 import { atVersion } from '../../framework/wire/encode.ts'
 import type { APIBinding } from '../../kcp/apis.ts'
 import { boundCRDsCluster } from '../../kcp/logicalclusters.ts'
-import { resources } from '../../kcp/resources.ts'
+import { resourcePath, resources } from '../../kcp/resources.ts'
 import { boundCopyOf } from '../bindings/boundschemas.ts'
 import { encodeStored, registryPrefix, storageKey } from '../cache/codec.ts'
 import type { StoredEntry } from '../entries/fromkcp.ts'
@@ -51,7 +51,7 @@ export async function knownDefinition(
 /** The provider may have deleted the schema. */
 async function fromOrigin({ deps, migration }: MigrationStep, uid: string): Promise<KubeObject> {
   const origin = migration.status?.originShard ?? ''
-  const path = `/clusters/${boundCRDsCluster}/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${uid}`
+  const path = resourcePath(boundCRDsCluster, resources.crds, uid)
   try {
     const found = await peerNamed(deps.peers, origin).get<KubeObject>(path, AbortSignal.timeout(longest))
     return atVersion(found, '')

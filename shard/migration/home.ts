@@ -7,6 +7,7 @@ import { isCopy } from '../../kcp/annotations.ts'
 import type { LogicalCluster } from '../../kcp/core.ts'
 import { logicalClusterName } from '../../kcp/logicalclusters.ts'
 import type { LogicalClusterMigration, MigrationStatus } from '../../kcp/migration.ts'
+import { resourcePath, resources } from '../../kcp/resources.ts'
 import { type ControllerClient, clusterScoped } from '../controllers/client.ts'
 import { parseKey } from '../controllers/controller.ts'
 
@@ -54,7 +55,7 @@ export async function logicalClusterAt(
   peer: PeerClient,
   cluster: ClusterName,
 ): Promise<LogicalCluster | undefined> {
-  const path = `/clusters/${cluster}/apis/core.kcp.io/v1alpha1/logicalclusters/${logicalClusterName}`
+  const path = resourcePath(cluster, resources.logicalClusters, logicalClusterName)
   try {
     return await peer.get<LogicalCluster>(path, AbortSignal.timeout(longest))
   } catch (error) {
@@ -64,10 +65,10 @@ export async function logicalClusterAt(
 }
 
 /** Migrations of another shard. */
-export function homeThere(peer: PeerClient, { group, version, resource }: ResourceRef): MigrationHome {
+export function homeThere(peer: PeerClient, migrations: ResourceRef): MigrationHome {
   const pathOf = (key: string): string => {
     const { cluster, name } = parseKey(key)
-    return `/clusters/${cluster}/apis/${group}/${version}/${resource}/${name}`
+    return resourcePath(cluster, migrations, name)
   }
   return {
     read: key => {

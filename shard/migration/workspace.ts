@@ -3,6 +3,7 @@ import type { ClusterName } from '../../framework/meta/object.ts'
 import { shardAnnotation, shardHashAnnotation } from '../../kcp/annotations.ts'
 import type { LogicalCluster } from '../../kcp/core.ts'
 import { shardHash } from '../../kcp/names.ts'
+import { exportedResources, resourcePath } from '../../kcp/resources.ts'
 import type { Workspace } from '../../kcp/tenancy.ts'
 import { clusterScoped, updateObject } from '../controllers/client.ts'
 import type { KcpControllerDeps } from '../controllers/host.ts'
@@ -56,7 +57,7 @@ async function assignHere(
 
 /** Whether the shard has the Workspace. */
 async function assignThere(peer: PeerClient, { cluster, owner, annotations }: Assignment): Promise<boolean> {
-  const path = `/clusters/${owner.cluster}/apis/tenancy.kcp.io/v1alpha1/workspaces/${owner.name}`
+  const path = resourcePath(owner.cluster, exportedResources.workspaces, owner.name)
   const signal = AbortSignal.timeout(longest)
   const asked = { peer, cluster: owner.cluster }
   const found = await ifThere(asked, peer.get<Workspace>(path, signal))

@@ -4,15 +4,14 @@ import { type Item, originAnnotation } from '../../framework/contract/item.ts'
 import type { PeerClient } from '../../framework/contract/peer.ts'
 import type { ClusterName, KubeObject } from '../../framework/meta/object.ts'
 import { originalUidAnnotation, originalVersionAnnotation } from '../../kcp/annotations.ts'
+import { resourcePath } from '../../kcp/resources.ts'
 
 /** Milliseconds for a request to the cache server. */
 export const longest = 10_000
 
 /** The path of a resource in the cache server; `<resource>:<identity>` for published objects. */
-export const pathInCache = (
-  cluster: ClusterName,
-  { group, version, resource, identity }: ResourceRef,
-): string => `/clusters/${cluster}/apis/${group}/${version}/${resource}${identity ? `:${identity}` : ''}`
+export const pathInCache = (cluster: ClusterName, ref: ResourceRef): string =>
+  resourcePath(cluster, ref) + (ref.identity ? `:${ref.identity}` : '')
 
 /** An object of this shard, and its copy in a cache server as it was last seen. */
 export interface Pair {

@@ -6,7 +6,7 @@ import type { ClusterName } from '../../framework/meta/object.ts'
 import type { UserInfo } from '../../framework/request/user.ts'
 import { shardAnnotation } from '../../kcp/annotations.ts'
 import { logicalClusterName } from '../../kcp/logicalclusters.ts'
-import { resources } from '../../kcp/resources.ts'
+import { resourcePath, resources, reviews } from '../../kcp/resources.ts'
 import type { Peers } from '../tenancy/peer.ts'
 
 interface Review {
@@ -42,7 +42,7 @@ async function ask(peer: PeerClient | undefined, user: UserInfo, cluster: Cluste
   const { name, ...rest } = user
   const spec = { user: name, ...rest, nonResourceAttributes: { path: '/', verb: 'access' } }
   const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec }
-  const path = `/clusters/${cluster}/apis/authorization.k8s.io/v1/subjectaccessreviews`
+  const path = resourcePath(cluster, reviews.subjectAccessReviews)
   try {
     const answer = await peer?.post<Review>(path, review, AbortSignal.timeout(longest))
     return answer?.status?.allowed === true

@@ -9,7 +9,7 @@ import type { ClusterName } from '../../framework/meta/object.ts'
 import { isClusterName } from '../../framework/request/path.ts'
 import { shardAnnotation } from '../../kcp/annotations.ts'
 import { logicalClusterName } from '../../kcp/logicalclusters.ts'
-import { resources } from '../../kcp/resources.ts'
+import { resourcePath, resources, reviews } from '../../kcp/resources.ts'
 import { beingMigrated, partialStateOf } from '../apis/moved.ts'
 import type { Peers } from '../tenancy/peer.ts'
 
@@ -58,13 +58,13 @@ async function reviewAt(
   cluster: ClusterName,
   review: object,
 ): Promise<boolean> {
-  const path = `/clusters/${cluster}/apis/authentication.k8s.io/v1/tokenreviews`
-  const reviews = asked.map(async peer => {
+  const path = resourcePath(cluster, reviews.tokenReviews)
+  const answers = asked.map(async peer => {
     const { status } = await peer.post<TokenReview>(path, review, AbortSignal.timeout(longest))
     if (status?.authenticated !== true) throw new Error('the shard does not accept the token')
     return true
   })
-  return Promise.any(reviews).catch(({ errors }: AggregateError) => {
+  return Promise.any(answers).catch(({ errors }: AggregateError) => {
     const unavailable = errors.find(isUnavailable)
     if (unavailable !== undefined) throw unavailable as StatusError
     return false

@@ -3,7 +3,7 @@ import { type Item, type ItemEvent, isCopied, originAnnotation } from '../../fra
 import { parseLabelSelector } from '../../framework/selectors/parse.ts'
 import { matchesLabels } from '../../framework/selectors/selectors.ts'
 import type { APIBinding, APIExportEndpointSlice } from '../../kcp/apis.ts'
-import { resources } from '../../kcp/resources.ts'
+import { resourcePath, resources } from '../../kcp/resources.ts'
 import { type Controller, createController, keyFor, keyOf, parseKey } from '../controllers/controller.ts'
 import type { KcpControllerDeps } from '../controllers/host.ts'
 
@@ -127,14 +127,14 @@ const urlsOf = (object: object): readonly string[] =>
 /** Changes the URLs of a slice on its shard; a conflict with another shard is an error, after which the controller tries again. */
 async function write(
   { peers }: KcpControllerDeps,
-  { group, version, resource }: ResourceRef,
+  resource: ResourceRef,
   { key, meta }: Item,
   change: (urls: readonly string[]) => readonly string[],
 ): Promise<number | undefined> {
   const peer = peers.get(meta.annotations[originAnnotation] ?? '')
   if (peer === undefined) return again
   const signal = AbortSignal.timeout(longest)
-  const path = `/clusters/${key.cluster}/apis/${group}/${version}/${resource}/${key.name}`
+  const path = resourcePath(key.cluster, resource, key.name)
   const current = await peer.get<APIExportEndpointSlice>(path, signal)
   const { resourceVersion } = current.metadata
   const endpoints = change(urlsOf(current)).map(url => ({ url }))

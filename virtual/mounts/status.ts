@@ -1,6 +1,6 @@
 import type { ResourceRef, UrlPublisher } from '../../framework/index.ts'
 import { timestamp } from '../../framework/meta/object.ts'
-import { logicalClusterOf } from '../../kcp/index.ts'
+import { logicalClusterOf, resourcePath } from '../../kcp/index.ts'
 import type { KubeCluster, MountCondition, MountPhase } from './types.ts'
 
 /** The result of probing a cluster. */
@@ -72,9 +72,7 @@ export const urlPublisher = (objects: ResourceRef): UrlPublisher => ({
   views: () => [{}],
   publish(object, [base = '']) {
     const { metadata, status } = object as KubeCluster
-    const cluster = logicalClusterOf(object)
-    const { group, version, resource } = objects
-    const URL = `${base}/clusters/${cluster}/apis/${group}/${version}/${resource}/${metadata.name}/proxy`
+    const URL = `${base}${resourcePath(logicalClusterOf(object), objects, metadata.name)}/proxy`
     return status?.URL === URL ? object : { ...object, status: { ...status, URL } }
   },
 })
