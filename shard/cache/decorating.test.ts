@@ -14,21 +14,18 @@ import {
   listed,
   objectOf,
   open,
+  openForEach,
 } from './testing/fixture.ts'
 
 const all = { cluster: '*', initialEvents: false, bookmarks: false } as const
 
 describe('labels that the watch cache adds to objects appear', () => {
   let fixture: Fixture
-  const opened: Fixture[] = []
-  const start = async (...args: Parameters<typeof open>): Promise<Fixture> => {
-    fixture = await open(...args)
-    opened.push(fixture)
+  const opening = openForEach()
+  const start = async (...args: Parameters<typeof opening>): Promise<Fixture> => {
+    fixture = await opening(...args)
     return fixture
   }
-  afterEach(async () => {
-    for (const { close } of opened.splice(0)) await close()
-  })
 
   const prefix = 'claimed/'
   /** Clusters with an `accept` object, as a claims index would keep them. */

@@ -13,7 +13,7 @@ import {
   keyOf,
   listed,
   objectOf,
-  open,
+  openForEach,
 } from './testing/fixture.ts'
 import { openWatchCache } from './watchcache.ts'
 
@@ -24,15 +24,11 @@ const all = { cluster: '*', initialEvents: false, bookmarks: false } as const
 
 describe('the watch cache', () => {
   let fixture: Fixture
-  const opened: Fixture[] = []
-  const start = async (...args: Parameters<typeof open>): Promise<Fixture> => {
-    fixture = await open(...args)
-    opened.push(fixture)
+  const opening = openForEach()
+  const start = async (...args: Parameters<typeof opening>): Promise<Fixture> => {
+    fixture = await opening(...args)
     return fixture
   }
-  afterEach(async () => {
-    for (const { close } of opened.splice(0)) await close()
-  })
 
   it('reads again when the log is compacted after the objects were read', async () => {
     const store = openMemoryStore()

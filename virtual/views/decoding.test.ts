@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict'
 import { type ApiSet, type Item, itemOf, type RequestContext, type Selection } from '../../framework/index.ts'
-import { WatchCosts } from '../shared/watching/watchcosts.ts'
-import { Failures } from './failures.ts'
 import { planOf, type ResourcePlan } from './plan.ts'
-import { Presenter } from './presenter.ts'
 import { labelledBy } from './selectors.ts'
-import { type ViewStorage, viewStorage } from './storage.ts'
+import { plannedStorage } from './testing/planned.ts'
 import type { ViewObject, ViewResource } from './types.ts'
 
 const facts = { name: 'one', path: 'root:one', labels: { tier: 'gold' }, annotations: {} }
@@ -69,20 +66,7 @@ function viewOver(source: ApiSet, where: string, more: Partial<ViewResource> = {
   const { resources: plans, problems } = planOf(object, source, () => facts)
   assert.deepEqual(problems, [])
   const plan = plans[0] as ResourcePlan
-  const failures = new Failures(() => undefined)
-  return viewStorage({
-    plan,
-    failures,
-    presenter: new Presenter(plan, failures),
-    costs: new WatchCosts(),
-    name: 'v',
-    owner: 'one',
-    state: '',
-    since: 0,
-    changed: new AbortController().signal,
-    labelled: labelledBy(plan),
-    clusters: { of: () => facts, follow: () => () => undefined, hasChangedSince: () => false },
-  } as unknown as ViewStorage)
+  return plannedStorage(plan, { labelled: labelledBy(plan), facts })
 }
 
 /** The names of the objects of a list, and of the events of a watch. */

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict'
 import { type Item, itemOf, type RequestContext } from '../../framework/index.ts'
-import { WatchCosts } from '../shared/watching/watchcosts.ts'
-import { Failures } from './failures.ts'
 import type { ResourcePlan } from './plan.ts'
-import { Presenter } from './presenter.ts'
-import { type ViewStorage, viewStorage } from './storage.ts'
+import { plannedStorage } from './testing/planned.ts'
 
 const spin = (milliseconds: number): void => {
   const end = performance.now() + milliseconds
@@ -45,24 +42,8 @@ function slowView() {
   return { storage: storageOf(plan), most: () => most }
 }
 
-function storageOf(plan: ResourcePlan) {
-  const failures = new Failures(() => undefined)
-  const facts = { name: 'one', path: '', labels: {}, annotations: {} }
-  const view = {
-    plan,
-    failures,
-    presenter: new Presenter(plan, failures),
-    costs: new WatchCosts(),
-    name: 'v',
-    owner: 'one',
-    state: '',
-    since: 0,
-    changed: new AbortController().signal,
-    clusters: { of: () => facts },
-    labelled: () => true,
-  } as unknown as ViewStorage
-  return viewStorage(view)
-}
+const facts = { name: 'one', path: '', labels: {}, annotations: {} }
+const storageOf = (plan: ResourcePlan) => plannedStorage(plan, { labelled: () => true, facts })
 
 const key = { cluster: 'one', namespace: '', name: 'n0' }
 const written = { dryRun: false, fieldManager: '' }

@@ -71,6 +71,19 @@ export async function open(
   }
 }
 
+/** What `open` does, for the tests of a suite: closes the fixtures after each test. */
+export function openForEach(): typeof open {
+  const opened: Fixture[] = []
+  afterEach(async () => {
+    for (const { close } of opened.splice(0)) await close()
+  })
+  return async (...args) => {
+    const fixture = await open(...args)
+    opened.push(fixture)
+    return fixture
+  }
+}
+
 export const forever: AbortSignal = new AbortController().signal
 setMaxListeners(0, forever)
 
