@@ -149,6 +149,17 @@ describe('passing requests on', () => {
     assert.equal((await ask('/api')).headers.location, undefined)
   })
 
+  it('brings no redirects home that lead out of the endpoint by relative segments', async () => {
+    const locationOf = async (location: string): Promise<string | undefined> => {
+      answer = (_, response) => response.writeHead(307, { Location: location }).end()
+      return (await ask('/api')).headers.location
+    }
+    for (const out of ['..', '%2e%2E', '.\t.', 'x/../..'])
+      for (const way of [`/base/${out}/clusters/root/api`, `/base\\${out}\\api`, `${endpoint.url}/${out}/api`])
+        assert.equal(await locationOf(way), undefined, way)
+    assert.equal(await locationOf('/base/a/../b?c=../../d'), '/clusters/root:remote/b?c=../../d')
+  })
+
   it('returns a Status when the endpoint is unreachable, sends large headers, closes the connection or does not respond', async () => {
     const message = async (): Promise<[number, string]> => {
       const { status, body } = await ask('/x', { accept: 'application/json' })

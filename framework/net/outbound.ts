@@ -119,20 +119,25 @@ const sandbox = 'sandbox allow-scripts allow-forms allow-popups allow-downloads'
  * this server.
  */
 function responseHeadersOf(
-  { origin, base }: EndpointUrl,
-  { incoming, seenAs }: UpstreamRequest,
+  endpoint: EndpointUrl,
+  { incoming, path, seenAs }: UpstreamRequest,
 ): (headers: IncomingHttpHeaders) => OutgoingHttpHeaders {
-  const inside = `${origin}${base}`
   return headers => {
     const { location, ...others } = passedOn(headers, isAnswerSecret)
     const policy = [others['content-security-policy'] ?? [], sandbox].flat().join(', ')
     const kept = { ...others, 'audit-id': incoming.auditId, 'content-security-policy': policy }
-    if (typeof location !== 'string') return kept as OutgoingHttpHeaders
-    const [absolute] = location.startsWith('/') ? [`${origin}${location}`] : [location]
-    const isInside = absolute === inside || absolute?.startsWith(`${inside}/`)
-    const shown = isInside ? seenAs + (absolute?.slice(inside.length) ?? '') : undefined
-    return { ...kept, ...(shown === undefined ? {} : { location: shown }) } as OutgoingHttpHeaders
+    const inside = typeof location === 'string' ? pathInside(endpoint, location, path) : undefined
+    return (inside === undefined ? kept : { ...kept, location: seenAs + inside }) as OutgoingHttpHeaders
   }
+}
+
+/** Where below the endpoint clients would look for a location; undefined: elsewhere. */
+function pathInside({ origin, base }: EndpointUrl, location: string, asked: string): string | undefined {
+  const from = `${origin}${base}${asked}`
+  if (!URL.canParse(location, from)) return undefined
+  const found = new URL(location, from)
+  const isInside = found.origin === origin && `${found.pathname}/`.startsWith(`${base}/`)
+  return isInside ? found.pathname.slice(base.length) + found.search + found.hash : undefined
 }
 
 interface Clients {
