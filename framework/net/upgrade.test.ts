@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { createServer, type IncomingMessage, request, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Listener } from '../server/listener.ts'
@@ -10,25 +10,31 @@ describe('forwarding of upgraded connections', () => {
   let target: Server
   let front: Listener
   let headers: IncomingMessage['headers']
+  /** Requests that are not over. */
+  let open = 0
+  const over = new EventEmitter()
 
   before(async () => {
     target = createServer((_, response) => response.writeHead(403).end('no'))
     target.on('upgrade', (asked: IncomingMessage, socket: Socket, sent: Buffer) => {
       headers = asked.headers
+      socket.on('error', () => undefined)
       if (asked.url === '/no') return void socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno')
       const own =
         'X-Own: \u00e9\r\nAudit-Id: theirs\r\nSet-Cookie: a\r\nStrict-Transport-Security: max-age=9\r\nNEL: {}\r\n'
       const head = `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${asked.headers.upgrade}\r\n${own}\r\n`
       socket.write(`${head}hello `, 'latin1')
       socket.write(sent)
-      socket.pipe(socket)
+      if (asked.url !== '/hold') socket.pipe(socket)
     })
     target.listen(0, '127.0.0.1')
     await once(target, 'listening')
     const endpoint = { url: `http://127.0.0.1:${portOf(target)}` }
-    front = await openFront(({ incoming }) =>
-      Promise.resolve(outbound.forwarding({ incoming, endpoint, path: incoming.path, seenAs: '' })),
-    )
+    front = await openFront(({ incoming, lifetime }) => {
+      open++
+      lifetime.onOver(() => over.emit('over', --open))
+      return outbound.forwarding({ incoming, endpoint, path: incoming.path, seenAs: '' })
+    })
   })
   after(async () => {
     target.closeAllConnections()
@@ -99,4 +105,24 @@ describe('forwarding of upgraded connections', () => {
     socket.destroy()
     await closed
   })
+
+  for (const how of ['end', 'destroy'] as const)
+    it(`closes the connection of a server that does not close it, and is over, when the client calls ${how}`, async () => {
+      const held = new Promise<Socket>(resolve =>
+        target.prependOnceListener('upgrade', (_, socket: Socket) => {
+          socket.allowHalfOpen = true
+          resolve(socket)
+        }),
+      )
+      const sent = offer('GET', 'websocket', '/hold')
+      sent.end()
+      const [, socket] = (await once(sent, 'upgrade')) as [IncomingMessage, Socket]
+      const server = await held
+      const gone = once(server, 'error')
+      const writing = setInterval(() => server.write('still here'), 5)
+      socket.resume()[how]()
+      await gone
+      clearInterval(writing)
+      while (open > 0) await once(over, 'over')
+    })
 })

@@ -6,6 +6,7 @@ import {
   type OutgoingHttpHeaders,
 } from 'node:http'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ClientSide, Upgrade } from '../contract/upstream.ts'
@@ -45,6 +46,7 @@ export function forwardUpgrade(options: UpgradeOptions, client: ClientSide): Pro
     asked.once('upgrade', (answer, socket, head) => {
       asked.setTimeout(0)
       agreed({ client, upgrade, head: headOf(options, answer) }, { socket, head })
+      closeAfter(upgrade.socket, socket)
       lifetime.onEnd(() => socket.destroy())
       socket.once('close', resolve)
     })
@@ -111,6 +113,19 @@ function join(from: Duplex, to: Duplex): void {
   from.pipe(to)
   from.on('error', () => to.destroy())
   from.once('close', () => to.end())
+}
+
+/**
+ * Closes the connection to the server after the client has closed its own: a server that does not close it would keep it (Kubernetes
+ * `k8s.io/apimachinery/pkg/util/proxy/upgradeaware.go`, `tryUpgrade`).
+ */
+function closeAfter(client: Duplex, server: Socket): void {
+  client.once('close', () => server.destroy())
+  client.once('end', () => {
+    // It may not read what the client has sent last.
+    server.setTimeout(timeout, () => server.destroy())
+    server.destroySoon()
+  })
 }
 
 /** The head of the answer with the headers that clients get, in bytes of one character each. */
