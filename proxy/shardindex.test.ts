@@ -131,6 +131,50 @@ describe('the shard of a logical cluster that two shards have', () => {
   })
 })
 
+describe('a mount in a logical cluster', () => {
+  const stop = new AbortController()
+  after(() => stop.abort())
+
+  /** An index with a mount on the shard alpha. */
+  async function mounted(shards: Readonly<Record<string, FakeShard>>) {
+    const objects = Object.keys(shards).map(name =>
+      itemIn('root', name, {}, { spec: { baseURL: `https://${name}` } }),
+    )
+    const index = await followShards({
+      root: new FakeShard({ shards: objects }).client,
+      connect: ({ name }) => (shards[name] as FakeShard).client,
+      externalUrl: 'https://proxy',
+      log: silent,
+      signal: stop.signal,
+    })
+    while (!index.isReady()) await new Promise(setImmediate)
+    const place = index.find('holder:remote')
+    assert.ok(place?.kind === 'URL')
+    return place.changed
+  }
+  const withMount = (): FakeShard => {
+    const more = { spec: { mount: {}, URL: 'https://peer' }, status: { phase: 'Ready' } }
+    return new FakeShard({
+      logicalclusters: [itemIn('holder', 'cluster', {})],
+      workspaces: [itemIn('holder', 'remote', {}, more)],
+    })
+  }
+
+  it('ends its streams when the logical cluster moves to another shard', async () => {
+    const beta = new FakeShard()
+    const changed = await mounted({ alpha: withMount(), beta })
+    beta.home('holder', { [movedAnnotation]: '9,8,1' })
+    await aborted(changed)
+  })
+
+  it('ends its streams when the logical cluster is gone, also if its own deletion is heard later', async () => {
+    const alpha = withMount()
+    const changed = await mounted({ alpha })
+    alpha.home('holder', {}, 'DELETED')
+    await aborted(changed)
+  })
+})
+
 describe('a shard that does not answer', () => {
   const stop = new AbortController()
   after(() => stop.abort())

@@ -261,8 +261,9 @@ class Index implements ShardIndex {
     const before = this.#owners.of(cluster)
     change()
     const owner = this.#owners.of(cluster)
-    if (owner === before || owner === undefined) return
+    if (owner === before) return
     if (before !== undefined) this.#tree.forget(new Set([cluster]))
+    if (owner === undefined) return
     for (const workspace of this.#workspaces.get(owner)?.list(cluster) ?? [])
       this.#applyWorkspace(owner, { type: 'ADDED', item: workspace })
   }

@@ -79,6 +79,14 @@ describe('workspace tree', () => {
       tree.setWorkspace('root', 'm', mount('URL', 'https://peer', 'Unavailable'))
       assert.equal(place.changed.aborted, true)
     })
+    it('report that their parent is forgotten', () => {
+      tree.setWorkspace('a', 'm', mount('URL', 'https://peer'))
+      tree.setWorkspace('root', 'm', mount('URL', 'https://peer'))
+      const [forgotten, kept] = [at('root:org:m'), at('root:m')]
+      assert.ok(forgotten?.kind === 'URL' && kept?.kind === 'URL')
+      tree.forget(new Set(['a']))
+      assert.deepEqual([forgotten.changed.aborted, kept.changed.aborted], [true, false])
+    })
     it('of workspaces of this tree are gone on from, by type or by URL', () => {
       for (const type of ['Workspace', 'URL', 'Cluster']) {
         tree.setWorkspace('root', 'link', mount(type, `${own}/clusters/root:org`))

@@ -49,7 +49,7 @@ export type Place = ClusterPlace | MountPlace | ClosedPlace
 /** An index of workspaces by parent and name (kcp `pkg/index`). */
 export interface WorkspaceTree {
   setWorkspace(parent: ClusterName, name: string, workspace: KubeObject | undefined): void
-  /** Drops all workspaces of some parents. */
+  /** Drops all workspaces of some parents. Their mounts have changed. */
   forget(parents: ReadonlySet<ClusterName>): void
   /** Looks up a path: the first segment is a cluster for which `exists` is true; each later one a workspace in the cluster before. */
   place(path: string, exists: (cluster: ClusterName) => boolean): Place | undefined
@@ -89,8 +89,11 @@ export function createWorkspaceTree(ownUrls: () => readonly string[] = () => [])
       known?.mount?.replaced.abort()
     },
     forget(parents) {
-      for (const key of [...children.keys()])
-        if (parents.has(key.slice(0, key.indexOf('/')))) children.delete(key)
+      for (const [key, { mount }] of [...children]) {
+        if (!parents.has(key.slice(0, key.indexOf('/')))) continue
+        children.delete(key)
+        mount?.replaced.abort()
+      }
     },
     place(path, exists) {
       const { place, closed } = end(path, exists) ?? nowhere
