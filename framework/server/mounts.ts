@@ -131,13 +131,13 @@ export function infoOf(incoming: Incoming): RequestInfo {
   }
 }
 
-/** Redirects a client to the URL of a workspace. */
+/** Redirects a client to the URL of a workspace, which tenants write: it may have characters that a header must not have. */
 export function redirectAnswer(incoming: Incoming, location: string): Answer {
-  const message = `the workspace is at ${location}`
-  const { status } = new StatusError(307, 'Redirect', message)
+  const { href } = new URL(location)
+  const { status } = new StatusError(307, 'Redirect', `the workspace is at ${href}`)
   return {
     ...documentAnswer(status, negotiateError(incoming), 307),
-    headers: { Location: location, 'Cache-Control': 'no-store' },
+    headers: { Location: href, 'Cache-Control': 'no-store' },
   }
 }
 
