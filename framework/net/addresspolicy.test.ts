@@ -23,7 +23,12 @@ function addressesOf(host: string, policy: Partial<AddressRules> = {}): Promise<
 
 describe('servers that tenants name', () => {
   it('are public ones, with https and nothing else in the URL', () => {
-    for (const url of ['https://example.com', 'https://8.8.8.8:8443/a/b', 'https://[2606:4700::1111]/'])
+    for (const url of [
+      'https://example.com',
+      'https://8.8.8.8:8443/a/b',
+      'https://[2606:4700::1111]/',
+      'https://[2001:db9::1]/',
+    ])
       assert.equal(problemIn(url), undefined, url)
     for (const [url, problem] of [
       ['example.com', 'it is not an absolute URL'],
@@ -41,6 +46,7 @@ describe('servers that tenants name', () => {
       ...['127.0.0.1', '127.1', '2130706433', '0x7f.1', '0177.0.0.1', '0.0.0.0', '[::1]', '[::]'],
       ...['[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[64:ff9b::7f00:1]', '[2002:7f00:1::]'],
       ...['10.1.2.3', '172.31.0.1', '192.168.1.1', '100.64.0.1', '169.254.169.254', '[fd00:ec2::254]'],
+      ...['[fec0::1]', '[::169.254.169.254]', '[::ffff:0:127.0.0.1]', '[2001::1]'],
       ...['[fe80::1]', '224.0.0.1', '255.255.255.255', '１２７.0.0.1'],
     ])
       assert.match(problemIn(`https://${host}/`) ?? '', /^its host \S+ has no public address$/, host)

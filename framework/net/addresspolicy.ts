@@ -36,7 +36,7 @@ export interface AddressPolicy {
   readonly lookup: LookupFunction
 }
 
-/** Loopback, private, link-local (metadata services of clouds), multicast, and IPv6 addresses that contain IPv4 ones. */
+/** Loopback, private, link-local (metadata services of clouds), site-local, multicast, and IPv6 addresses that contain IPv4 ones. */
 const notPublic: readonly string[] = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -48,13 +48,15 @@ const notPublic: readonly string[] = [
   '192.168.0.0/16',
   '198.18.0.0/15',
   '224.0.0.0/3',
-  '::/128',
-  '::1/128',
+  '::/96',
+  '::ffff:0:0:0/96',
   '64:ff9b::/96',
   '64:ff9b:1::/48',
+  '2001::/32',
   '2002::/16',
   'fc00::/7',
   'fe80::/10',
+  'fec0::/10',
   'ff00::/8',
 ]
 

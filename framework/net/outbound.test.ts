@@ -155,7 +155,11 @@ describe('passing requests on', () => {
       return (await ask('/api')).headers.location
     }
     for (const out of ['..', '%2e%2E', '.\t.', 'x/../..'])
-      for (const way of [`/base/${out}/clusters/root/api`, `/base\\${out}\\api`, `${endpoint.url}/${out}/api`])
+      for (const way of [
+        `/base/${out}/clusters/root/api`,
+        `/base\\${out}\\api`,
+        `${endpoint.url}/${out}/api`,
+      ])
         assert.equal(await locationOf(way), undefined, way)
     assert.equal(await locationOf('/base/a/../b?c=../../d'), '/clusters/root:remote/b?c=../../d')
   })
