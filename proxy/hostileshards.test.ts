@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { testContext } from '../test/support/context.ts'
 import { createShardClient } from './shardclient.ts'
 
 /** Writes until the connection is closed. */
@@ -46,6 +47,38 @@ describe('a shard whose response has no end', () => {
       await assert.rejects(client.get('/clusters/root/x', signal), /too large/)
       await client.close()
     })
+})
+
+describe('a shard that falls silent', () => {
+  const server = createServer(({ url = '' }, response) => {
+    const isWatch = url.includes('watch=true')
+    response.write(
+      isWatch ? '{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"8"}}}\n' : '{"items":[',
+    )
+  })
+  const resource = { group: 'example.com', version: 'v1', resource: 'widgets' }
+  const query = { cluster: '*', resourceVersion: '7', initialEvents: false, bookmarks: true } as const
+
+  before(async () => {
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+  })
+  after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+
+  it('is asked again by informers: its watches and lists fail', async () => {
+    const { port } = server.address() as AddressInfo
+    const client = createShardClient({ server: `http://127.0.0.1:${port}` }, 100)
+    const storage = client.storage(resource)
+    const ctx = testContext({ cluster: '*' })
+    const events = storage.watch(ctx, query)
+    assert.equal((await events.next()).value?.length, 1)
+    await assert.rejects(events.next(), { code: 504 })
+    await assert.rejects(storage.list(ctx, { cluster: '*' }).next(), { code: 504 })
+    await client.close()
+  })
 })
 
 describe('a shard that rejects the credentials of the proxy', () => {

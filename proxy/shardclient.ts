@@ -6,18 +6,21 @@ import { createClient, type OutgoingResponse, shardBytes, shardError } from '../
 import { badGateway, failureOf } from '../framework/net/failure.ts'
 import { authorizationOf, type ServerAccess, tlsOf } from '../framework/net/serveraccess.ts'
 import { asPublished, prefixOf } from '../remote/cacheserver.ts'
-import { statusError } from '../remote/connection/connection.ts'
+import { longestSilence, statusError } from '../remote/connection/connection.ts'
 import { batches, list, sent } from '../remote/reading/listing.ts'
 import type { Source } from '../remote/reading/source.ts'
 import { connected, Progress } from '../remote/watches/connected.ts'
 import { watch } from '../remote/watching.ts'
 import { get } from '../remote/writing.ts'
 
-/** Has no address policy, because shards are servers of the operator. */
-export function createShardClient(access: ServerAccess): PeerClient {
+/**
+ * Has no address policy, because shards are servers of the operator. `bodyTimeout`: milliseconds without data after which a response
+ * fails, so that informers ask again.
+ */
+export function createShardClient(access: ServerAccess, bodyTimeout = longestSilence): PeerClient {
   const { origin, pathname } = new URL(access.server)
   const base = pathname.replace(/\/$/, '')
-  const client = createClient({ tls: tlsOf(access), headers: { ...authorizationOf(access) } })
+  const client = createClient({ tls: tlsOf(access), headers: { ...authorizationOf(access) }, bodyTimeout })
   const ask = (path: string, { method = 'GET', body, signal }: Wanted): Promise<OutgoingResponse> =>
     answered(
       client.request({

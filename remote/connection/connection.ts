@@ -33,7 +33,7 @@ interface Open {
 }
 
 /** Milliseconds without data after which a connection counts as broken; shards send a bookmark every minute. */
-const bodyTimeout = 180_000
+export const longestSilence = 180_000
 
 const open = (access: ServerAccess, headersTimeout: number): Open => ({
   client: createClient({
@@ -43,7 +43,7 @@ const open = (access: ServerAccess, headersTimeout: number): Open => ({
     connectTimeout: Math.min(headersTimeout, 10_000),
     headersTimeout,
     mostHead: mostHeadOfShard,
-    bodyTimeout,
+    bodyTimeout: longestSilence,
     keepAlive: 4_000,
   }),
   origin: new URL(access.server).origin,
