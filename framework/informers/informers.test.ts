@@ -126,6 +126,12 @@ describe('informers', () => {
     await until(() => shard.lists === 2)
   })
 
+  it('list again after a watch without any event: a server that was emptied sends none until it has as many revisions', async () => {
+    await until(() => shard.watchers === 1)
+    shard.breakWatches(new StatusError(504, 'Timeout', 'the server has not answered in time'))
+    await until(() => shard.lists === 2)
+  })
+
   it('do not suffer from a handler that throws', async () => {
     informer.onEvent(() => {
       throw new Error('bad handler')

@@ -52,8 +52,8 @@ const pauses = { first: 100, longest: 30_000 }
 const pausesUntilServed = { first: 100, longest: 2_000 }
 
 /**
- * Lists and watches; continues the watch after its last event, and lists again if that revision has expired, or the
- * server does not have it.
+ * Lists and watches; continues the watch after its last event, and lists again if that revision has expired, the
+ * server does not have it, or has sent nothing for long.
  */
 async function keepUp(source: Source, copy: LocalCopy, isSynced: () => void): Promise<void> {
   const { log, signal } = source
@@ -73,7 +73,8 @@ async function keepUp(source: Source, copy: LocalCopy, isSynced: () => void): Pr
       isServed = !isNotFound(error)
       // A server that has not reached the revision may have lost what came before it.
       const isExpired = hasCode(error, 410) || isVersionTooLarge(error)
-      if (!isServed || isExpired) position = undefined
+      // One that was emptied sends nothing, not even bookmarks, until it has reached the revision again.
+      if (!isServed || isExpired || hasCode(error, 504)) position = undefined
       if (!isExpired && !signal.aborted) log.warn({ error: String(error) }, 'informer failed, retrying')
     }
     // Also after a watch that ended without an error: the backend may end all of them at once.
