@@ -20,10 +20,10 @@ import {
   isServiceAccount,
   type UserInfo,
 } from '../framework/request/user.ts'
+import { tooMany } from '../framework/responses/failure.ts'
 import { text } from '../framework/responses/textanswer.ts'
 import { userOf } from '../framework/server/access.ts'
 import { infoOf, insidePath, redirectAnswer, unavailableAnswer } from '../framework/server/mounts.ts'
-import { tooMany } from '../framework/server/pipeline.ts'
 import type { Exchange, Handler } from '../framework/server/serve.ts'
 import { type ReviewedWatch, WatchReviews } from '../framework/server/watchreviews.ts'
 import type { Reviewer } from './access.ts'

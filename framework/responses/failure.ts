@@ -46,3 +46,9 @@ export const shuttingDown: Answer = {
   ...text(429, 'The apiserver is shutting down, please try again later.'),
   headers: { 'Retry-After': '5', 'X-Content-Type-Options': 'nosniff' },
 }
+
+/** kube-apiserver's response, `tooManyRequests` of `k8s.io/apiserver/pkg/server/filters/maxinflight.go`. */
+export const tooMany = ({ retryAfter }: { readonly retryAfter: number }): Answer => ({
+  ...text(429, 'Too many requests, please try again later.\n'),
+  headers: { 'Retry-After': String(retryAfter), 'X-Content-Type-Options': 'nosniff' },
+})

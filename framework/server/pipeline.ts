@@ -15,6 +15,7 @@ import { timeoutIn } from '../request/duration.ts'
 import type { RequestInfo } from '../request/requestinfo.ts'
 import type { Answer } from '../request/response.ts'
 import { accountOf, isPrivileged, type UserInfo } from '../request/user.ts'
+import { tooMany } from '../responses/failure.ts'
 import { text } from '../responses/textanswer.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import { authorize, refuseBareUrl, userOf } from './access.ts'
@@ -34,7 +35,7 @@ import {
   type Target,
   type Unresolved,
 } from './routes.ts'
-import { createRecording, type Exchange } from './serve.ts'
+import { createRecording, type Exchange, type Handler } from './serve.ts'
 import type { WatchReviews } from './watchreviews.ts'
 
 /** The dependencies of the request pipeline. */
@@ -93,20 +94,23 @@ function answerCurrent(pipeline: Pipeline, exchange: Exchange): Awaitable<Answer
 }
 
 /** Answers a request for a mounted workspace. */
-function answerMount(
-  pipeline: Pipeline,
-  exchange: Exchange,
-  target: MountedTarget,
-): Awaitable<Answer | Forwarding> {
-  return after(userOf(pipeline.authenticator, exchange), user => {
-    recordUser(exchange, user)
-    return answerMounted(pipeline, exchange, { target, user }, next => answerRequest(pipeline, next))
-  })
+async function answerMount(pipeline: Pipeline, exchange: Exchange, target: MountedTarget) {
+  const user = await userOf(pipeline.authenticator, exchange)
+  recordUser(exchange, user)
+  const inside: Handler = next => answerRequest(pipeline, next)
+  const answer = await answerMounted(pipeline, exchange, { target, user }, inside)
+  // A request that has gone on within this server has a seat already.
+  if (!('forward' in answer) || exchange.lifetime.holding !== undefined) return answer
+  const seat = await seatOf(pipeline, 'watching', { ...exchange, user }, target.path)
+  if (seat !== undefined && 'reason' in seat) return tooMany(seat)
+  if (seat !== undefined) exchange.lifetime.hold(seat)
+  return answer
 }
 
-function recordUser({ record, audit }: Exchange, user: UserInfo): void {
-  record.annotate('user', user.name)
-  audit?.by(user)
+function recordUser(exchange: Exchange, user: UserInfo): void {
+  exchange.record.annotate('user', user.name)
+  exchange.audit?.by(user)
+  exchange.user = user
 }
 
 /** Answers a request of an authenticated user to a view. */
@@ -119,7 +123,6 @@ function answerTarget(
   recordUser(exchange, user)
   if (target.workspace === undefined) throw unresolved(user, target)
   exchange.target = homeOf(target, user)
-  exchange.user = user
   const routed = exchange as Routed
   const asked = exchange.incoming.impersonates
     ? step(pipeline, 'impersonate', () => impersonated(pipeline.backend, routed))
@@ -133,18 +136,21 @@ function answerTarget(
 }
 
 /** Takes a seat among the requests in progress; undefined for requests without a limit. */
-function enter(
+function enter(pipeline: Pipeline, exchange: Routed): Awaitable<Seat | Refused | undefined> {
+  const { info, place } = exchange.target
+  const short = readingVerbs.has(info.verb) ? 'reading' : 'mutating'
+  return seatOf(pipeline, isLongRunning(info) ? 'watching' : short, exchange, place)
+}
+
+function seatOf(
   { fairness }: Pipeline,
-  { lifetime, target: { info, place }, user, requestor }: Routed,
+  kind: 'reading' | 'mutating' | 'watching',
+  { lifetime, user, requestor }: Pick<Routed, 'lifetime' | 'user' | 'requestor'>,
+  workspace: string,
 ): Awaitable<Seat | Refused | undefined> {
   if (isPrivileged(user)) return undefined
-  const seats = isLongRunning(info)
-    ? fairness.watching
-    : readingVerbs.has(info.verb)
-      ? fairness.reading
-      : fairness.mutating
   const isSystem = user.groups.some(group => fairness.systemGroups.has(group))
-  return seats.enter({ user: accountOf(user, requestor), workspace: place, isSystem, lifetime })
+  return fairness[kind].enter({ user: accountOf(user, requestor), workspace, isSystem, lifetime })
 }
 
 const readingVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head', 'options'])
@@ -219,12 +225,6 @@ function readWithoutSeat(exchange: Routed, seat: Seat): void {
   const { incoming } = exchange
   exchange.incoming = { ...incoming, body: limit => seat.without(incoming.body(limit)) }
 }
-
-/** kube-apiserver's response, `tooManyRequests` of `k8s.io/apiserver/pkg/server/filters/maxinflight.go`. */
-export const tooMany = ({ retryAfter }: Refused): Answer => ({
-  ...text(429, 'Too many requests, please try again later.\n'),
-  headers: { 'Retry-After': String(retryAfter), 'X-Content-Type-Options': 'nosniff' },
-})
 
 /** Sets the deadline, which requests may shorten; watches have none when they begin (rules.md 1.39 to 1.42). */
 function limitTime(
