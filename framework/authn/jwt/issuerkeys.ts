@@ -14,7 +14,17 @@ export interface IssuerKeys {
    * Discovers the keys on first use. Throws `TokenError` if the issuer is unreachable or its configuration is invalid, and what
    * `InSeat` throws. `source`: see `TokenUse`.
    */
-  keys(source: string): Promise<JWTVerifyGetKey>
+  keys(source: string): Promise<KnownKeys>
+}
+
+/** The keys of an issuer at one time. */
+export interface KnownKeys {
+  readonly keyOf: JWTVerifyGetKey
+  /**
+   * Those that it has now; undefined if these were fetched a moment ago. Issuers may sign with a new key under the ID of an old one, or
+   * without an ID. Throws an `Error` if the issuer is unreachable, and what `InSeat` throws.
+   */
+  newer(): Promise<KnownKeys | undefined>
 }
 
 /** Requests an issuer when the source has a seat for it. Throws 429 if there is none. */
@@ -46,7 +56,7 @@ const mostCharacters = 64 * 1024 * 1024
 
 export const keptKeys = (): KeptKeys => new LRUCache({ maxSize: mostCharacters })
 
-/** Milliseconds after which keys are fetched again, so that revoked keys expire. */
+/** Milliseconds after which keys are fetched again, so that revoked keys expire. Without an answer they stay, as in Kubernetes. */
 const longest = 10 * 60 * 1000
 
 export function issuerKeys(options: IssuerKeysOptions): IssuerKeys {
@@ -62,22 +72,56 @@ export function issuerKeys(options: IssuerKeysOptions): IssuerKeys {
     kept.set(id, found, { size: lengthOfKeys(keys) + 1 })
     return found
   })
-  const youngerThan = async (age: number, source: string): Promise<readonly JWK[]> => {
-    const known = kept.get(id)
-    return (known && performance.now() - known.at < age ? known : await fetched(source)).keys
-  }
-  const getKey = async (source: string, head: Parameters<JWTVerifyGetKey>): Promise<Key> => {
-    try {
-      return await keyAmong(await youngerThan(longest, source), head)
-    } catch (error) {
-      if ((error as { readonly code?: string }).code !== 'ERR_JWKS_NO_MATCHING_KEY') throw error
-      return keyAmong(await youngerThan(cooldown, source), head)
-    }
-  }
+  const sets = keySets({ known: () => kept.get(id), fetched, cooldown })
   return {
     async keys(source) {
       place ??= await discovered(source).catch(notInitialized)
-      return (...head) => getKey(source, head)
+      return knownKeys(sets, source)
+    },
+  }
+}
+
+interface KeySets {
+  /** The set that is in use. */
+  current(source: string): Promise<KeySet>
+  /** One that was fetched a moment ago. */
+  recent(source: string): Promise<KeySet>
+}
+
+interface KeySetsOptions {
+  readonly known: () => KeySet | undefined
+  readonly fetched: (source: string) => Promise<KeySet>
+  readonly cooldown: number
+}
+
+function keySets({ known, fetched, cooldown }: KeySetsOptions): KeySets {
+  const youngerThan = (age: number): KeySet | undefined => {
+    const set = known()
+    return set !== undefined && performance.now() - set.at < age ? set : undefined
+  }
+  return {
+    recent: async source => youngerThan(cooldown) ?? fetched(source),
+    current: async source =>
+      youngerThan(longest) ??
+      fetched(source).catch((error: unknown) => {
+        passOn(error)
+        const set = known()
+        if (set === undefined) throw error
+        return set
+      }),
+  }
+}
+
+function knownKeys(sets: KeySets, source: string, set?: KeySet): KnownKeys {
+  let used = set
+  return {
+    async keyOf(...head) {
+      used ??= await sets.current(source)
+      return keyAmong(used.keys, head)
+    },
+    async newer() {
+      const next = await sets.recent(source)
+      return next === used ? undefined : knownKeys(sets, source, next)
     },
   }
 }

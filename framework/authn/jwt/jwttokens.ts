@@ -8,7 +8,7 @@ import { createVerdicts, type TokenVerdict, type TokenVerdicts } from '../verdic
 import { userOfClaims } from './claims.ts'
 import { type ClaimsBudget, signingAlgorithms } from './config.ts'
 import { brief, passOn } from './failures.ts'
-import { type InSeat, type IssuerKeys, issuerKeys, type KeptKeys } from './issuerkeys.ts'
+import { type InSeat, type IssuerKeys, issuerKeys, type KeptKeys, type KnownKeys } from './issuerkeys.ts'
 import type { JwtRules } from './rules.ts'
 
 /** What is left for one token, whichever issuers are asked about it. */
@@ -99,28 +99,51 @@ async function judge(judging: Judging, token: string): Promise<TokenVerdict<User
   return { value: await userOfClaims(judging.rules, claims, judging.budget.claims), expires }
 }
 
-async function verified(
-  { rules: { config }, algorithms, known, budget }: Judging,
+async function verified(judging: Judging, token: string): Promise<Claims> {
+  const { known, budget } = judging
+  if (budget.keys === 0) throw new TokenError(`oidc: verify token: not valid with ${mostKeys} keys`)
+  try {
+    const keys = await known.keys(budget.source)
+    return await verifiedWith(judging, keys, token).catch(async error => {
+      const newer = isUnverified(error) && budget.keys > 0 ? await keys.newer() : undefined
+      if (newer === undefined) throw error
+      return verifiedWith(judging, newer, token)
+    })
+  } catch (error) {
+    passOn(error)
+    if (error instanceof TokenError) throw error
+    throw new TokenError(`oidc: verify token: ${brief((error as Error).message ?? 'unreadable')}`)
+  }
+}
+
+const severalKeys = 'ERR_JWKS_MULTIPLE_MATCHING_KEYS'
+const unverified = ['ERR_JWKS_NO_MATCHING_KEY', 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED', severalKeys]
+
+const codeOf = (error: unknown): string => (error as { readonly code?: string }).code ?? ''
+
+/** Whether none of the keys has signed the token. */
+const isUnverified = (error: unknown): boolean => unverified.includes(codeOf(error))
+
+async function verifiedWith(
+  { rules, algorithms, budget }: Judging,
+  { keyOf }: KnownKeys,
   token: string,
 ): Promise<Claims> {
-  if (budget.keys === 0) throw new TokenError(`oidc: verify token: not valid with ${mostKeys} keys`)
-  const keys = await known.keys(budget.source)
   const { jwtVerify } = await import('jose')
   const options: JWTVerifyOptions = {
     algorithms: [...algorithms],
-    issuer: config.issuer.url,
+    issuer: rules.config.issuer.url,
     clockTolerance: leeway,
     requiredClaims: ['exp', 'aud'],
   }
   const key: JWTVerifyGetKey = async (...head) => {
-    const found = await keys(...head)
+    const found = await keyOf(...head)
     budget.keys--
     return found
   }
   try {
     return (await jwtVerify(token, key, options)).payload
   } catch (error) {
-    passOn(error)
     return verifiedByAny(error, budget, async one => (await jwtVerify(token, one, options)).payload)
   }
 }
@@ -131,12 +154,11 @@ async function verifiedByAny(
   budget: TokenBudget,
   verify: (key: webcrypto.CryptoKey) => Promise<Claims>,
 ): Promise<Claims> {
-  const { code, message } = error as { readonly code?: string; readonly message?: string }
-  if (code === 'ERR_JWKS_MULTIPLE_MATCHING_KEYS')
+  if (codeOf(error) === severalKeys)
     for await (const key of error as AsyncIterable<webcrypto.CryptoKey>) {
       const found = await verify(key).catch(() => undefined)
       if (found !== undefined) return found
       if (--budget.keys === 0) break
     }
-  throw new TokenError(`oidc: verify token: ${brief(message ?? 'unreadable')}`)
+  throw error
 }

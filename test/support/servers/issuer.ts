@@ -31,11 +31,19 @@ export interface IssuerOptions {
   readonly algorithm?: string
   /** Omits the key ID in tokens and keys. */
   readonly anonymousKeys?: boolean
+  /** The ID of all keys; default: each has its own. */
+  readonly keyId?: string
 }
+
+const documentsOf = (url: string, keys: readonly JWK[]): Readonly<Record<string, object>> => ({
+  '/.well-known/openid-configuration': { issuer: url, jwks_uri: `${url}/jwks` },
+  '/jwks': { keys },
+})
 
 export async function startIssuer({
   algorithm = 'RS256',
   anonymousKeys = false,
+  keyId,
 }: IssuerOptions = {}): Promise<Issuer> {
   const authority = issueAuthority()
   const { certificate, key } = issueServing(authority, ['localhost', '127.0.0.1'])
@@ -50,11 +58,7 @@ export async function startIssuer({
     if (instead === 'silence') return
     if (typeof instead === 'number')
       return void response.writeHead(instead, { location: `${url}/jwks` }).end()
-    const documents: Readonly<Record<string, object>> = {
-      '/.well-known/openid-configuration': { issuer: url, jwks_uri: `${url}/jwks` },
-      '/jwks': { keys: published },
-    }
-    response.end(JSON.stringify(instead ?? documents[path] ?? {}))
+    response.end(JSON.stringify(instead ?? documentsOf(url, published)[path] ?? {}))
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `https://localhost:${(server.address() as AddressInfo).port}`
@@ -64,7 +68,7 @@ export async function startIssuer({
     return { ...jwk, alg: algorithm, use: 'sig', ...(anonymousKeys ? {} : { kid: current.id }) }
   }
   const rotate = async (old: 'published' | 'withdrawn'): Promise<void> => {
-    current = { id: `key-${count++}`, keys: await generateKeyPair(algorithm, { extractable: true }) }
+    current = { id: keyId ?? `key-${count++}`, keys: await generateKeyPair(algorithm, { extractable: true }) }
     if (old === 'withdrawn') published.length = 0
     published.push(await publicKey())
   }
