@@ -12,13 +12,19 @@ import {
   union,
   webhookTokensDefaults,
 } from '../../framework/authn/index.ts'
-import { type AuthenticationConfig, jwtTokens } from '../../framework/authn/jwt/index.ts'
+import { jwtTokens } from '../../framework/authn/jwt/index.ts'
 import type { Authenticator } from '../../framework/request/authenticator.ts'
-import { type Authorities, readAuthorities } from '../certificates/authorities.ts'
+import {
+  type Authorities,
+  type AuthorityWatch,
+  followAuthorities,
+  readAuthorities,
+} from '../certificates/authorities.ts'
 import { readFlagFile } from '../files/files.ts'
 import { StartError } from '../files/starterror.ts'
 import type { AuthenticationFlags, RequestHeaderFlags, ServiceAccountFlags } from '../flags/authentication.ts'
-import { admits, readIssuers } from '../flags/issuers.ts'
+import { admits } from '../flags/issuers.ts'
+import { openIssuers } from './followedissuers.ts'
 
 /** Authentication of requests and of single tokens. */
 export interface Authentication {
@@ -33,8 +39,8 @@ export interface PreparedIdentities {
   authorities(): Authorities
   /** Adds authenticators of other tokens: service accounts, and issuers of workspaces. */
   with(...others: readonly BearerTokenReader[]): Authentication
-  /** Reads changed files again. Rejects, and keeps the previous configuration, when a file is invalid. */
-  reload(): Promise<void>
+  /** Reloads the certificate authorities and the issuers when their files change. */
+  follow(server: AuthorityWatch['server'], ending: Pick<AuthorityWatch, 'log' | 'signal'>): void
 }
 
 /** Authentication by the flags of a server, with the keys of service account tokens. */
@@ -66,10 +72,6 @@ export function accountKeys(
   }
 }
 
-interface Changing extends AuthenticationConfig {
-  readonly authorities: Authorities
-}
-
 /** Authentication by the flags, and of the users whom `fixed` reads. Throws `StartError` on invalid files. */
 export const prepareAuthentication = async (
   options: AuthenticationFlags,
@@ -91,21 +93,18 @@ export async function prepareIdentities(
   ...fixed: BearerTokenReader[]
 ): Promise<PreparedIdentities> {
   if (options.tokenAuthFile !== undefined) fixed.push(await readTokenFile(options.tokenAuthFile))
-  const read = async (): Promise<Changing> => ({
-    authorities: await readAuthorities(options),
-    ...(await readIssuers(options, forbidden)),
-  })
-  let current = await read()
+  let authorities = await readAuthorities(options)
+  const issuers = await openIssuers(options, forbidden)
   const webhook = await webhookOf(options)
   const identityHeaders = identityHeadersOf(options)
   return {
     identityHeaders,
-    authorities: () => current.authorities,
+    authorities: () => authorities,
     with(...others) {
       const tokens = tokenAuthenticator(
         [
           ...fixed,
-          jwtTokens(() => current.issuers, options.trustSystemIdentities ?? false),
+          jwtTokens(() => issuers.current().issuers, options.trustSystemIdentities ?? false),
           ...webhook,
           ...others,
         ],
@@ -113,12 +112,16 @@ export async function prepareIdentities(
       )
       const allowedNames = options.requestheaderAllowedNames ?? []
       const proxied = { allowedNames, headers: identityHeaders }
-      const known = following(() => current.authorities, bearers(tokens), proxied)
-      const admitsAnonymous = (path: string): boolean => admits(current.anonymous, path)
+      const known = following(() => authorities, bearers(tokens), proxied)
+      const admitsAnonymous = (path: string): boolean => admits(issuers.current().anonymous, path)
       return { tokens, authenticator: { ...known, admitsAnonymous } }
     },
-    async reload() {
-      current = await read()
+    follow(server, ending) {
+      const use = (next: Authorities): void => {
+        authorities = next
+      }
+      followAuthorities({ flags: options, current: authorities, use, server, ...ending })
+      issuers.follow(ending)
     },
   }
 }

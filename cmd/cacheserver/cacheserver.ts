@@ -7,7 +7,6 @@ import { createOpenApiDocuments } from '../../openapi/documents/documents.ts'
 import { openWatchCache } from '../../shard/cache/watchcache.ts'
 import { openCacheServer } from '../../shard/cacheserver/view.ts'
 import { type PreparedIdentities, prepareIdentities } from '../authentication/authentication.ts'
-import { watchIdentities } from '../authentication/identitywatch.ts'
 import { allAuthorities } from '../certificates/authorities.ts'
 import { build } from '../files/build.ts'
 import { openDataDirectory } from '../files/directory.ts'
@@ -39,7 +38,7 @@ export async function startCacheServer(given: CacheServerFlags): Promise<void> {
   const opened = await openObjects(flags, directory.path, { log, signal })
   const server = await serve({ flags, identities, serving, log, ...opened })
   serving.follow(server, { log, signal })
-  await watchIdentities({ options: flags, authentication: identities, server, log, signal })
+  identities.follow(server, { log, signal })
   const stopped = stopSignal()
   const authority = flags.tlsCertFile ?? `${directory.path}/ca.crt`
   process.stdout.write(`Serving on ${publicUrl(flags)}, certificate authority: ${authority}\n`)

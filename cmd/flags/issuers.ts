@@ -1,6 +1,12 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { signingAlgorithms } from '../../framework/authn/jwt/config.ts'
-import type { AnonymousConfig, AuthenticationConfig, JwtConfig } from '../../framework/authn/jwt/index.ts'
+import type {
+  AnonymousConfig,
+  AuthenticationConfig,
+  AuthenticationConfigOptions,
+  JwtConfig,
+  JwtIssuer,
+} from '../../framework/authn/jwt/index.ts'
 import { readFlagFile } from '../files/files.ts'
 import { StartError } from '../files/starterror.ts'
 import { flagsBelongTogether, flagsNeed } from './rules.ts'
@@ -89,10 +95,14 @@ export interface IssuerFlags extends OpenIdFlags {
   readonly anonymousAuth?: boolean
 }
 
-/** The issuers that the flags configure; `forbidden` issuers are refused. Throws `StartError` with all mistakes. */
+/**
+ * The issuers that the flags configure: those of `before` where their entries are the same; `forbidden` issuers are refused. Throws
+ * `StartError` with all mistakes.
+ */
 export async function readIssuers(
   flags: IssuerFlags,
   forbidden: readonly string[],
+  before: readonly JwtIssuer[] = [],
 ): Promise<AuthenticationConfig> {
   const { authenticationConfig: path, anonymousAuth } = flags
   const anonymous = anonymousAuth === undefined ? {} : { anonymous: { enabled: anonymousAuth } }
@@ -100,7 +110,8 @@ export async function readIssuers(
     throw new StartError(
       '--authentication-config and the --oidc-* flags are mutually exclusive: remove one of them.',
     )
-  const found = path !== undefined || isOpenId(flags) ? await configured(flags, forbidden) : { issuers: [] }
+  const found =
+    path !== undefined || isOpenId(flags) ? await configured(flags, { forbidden, before }) : { issuers: [] }
   if (found.anonymous !== undefined && anonymousAuth !== undefined)
     throw new StartError(`${path} has the field "anonymous": remove that field or --anonymous-auth.`)
   for (const issuer of found.issuers) void issuer.prepare()
@@ -112,7 +123,10 @@ const isOpenId = (flags: OpenIdFlags): boolean =>
   Object.entries(flags).some(([name, value]) => name.startsWith('oidc') && value !== undefined)
 
 /** Loads the code of issuers only when some are configured. */
-async function configured(flags: IssuerFlags, forbidden: readonly string[]): Promise<AuthenticationConfig> {
+async function configured(
+  flags: IssuerFlags,
+  known: Pick<AuthenticationConfigOptions, 'forbidden' | 'before'>,
+): Promise<AuthenticationConfig> {
   const [{ issuersOf, readAuthenticationConfig }, { tokenExpressions: compiler }] = await Promise.all([
     import('../../framework/authn/jwt/index.ts'),
     import('../../openapi/expressions/tokenexpressions.ts'),
@@ -120,10 +134,10 @@ async function configured(flags: IssuerFlags, forbidden: readonly string[]): Pro
   const { authenticationConfig: path } = flags
   if (path !== undefined) {
     const yaml = await readFlagFile('--authentication-config', path)
-    return usable(path, () => readAuthenticationConfig(yaml, { compiler, forbidden }))
+    return usable(path, () => readAuthenticationConfig(yaml, { compiler, ...known }))
   }
   const { config, algorithms } = await openIdConfig(flags)
-  const issuers = () => issuersOf([config], { compiler, forbidden, algorithms })
+  const issuers = () => issuersOf([config], { compiler, ...known, algorithms })
   return usable('the --oidc-* flags', () => ({ issuers: issuers() }))
 }
 

@@ -19,7 +19,6 @@ import { followShards, type ShardAddress, type ShardIndex } from '../../proxy/sh
 import { shardTokens } from '../../proxy/shardtokens.ts'
 import { adminUsers } from '../authentication/admins.ts'
 import { audience, type PreparedIdentities, prepareIdentities } from '../authentication/authentication.ts'
-import { watchIdentities } from '../authentication/identitywatch.ts'
 import { followUsers } from '../authentication/users.ts'
 import { allAuthorities } from '../certificates/authorities.ts'
 import { consoleFiles } from '../files/console.ts'
@@ -178,7 +177,7 @@ async function openPort(
       (request, response, upgrade) => void serve(service, { request, response, upgrade }, answer),
     )
     follow(server, { log, signal })
-    await watchIdentities({ options: flags, authentication, server, log, signal })
+    authentication.follow(server, { log, signal })
     return server
   } catch (error) {
     throw listenError(error, flags)

@@ -8,7 +8,6 @@ import {
   type PreparedAuthentication,
   prepareAuthentication,
 } from '../authentication/authentication.ts'
-import { watchIdentities } from '../authentication/identitywatch.ts'
 import { followUsers } from '../authentication/users.ts'
 import { allAuthorities } from '../certificates/authorities.ts'
 import { prepareServiceAccountKeys } from '../certificates/serviceaccountkey.ts'
@@ -69,7 +68,7 @@ export async function start(given: StartFlags, member: Membership = { role: serv
   role.ready(banner({ url, kubeconfig, store: where, startedIn: performance.now() }), url)
   const controllers = shard.run(leading.signal)
   follow(server, { log, signal })
-  await watchIdentities({ options, authentication, server, log, signal })
+  authentication.follow(server, { log, signal })
 
   await stopped
   endAtLatest(longestStop)

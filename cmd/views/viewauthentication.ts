@@ -4,8 +4,7 @@ import type { Server } from '../../framework/server/server.ts'
 import type { ShardConnection } from '../../remote/connection/connection.ts'
 import { tokenReviews } from '../../remote/connection/tokenreview.ts'
 import { audience, following, identityHeadersOf } from '../authentication/authentication.ts'
-import { type Authorities, allAuthorities, readAuthorities } from '../certificates/authorities.ts'
-import { follow } from '../files/follow.ts'
+import { type Authorities, followAuthorities, readAuthorities } from '../certificates/authorities.ts'
 import type { ViewSetup } from './viewsetup.ts'
 
 /** Authentication by client certificates, headers of front proxies, and tokens that the shard reviews. */
@@ -22,29 +21,18 @@ export async function openAuthentication(
   { flags, log, signal }: ViewSetup,
   reviewer: ShardConnection,
 ): Promise<ViewAuthentication> {
-  const read = () => readAuthorities(flags)
-  let current = await read()
+  let current = await readAuthorities(flags)
+  const authorities = (): Authorities => current
   const identityHeaders = identityHeadersOf(flags)
   const proxied = { allowedNames: flags.requestheaderAllowedNames ?? [], headers: identityHeaders }
   const bearer = bearers(tokenAuthenticator([tokenReviews(reviewer)], [audience]))
-  const authorities = (): Authorities => current
-  const use = (server: Pick<Server, 'useCertificate'>, next: Authorities): void => {
-    const clientCA = allAuthorities(next)
-    if (clientCA !== undefined) server.useCertificate({ clientCA })
+  const use = (next: Authorities): void => {
     current = next
   }
   return {
     authenticator: following(authorities, bearer, proxied),
     identityHeaders,
     authorities,
-    follow: server =>
-      follow({
-        what: 'client CA bundle',
-        current,
-        read,
-        use: next => use(server, next),
-        log,
-        signal,
-      }),
+    follow: server => followAuthorities({ flags, current, use, server, log, signal }),
   }
 }

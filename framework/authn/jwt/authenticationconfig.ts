@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { fieldErrorText } from '../../meta/errors.ts'
 import { parseYaml } from '../../wire/yaml.ts'
 import { isObject, unverifiedClaims } from '../jwt.ts'
@@ -15,6 +16,8 @@ export interface AuthenticationConfigOptions {
   readonly forbidden: readonly string[]
   /** Accepted algorithms; default: `signingAlgorithms`. */
   readonly algorithms?: readonly string[]
+  /** Issuers that stay, with their keys, where the entry is the same. */
+  readonly before?: readonly JwtIssuer[]
 }
 
 const versions = ['v1', 'v1beta1', 'v1alpha1'].map(version => `apiserver.config.k8s.io/${version}`)
@@ -71,7 +74,7 @@ function anonymousIn(value: unknown): AnonymousConfig | undefined {
 /** The issuers of the entries of `jwt`. Throws an `Error` with all of their problems. */
 export function issuersOf(
   configs: readonly JwtConfig[],
-  { compiler, forbidden, algorithms }: AuthenticationConfigOptions,
+  { compiler, forbidden, algorithms, before = [] }: AuthenticationConfigOptions,
 ): readonly JwtIssuer[] {
   if (configs.length > mostIssuers)
     throw new Error(`jwt: Too many: ${configs.length}: must have at most ${mostIssuers} items`)
@@ -85,7 +88,11 @@ export function issuersOf(
     ]
   })
   if (errors.length > 0) throw new Error(errors.join(', '))
-  return checked.map(({ rules }) => jwtIssuer({ rules, ...(algorithms && { algorithms }) }))
+  return checked.map(
+    ({ rules }) =>
+      before.find(({ config }) => isDeepStrictEqual(config, rules.config)) ??
+      jwtIssuer({ rules, ...(algorithms && { algorithms }) }),
+  )
 }
 
 /** Users by tokens of these issuers, in all logical clusters. `trusted`: system users and groups are accepted. */

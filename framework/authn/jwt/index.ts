@@ -1,6 +1,7 @@
 export {
   type AnonymousConfig,
   type AuthenticationConfig,
+  type AuthenticationConfigOptions,
   issuersOf,
   jwtTokens,
   readAuthenticationConfig,

@@ -6,7 +6,7 @@ import { audiencesIn, type Claims } from '../jwt.ts'
 import { TokenError } from '../token.ts'
 import { createVerdicts, type TokenVerdict, type TokenVerdicts } from '../verdicts.ts'
 import { userOfClaims } from './claims.ts'
-import { type ClaimsBudget, signingAlgorithms } from './config.ts'
+import { type ClaimsBudget, type JwtConfig, signingAlgorithms } from './config.ts'
 import { brief, passOn } from './failures.ts'
 import { type InSeat, type IssuerKeys, issuerKeys, type KeptKeys, type KnownKeys } from './issuerkeys.ts'
 import type { JwtRules } from './rules.ts'
@@ -32,6 +32,7 @@ export const newTokenBudget = ({ newBudget }: Pick<JwtRules, 'newBudget'>, sourc
 /** The users of one issuer. */
 export interface JwtIssuer {
   readonly url: string
+  readonly config: JwtConfig
   /** `budget`: that of the token, with which other issuers were asked before. Rejects with `TokenError`, and what `InSeat` throws. */
   userOf(token: string, budget?: TokenBudget): Promise<UserInfo>
   /** Fetches the keys before the first token. Never rejects. */
@@ -71,6 +72,7 @@ export function jwtIssuer({
   const audiences = new Set(issuer.audiences)
   return {
     url: issuer.url,
+    config: rules.config,
     userOf: (token, budget = newTokenBudget(rules)) =>
       verdicts.of(token, () => judge({ rules, algorithms, known, audiences, budget }, token)),
     prepare: () =>
