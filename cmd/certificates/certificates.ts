@@ -31,6 +31,7 @@ export interface KeyPair {
 }
 
 const day = 24 * 60 * 60 * 1000
+const daysOfAuthority = 3650
 
 /** How the common names of authorities begin, and the common name of serving certificates. */
 export const authorityName = 'oriel-ca@'
@@ -45,7 +46,7 @@ export function issueAuthority(): KeyPair {
     subject: name,
     issuer: name,
     publicKey,
-    days: 3650,
+    days: daysOfAuthority,
     extensions: [
       critical('2.5.29.19', sequence(truth, integer(Buffer.of(0)))),
       critical('2.5.29.15', bitString(Buffer.of(usages.certSign | usages.crlSign), 1)),
@@ -57,23 +58,30 @@ export function issueAuthority(): KeyPair {
 
 /** A serving certificate for host names and addresses, signed by an authority, valid for a year. */
 export const issueServing = (authority: KeyPair, hosts: readonly string[]): KeyPair =>
-  issue(authority, servingName, [
+  issue(authority, { commonName: servingName, days: 365 }, [
     extension('2.5.29.37', sequence(objectIdentifier(serverAuthentication))),
     extension('2.5.29.17', sequence(...hosts.map(alternativeName))),
   ])
 
-/** A client certificate with a common name, signed by an authority, valid for a year. */
+/** A client certificate with a common name, signed by an authority, valid for as long as a new one. */
 export const issueClient = (authority: KeyPair, commonName: string): KeyPair =>
-  issue(authority, commonName, [extension('2.5.29.37', sequence(objectIdentifier(clientAuthentication)))])
+  issue(authority, { commonName, days: daysOfAuthority }, [
+    extension('2.5.29.37', sequence(objectIdentifier(clientAuthentication))),
+  ])
 
-function issue(authority: KeyPair, commonName: string, purposes: readonly Buffer[]): KeyPair {
+interface Issued {
+  readonly commonName: string
+  readonly days: number
+}
+
+function issue(authority: KeyPair, { commonName, days }: Issued, purposes: readonly Buffer[]): KeyPair {
   const issuer = new X509Certificate(authority.certificate)
   const { publicKey, privateKey } = newKeys()
   const certificate = certify(createPrivateKey(authority.key), {
     subject: nameOf(commonName),
     issuer: subjectOf(issuer),
     publicKey,
-    days: 365,
+    days,
     extensions: [
       critical('2.5.29.19', sequence()),
       critical('2.5.29.15', bitString(Buffer.of(usages.digitalSignature), 7)),
