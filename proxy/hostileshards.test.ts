@@ -70,7 +70,8 @@ describe('a shard that falls silent', () => {
 
   it('is asked again by informers: its watches and lists fail', async () => {
     const { port } = server.address() as AddressInfo
-    const client = createShardClient({ server: `http://127.0.0.1:${port}` }, 100)
+    const access = { server: `http://127.0.0.1:${port}` }
+    const client = createShardClient(access, undefined, 100)
     const storage = client.storage(resource)
     const ctx = testContext({ cluster: '*' })
     const events = storage.watch(ctx, query)

@@ -2,9 +2,15 @@ import type { ResourceRef } from '../framework/contract/backend.ts'
 import type { PeerClient } from '../framework/contract/peer.ts'
 import type { ResourceStorage } from '../framework/contract/storage.ts'
 import { notServed } from '../framework/meta/errors.ts'
-import { createClient, type OutgoingResponse, shardBytes, shardError } from '../framework/net/client.ts'
+import {
+  createClient,
+  type HttpClient,
+  type OutgoingResponse,
+  shardBytes,
+  shardError,
+} from '../framework/net/client.ts'
 import { badGateway, failureOf } from '../framework/net/failure.ts'
-import { authorizationOf, type ServerAccess, tlsOf } from '../framework/net/serveraccess.ts'
+import { authorizationOf, type Credentials, type ServerAccess, tlsOf } from '../framework/net/serveraccess.ts'
 import { asPublished, prefixOf } from '../remote/cacheserver.ts'
 import { longestSilence, statusError } from '../remote/connection/connection.ts'
 import { batches, list, sent } from '../remote/reading/listing.ts'
@@ -14,16 +20,21 @@ import { watch } from '../remote/watching.ts'
 import { get } from '../remote/writing.ts'
 
 /**
- * Has no address policy, because shards are servers of the operator. `bodyTimeout`: milliseconds without data after which a response
- * fails, so that informers ask again.
+ * Has no address policy, because shards are servers of the operator. `credentials`: the present ones, instead of those of `access`;
+ * requests with former ones complete. `bodyTimeout`: milliseconds without data after which a response fails, so that informers ask
+ * again.
  */
-export function createShardClient(access: ServerAccess, bodyTimeout = longestSilence): PeerClient {
+export function createShardClient(
+  access: ServerAccess,
+  credentials: () => Credentials = () => access,
+  bodyTimeout = longestSilence,
+): PeerClient {
   const { origin, pathname } = new URL(access.server)
   const base = pathname.replace(/\/$/, '')
-  const client = createClient({ tls: tlsOf(access), headers: { ...authorizationOf(access) }, bodyTimeout })
+  const client = clientWith(credentials, bodyTimeout)
   const ask = (path: string, { method = 'GET', body, signal }: Wanted): Promise<OutgoingResponse> =>
     answered(
-      client.request({
+      client().request({
         origin,
         path: base + path,
         method,
@@ -46,7 +57,23 @@ export function createShardClient(access: ServerAccess, bodyTimeout = longestSil
     put: (path, body, signal) => json(path, { method: 'PUT', body, signal }),
     patch: (path, body, signal) => json(path, { method: 'PATCH', body, signal }),
     delete: async (path, signal) => void (await json(path, { method: 'DELETE', signal })),
-    close: () => client.destroy(),
+    close: () => client().destroy(),
+  }
+}
+
+function clientWith(credentials: () => Credentials, bodyTimeout: number): () => HttpClient {
+  const opened = (access: Credentials): HttpClient =>
+    createClient({ tls: tlsOf(access), headers: { ...authorizationOf(access) }, bodyTimeout })
+  let used = credentials()
+  let client = opened(used)
+  return () => {
+    const present = credentials()
+    if (present !== used) {
+      void client.close()
+      client = opened(present)
+      used = present
+    }
+    return client
   }
 }
 

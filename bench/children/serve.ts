@@ -43,7 +43,7 @@ const store = await openStore(where)
 const url = 'https://127.0.0.1:6443'
 const keys = signingKeys(newServiceAccountKey())
 const authentication = await prepareAuthentication({}, [], { keys, issuer: audience })
-const sharding = await prepareSharding({ shardName: 'root' }, url)
+const sharding = await prepareSharding({ shardName: 'root' }, url, { log, signal })
 const shard = await openEmbedded({
   store,
   sharding,

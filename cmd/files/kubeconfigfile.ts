@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
+import { createSecureContext } from 'node:tls'
 import {
   credentialsPolicy,
   KubeconfigError,
@@ -7,7 +8,8 @@ import {
   parseKubeconfig,
   userToken,
 } from '../../framework/net/kubeconfig.ts'
-import type { ServerAccess } from '../../framework/net/serveraccess.ts'
+import { type Credentials, type ServerAccess, tlsOf } from '../../framework/net/serveraccess.ts'
+import { type FileWatch, follow } from './follow.ts'
 import { codeOf, StartError } from './starterror.ts'
 
 /**
@@ -54,9 +56,27 @@ export async function readServerAccess(flag: string, file: string): Promise<Serv
 }
 
 /** The credentials for several servers in a kubeconfig, whose server is not used and may be absent. Throws `StartError`. */
-export async function readCredentials(flag: string, file: string): Promise<Omit<ServerAccess, 'server'>> {
+export async function readCredentials(flag: string, file: string): Promise<Credentials> {
   const { server: _, ...credentials } = await naming(flag, readKubeconfig(file, undefined, credentialsPolicy))
   return credentials
+}
+
+/**
+ * What `read` returns, which is read again when it changes. client-go reads the certificates and the token files of a kubeconfig again,
+ * too (`client-go/transport`). Rejects as `read` does.
+ */
+export async function followCredentials<T extends Credentials>(
+  flag: string,
+  read: () => Promise<T>,
+  ending: Pick<FileWatch<T>, 'log' | 'signal'>,
+): Promise<() => T> {
+  let current = await read()
+  const use = (next: T): void => {
+    createSecureContext(tlsOf(next))
+    current = next
+  }
+  follow({ what: `credentials of ${flag}`, current, read, use, ...ending })
+  return () => current
 }
 
 /** The token of a user in a kubeconfig of this server; undefined when there is none. Throws `StartError`. */

@@ -23,7 +23,7 @@ import { followUsers } from '../authentication/users.ts'
 import { allAuthorities } from '../certificates/authorities.ts'
 import { consoleFiles } from '../files/console.ts'
 import { openDataDirectory } from '../files/directory.ts'
-import { readCredentials, readServerAccess } from '../files/kubeconfigfile.ts'
+import { followCredentials, readCredentials, readServerAccess } from '../files/kubeconfigfile.ts'
 import { StartError } from '../files/starterror.ts'
 import type { FrontProxyFlags } from '../flags/frontproxy.ts'
 import { ignoredByFrontProxy, warningsAbout } from '../flags/ignored.ts'
@@ -191,21 +191,31 @@ interface Shards {
 }
 
 async function openShards({ flags, log, stopping }: FrontProxySetup, externalUrl: string): Promise<Shards> {
+  const { rootKubeconfig, shardsKubeconfig } = flags
+  const ending = { log, signal: stopping }
   const [rootAccess, access] = await Promise.all([
-    readServerAccess('--root-kubeconfig', flags.rootKubeconfig),
-    readCredentials('--shards-kubeconfig', flags.shardsKubeconfig),
+    followCredentials(
+      '--root-kubeconfig',
+      () => readServerAccess('--root-kubeconfig', rootKubeconfig),
+      ending,
+    ),
+    followCredentials(
+      '--shards-kubeconfig',
+      () => readCredentials('--shards-kubeconfig', shardsKubeconfig),
+      ending,
+    ),
   ])
   const clients = new Map<string, PeerClient>()
-  const clientOf = ({ baseURL }: ShardAddress): PeerClient => {
-    const known = clients.get(baseURL) ?? createShardClient({ ...access, server: baseURL })
-    clients.set(baseURL, known)
+  const connect = ({ baseURL }: ShardAddress): PeerClient => createShardClient({ server: baseURL }, access)
+  const clientOf = (shard: ShardAddress): PeerClient => {
+    const known = clients.get(shard.baseURL) ?? connect(shard)
+    clients.set(shard.baseURL, known)
     return known
   }
-  const root = createShardClient(rootAccess)
-  const connect = ({ baseURL }: ShardAddress): PeerClient => createShardClient({ ...access, server: baseURL })
-  const index = await followShards({ root, connect, externalUrl, log, signal: stopping }).catch(error => {
+  const root = createShardClient(rootAccess(), rootAccess)
+  const index = await followShards({ root, connect, externalUrl, ...ending }).catch(error => {
     const { message } = error as Error
-    throw new StartError(`The root shard of ${flags.rootKubeconfig} cannot be read: ${message}.`)
+    throw new StartError(`The root shard of ${rootKubeconfig} cannot be read: ${message}.`)
   })
   const close = async (): Promise<void> => {
     await Promise.all([root, ...clients.values()].map(client => client.close()))

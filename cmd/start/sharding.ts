@@ -1,6 +1,6 @@
 import type { Logger } from '../../framework/contract/log.ts'
 import type { CacheServer } from '../../framework/contract/peer.ts'
-import type { ServerAccess } from '../../framework/net/serveraccess.ts'
+import type { Credentials } from '../../framework/net/serveraccess.ts'
 import {
   bootstrap,
   HasOwnRoot,
@@ -11,7 +11,7 @@ import {
 } from '../../shard/kcp.ts'
 import type { Store } from '../../shard/store/store.ts'
 import { readFlagPair } from '../files/files.ts'
-import { readServerAccess } from '../files/kubeconfigfile.ts'
+import { followCredentials, readServerAccess } from '../files/kubeconfigfile.ts'
 import { StartError } from '../files/starterror.ts'
 import type { ShardFlags } from '../flags/shard.ts'
 
@@ -25,9 +25,18 @@ export interface PreparedSharding {
 }
 
 const rootShard = 'root'
+const peerFlag = '--logical-cluster-admin-kubeconfig'
+const viewFlag = '--external-logical-cluster-admin-kubeconfig'
+
+/** How long the kubeconfigs of other shards are followed. */
+type Ending = Pick<StoreSetup, 'log' | 'signal'>
 
 /** `url`: the default base URL. Throws `StartError` on contradictory flags. */
-export async function prepareSharding(flags: ShardFlags, url: string): Promise<PreparedSharding> {
+export async function prepareSharding(
+  flags: ShardFlags,
+  url: string,
+  ending: Ending,
+): Promise<PreparedSharding> {
   const { shardName: name, rootShardKubeconfigFile: rootFile, logicalClusterAdminKubeconfig } = flags
   if (rootFile === undefined && name !== rootShard)
     throw new StartError(
@@ -45,34 +54,42 @@ export async function prepareSharding(flags: ShardFlags, url: string): Promise<P
     virtualWorkspaceURL: flags.shardVirtualWorkspaceUrl ?? baseURL,
   }
   const file = logicalClusterAdminKubeconfig ?? rootFile
-  const cache = await cacheServerOf(flags)
+  const cache = await cacheServerOf(flags, ending)
   if (file === undefined) return { addresses, ...cache }
-  const { createShardClient } = await import('../../proxy/shardclient.ts')
-  const credentials = await peerCredentials(flags, file)
-  const admin = await viewCredentials(flags)
   const root = rootFile === undefined ? undefined : await rootAddress(rootFile)
+  const peers = await connections(flags, file, ending)
+  return { addresses, ...cache, sharding: { own: addresses, ...peers, ...(root && { root }) } }
+}
+
+/** The connections to other shards: `file` has the credentials. */
+async function connections(
+  flags: ShardFlags,
+  file: string,
+  ending: Ending,
+): Promise<Pick<Sharding, 'connect' | 'connectViews'>> {
+  const { createShardClient } = await import('../../proxy/shardclient.ts')
+  const following = (flag: string, read: () => Promise<Credentials>) => followCredentials(flag, read, ending)
+  const peers = await following(peerFlag, () => peerCredentials(flags, file))
+  const { externalLogicalClusterAdminKubeconfig: viewFile } = flags
+  const views =
+    viewFile === undefined ? undefined : await following(viewFlag, () => readServerAccess(viewFlag, viewFile))
   return {
-    addresses,
-    ...cache,
-    sharding: {
-      own: addresses,
-      connect: baseURL => createShardClient({ ...credentials, server: baseURL }),
-      ...(admin && { connectViews: url => createShardClient({ ...admin, server: url }) }),
-      ...(root && { root }),
-    },
+    connect: server => createShardClient({ server }, peers),
+    ...(views && { connectViews: (server: string) => createShardClient({ server }, views) }),
   }
 }
 
-async function cacheServerOf({
-  cacheKubeconfig: file,
-  shardName,
-}: ShardFlags): Promise<Pick<PreparedSharding, 'cacheServer'>> {
+async function cacheServerOf(
+  { cacheKubeconfig: file, shardName }: ShardFlags,
+  ending: Ending,
+): Promise<Pick<PreparedSharding, 'cacheServer'>> {
   if (file === undefined) return {}
   const { createShardClient } = await import('../../proxy/shardclient.ts')
-  const access = await readServerAccess('--cache-kubeconfig', file)
-  const server = `${access.server}/services/cache/shards/${shardName}`
-  const { published } = createShardClient(access)
-  return { cacheServer: { published, own: createShardClient({ ...access, server }) } }
+  const flag = '--cache-kubeconfig'
+  const access = await followCredentials(flag, () => readServerAccess(flag, file), ending)
+  const server = `${access().server}/services/cache/shards/${shardName}`
+  const { published } = createShardClient(access(), access)
+  return { cacheServer: { published, own: createShardClient({ server }, access) } }
 }
 
 const rootAddress = async (file: string) => ({
@@ -81,8 +98,8 @@ const rootAddress = async (file: string) => ({
 })
 
 /** The credentials for requests to other shards: a client certificate replaces those of the kubeconfig. */
-async function peerCredentials(flags: ShardFlags, file: string): Promise<Omit<ServerAccess, 'server'>> {
-  const access = await readServerAccess('--logical-cluster-admin-kubeconfig', file)
+async function peerCredentials(flags: ShardFlags, file: string): Promise<Credentials> {
+  const access = await readServerAccess(peerFlag, file)
   const pair = await readFlagPair(
     { flag: '--shard-client-cert-file', path: flags.shardClientCertFile },
     { flag: '--shard-client-key-file', path: flags.shardClientKeyFile },
@@ -91,15 +108,6 @@ async function peerCredentials(flags: ShardFlags, file: string): Promise<Omit<Se
   const [cert, key] = pair
   const { ca, insecure } = access
   return { cert, key, ...(ca !== undefined && { ca }), ...(insecure && { insecure }) }
-}
-
-/** The credentials for requests to the views of other shards. */
-async function viewCredentials({
-  externalLogicalClusterAdminKubeconfig: file,
-}: ShardFlags): Promise<ServerAccess | undefined> {
-  return file === undefined
-    ? undefined
-    : readServerAccess('--external-logical-cluster-admin-kubeconfig', file)
 }
 
 export interface StoreSetup {

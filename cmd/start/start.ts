@@ -181,7 +181,7 @@ async function bringUp(starting: Starting) {
   void store.failed.then(endBecause)
   const disk = await openDisk(starting)
   const views = await loadViews(options, starting.isolation)
-  const sharding = await prepareSharding(options, publicUrl(options))
+  const sharding = await prepareSharding(options, publicUrl(options), starting)
   const authorization = await prepareAuthorization(options)
   const audit = await prepareAudit(options, log)
   const outbound = await openOutbound(options, 'oriel start')

@@ -17,7 +17,10 @@ export interface ServerAccess {
   readonly insecure?: true
 }
 
-export const tlsOf = ({ ca, cert, key, insecure }: Omit<ServerAccess, 'server'>): ClientTls => ({
+/** The credentials for a server, and the authorities that have issued its certificate. */
+export type Credentials = Omit<ServerAccess, 'server'>
+
+export const tlsOf = ({ ca, cert, key, insecure }: Credentials): ClientTls => ({
   // As in Go: kubeconfigs also name the certificate of the server itself as the authority.
   ...(ca !== undefined && { ca, allowPartialTrustChain: true }),
   ...(cert !== undefined && { cert }),
@@ -26,7 +29,7 @@ export const tlsOf = ({ ca, cert, key, insecure }: Omit<ServerAccess, 'server'>)
 })
 
 /** The `authorization` header, or no header. */
-export function authorizationOf({ token, basic }: Omit<ServerAccess, 'server'>): {
+export function authorizationOf({ token, basic }: Credentials): {
   readonly authorization?: string
 } {
   if (token !== undefined) return { authorization: `Bearer ${token}` }
