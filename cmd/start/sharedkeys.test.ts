@@ -5,6 +5,7 @@ import { notRun } from '../../test/support/notrun.ts'
 import { type Etcd, etcdProgram, noEtcd, startEtcd } from '../../test/support/servers/etcd.ts'
 import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { ownAdminTokens } from '../authentication/admins.ts'
+import { newServiceAccountKey } from '../certificates/serviceaccountkey.ts'
 import { prepareSharedKeys } from './sharedkeys.ts'
 
 const names = ['sa.key', 'ca.key', 'ca.crt', 'installation']
@@ -51,6 +52,24 @@ else
       etcdPrefix = `/keys${++prefixes}`
       await prepare(directory)
       assert.deepEqual((await contents(directory)).slice(0, 3), own.slice(0, 3))
+    })
+
+    it('do not replace the key of service accounts that an operator has changed', async () => {
+      const directory = await temporaryDirectory('keys')
+      await prepare(directory)
+      const path = join(directory, 'sa.key')
+      const former = await readFile(path, 'utf8')
+      const changed = `${newServiceAccountKey()}${former}`
+      await writeFile(path, changed)
+      await assert.rejects(
+        prepare(directory),
+        /sa.key differs from the key of the installation in etcd: .* --service-account-key-file, first with/,
+      )
+      assert.equal(await readFile(path, 'utf8'), changed)
+      await prepare(directory, { serviceAccountKeyFile: path })
+      await rm(path)
+      await prepare(directory)
+      assert.equal(await readFile(path, 'utf8'), former)
     })
 
     it('are not replaced by a server whose clock is so slow that the authority is not valid yet', async () => {

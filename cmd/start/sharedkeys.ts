@@ -62,7 +62,9 @@ async function bring(options: SharedKeysOptions, files: SharedFiles, isKnown: bo
   if (signingFile(flags) === undefined) {
     const path = join(directory, 'sa.key')
     const own = async () => (await readIfThere(path)) ?? Buffer.from(newServiceAccountKey())
-    await place(path, (await files.share('sa.key', own)).toString())
+    const shared = (await files.share('sa.key', own)).toString()
+    if (isKnown) await refuseChanged(path, shared)
+    await place(path, shared)
   }
   if (!(await isSupplied(directory))) {
     const shared = await files.share('ca.json', () => ownAuthority(directory), isUsableRecord)
@@ -80,6 +82,16 @@ const otherKeys = ({ directory, flags }: SharedKeysOptions, path: string): Error
     `${path} differs from the key of the installation in etcd at ${flags.etcdPrefix}: start with an empty ` +
       `--data-directory instead of ${directory}, or choose another --etcd-prefix.`,
   )
+
+/** A key that an operator has put there would not sign, and would be lost. */
+async function refuseChanged(path: string, shared: string): Promise<void> {
+  const own = (await readIfThere(path))?.toString()
+  if (own === undefined || own === shared) return
+  throw new StartError(
+    `${path} differs from the key of the installation in etcd: move it elsewhere, and give the keys to all servers with ` +
+      '--service-account-key-file, first with the new key behind the former one, then before it.',
+  )
+}
 
 /** Whether an operator supplies the serving certificate: then there is no key of the authority. */
 async function isSupplied(directory: string): Promise<boolean> {
