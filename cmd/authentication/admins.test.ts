@@ -50,12 +50,23 @@ describe('administrators', () => {
     assert.notEqual((await start()).shardAdminToken, first.shardAdminToken)
   })
 
+  it('refuse the kubeconfig of before a start with another one, and name both ways out', async () => {
+    await start()
+    const other = await prepareAdmins(directory, join(directory, 'other.kubeconfig'))
+    await assert.rejects(
+      start(),
+      /because a later start has written a new one to another --kubeconfig-path: give that path, or remove .*token-store/,
+    )
+    await rm(join(directory, '.admin-token-store'))
+    assert.notEqual((await start()).shardAdminToken, other.shardAdminToken)
+  })
+
   it('refuse a kubeconfig with another token', async () => {
     const admins = await start()
     await writeFile(kubeconfig, written({ ...admins, shardAdminToken: 'other' }))
     await assert.rejects(
       start(),
-      /The shard-admin token in .*admin.kubeconfig is no longer valid: remove .*token-store/,
+      /The shard-admin token in .*admin.kubeconfig is no longer valid, .* or remove .*token-store/,
     )
     await writeFile(kubeconfig, '{')
     await assert.rejects(start(), /admin.kubeconfig is not a kubeconfig: remove it/)

@@ -50,7 +50,8 @@ async function persistentToken(store: string, kubeconfig: string): Promise<strin
   if (digest !== undefined && known !== undefined) {
     if (sha256(known).equals(digest)) return known
     throw new StartError(
-      `The shard-admin token in ${kubeconfig} is no longer valid: remove ${store} and start again.`,
+      `The shard-admin token in ${kubeconfig} is no longer valid, because a later start has written a new one to another --kubeconfig-path: ` +
+        `give that path, or remove ${store} to get a new token in this file.`,
     )
   }
   const token = randomUUID()
