@@ -10,7 +10,12 @@ import {
   shardError,
 } from '../framework/net/client.ts'
 import { badGateway, failureOf } from '../framework/net/failure.ts'
-import { authorizationOf, type Credentials, type ServerAccess, tlsOf } from '../framework/net/serveraccess.ts'
+import {
+  authorizationOf,
+  type ServerAccess,
+  type ServerCredentials,
+  tlsOf,
+} from '../framework/net/serveraccess.ts'
 import { asPublished, prefixOf } from '../remote/cacheserver.ts'
 import { longestSilence, statusError } from '../remote/connection/connection.ts'
 import { batches, list, sent } from '../remote/reading/listing.ts'
@@ -26,7 +31,7 @@ import { get } from '../remote/writing.ts'
  */
 export function createShardClient(
   access: ServerAccess,
-  credentials: () => Credentials = () => access,
+  credentials: () => ServerCredentials = () => access,
   bodyTimeout = longestSilence,
 ): PeerClient {
   const { origin, pathname } = new URL(access.server)
@@ -61,8 +66,8 @@ export function createShardClient(
   }
 }
 
-function clientWith(credentials: () => Credentials, bodyTimeout: number): () => HttpClient {
-  const opened = (access: Credentials): HttpClient =>
+function clientWith(credentials: () => ServerCredentials, bodyTimeout: number): () => HttpClient {
+  const opened = (access: ServerCredentials): HttpClient =>
     createClient({ tls: tlsOf(access), headers: { ...authorizationOf(access) }, bodyTimeout })
   let used = credentials()
   let client = opened(used)

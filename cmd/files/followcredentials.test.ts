@@ -57,7 +57,7 @@ describe('the credentials of a kubeconfig', () => {
     const log = { ...silent, error: (_fields: object, message?: string) => void errors.push(message ?? '') }
     const read = () => readServerAccess('--kubeconfig', file)
     const access = await followCredentials('--kubeconfig', read, { log, signal })
-    const shard = createShardClient(access(), access)
+    const shard = createShardClient(await read(), access)
     const sent = () => shard.get<string>('/', signal)
     assert.equal(await sent(), 'Bearer first')
     await writeFile(token, 'second')

@@ -8,7 +8,7 @@ import {
   parseKubeconfig,
   userToken,
 } from '../../framework/net/kubeconfig.ts'
-import { type Credentials, type ServerAccess, tlsOf } from '../../framework/net/serveraccess.ts'
+import { type ServerAccess, type ServerCredentials, tlsOf } from '../../framework/net/serveraccess.ts'
 import { type FileWatch, follow } from './follow.ts'
 import { codeOf, StartError } from './starterror.ts'
 
@@ -56,28 +56,32 @@ export async function readServerAccess(flag: string, file: string): Promise<Serv
 }
 
 /** The credentials for several servers in a kubeconfig, whose server is not used and may be absent. Throws `StartError`. */
-export async function readCredentials(flag: string, file: string): Promise<Credentials> {
+export async function readCredentials(flag: string, file: string): Promise<ServerCredentials> {
   const { server: _, ...credentials } = await naming(flag, readKubeconfig(file, undefined, credentialsPolicy))
   return credentials
 }
 
 /**
- * What `read` returns, which is read again when it changes. client-go reads the certificates and the token files of a kubeconfig again,
- * too (`client-go/transport`). Rejects as `read` does.
+ * The credentials that `read` returns, without a server. They are read again when they change: client-go reads the certificates and the
+ * token files of a kubeconfig again, too (`client-go/transport`). Rejects as `read` does.
  */
-export async function followCredentials<T extends Credentials>(
+export async function followCredentials(
   flag: string,
-  read: () => Promise<T>,
-  ending: Pick<FileWatch<T>, 'log' | 'signal'>,
-): Promise<() => T> {
-  let current = await read()
-  const use = (next: T): void => {
+  read: () => Promise<ServerCredentials>,
+  ending: Pick<FileWatch<ServerCredentials>, 'log' | 'signal'>,
+): Promise<() => ServerCredentials> {
+  const readAgain = async (): Promise<ServerCredentials> => ({ ...(await read()), ...noServer })
+  let current = await readAgain()
+  const use = (next: ServerCredentials): void => {
     createSecureContext(tlsOf(next))
     current = next
   }
-  follow({ what: `credentials of ${flag}`, current, read, use, ...ending })
+  follow({ what: `credentials of ${flag}`, current, read: readAgain, use, ...ending })
   return () => current
 }
+
+/** The address of a server is not followed. */
+const noServer = { server: undefined }
 
 /** The token of a user in a kubeconfig of this server; undefined when there is none. Throws `StartError`. */
 export function tokenOf(kubeconfig: string, user: string, file: string): string | undefined {

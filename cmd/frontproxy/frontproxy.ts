@@ -193,18 +193,11 @@ interface Shards {
 async function openShards({ flags, log, stopping }: FrontProxySetup, externalUrl: string): Promise<Shards> {
   const { rootKubeconfig, shardsKubeconfig } = flags
   const ending = { log, signal: stopping }
-  const [rootAccess, access] = await Promise.all([
-    followCredentials(
-      '--root-kubeconfig',
-      () => readServerAccess('--root-kubeconfig', rootKubeconfig),
-      ending,
-    ),
-    followCredentials(
-      '--shards-kubeconfig',
-      () => readCredentials('--shards-kubeconfig', shardsKubeconfig),
-      ending,
-    ),
-  ])
+  const readRoot = () => readServerAccess('--root-kubeconfig', rootKubeconfig)
+  const readShards = () => readCredentials('--shards-kubeconfig', shardsKubeconfig)
+  const { server } = await readRoot()
+  const rootAccess = await followCredentials('--root-kubeconfig', readRoot, ending)
+  const access = await followCredentials('--shards-kubeconfig', readShards, ending)
   const clients = new Map<string, PeerClient>()
   const connect = ({ baseURL }: ShardAddress): PeerClient => createShardClient({ server: baseURL }, access)
   const clientOf = (shard: ShardAddress): PeerClient => {
@@ -212,7 +205,7 @@ async function openShards({ flags, log, stopping }: FrontProxySetup, externalUrl
     clients.set(shard.baseURL, known)
     return known
   }
-  const root = createShardClient(rootAccess(), rootAccess)
+  const root = createShardClient({ server }, rootAccess)
   const index = await followShards({ root, connect, externalUrl, ...ending }).catch(error => {
     const { message } = error as Error
     throw new StartError(`The root shard of ${rootKubeconfig} cannot be read: ${message}.`)

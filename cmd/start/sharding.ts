@@ -1,6 +1,6 @@
 import type { Logger } from '../../framework/contract/log.ts'
 import type { CacheServer } from '../../framework/contract/peer.ts'
-import type { Credentials } from '../../framework/net/serveraccess.ts'
+import type { ServerCredentials } from '../../framework/net/serveraccess.ts'
 import {
   bootstrap,
   HasOwnRoot,
@@ -68,7 +68,8 @@ async function connections(
   ending: Ending,
 ): Promise<Pick<Sharding, 'connect' | 'connectViews'>> {
   const { createShardClient } = await import('../../proxy/shardclient.ts')
-  const following = (flag: string, read: () => Promise<Credentials>) => followCredentials(flag, read, ending)
+  const following = (flag: string, read: () => Promise<ServerCredentials>) =>
+    followCredentials(flag, read, ending)
   const peers = await following(peerFlag, () => peerCredentials(flags, file))
   const { externalLogicalClusterAdminKubeconfig: viewFile } = flags
   const views =
@@ -86,10 +87,12 @@ async function cacheServerOf(
   if (file === undefined) return {}
   const { createShardClient } = await import('../../proxy/shardclient.ts')
   const flag = '--cache-kubeconfig'
-  const access = await followCredentials(flag, () => readServerAccess(flag, file), ending)
-  const server = `${access().server}/services/cache/shards/${shardName}`
-  const { published } = createShardClient(access(), access)
-  return { cacheServer: { published, own: createShardClient({ server }, access) } }
+  const read = () => readServerAccess(flag, file)
+  const { server } = await read()
+  const access = await followCredentials(flag, read, ending)
+  const { published } = createShardClient({ server }, access)
+  const own = createShardClient({ server: `${server}/services/cache/shards/${shardName}` }, access)
+  return { cacheServer: { published, own } }
 }
 
 const rootAddress = async (file: string) => ({
@@ -98,7 +101,7 @@ const rootAddress = async (file: string) => ({
 })
 
 /** The credentials for requests to other shards: a client certificate replaces those of the kubeconfig. */
-async function peerCredentials(flags: ShardFlags, file: string): Promise<Credentials> {
+async function peerCredentials(flags: ShardFlags, file: string): Promise<ServerCredentials> {
   const access = await readServerAccess(peerFlag, file)
   const pair = await readFlagPair(
     { flag: '--shard-client-cert-file', path: flags.shardClientCertFile },

@@ -18,9 +18,9 @@ export interface ServerAccess {
 }
 
 /** The credentials for a server, and the authorities that have issued its certificate. */
-export type Credentials = Omit<ServerAccess, 'server'>
+export type ServerCredentials = Omit<ServerAccess, 'server'>
 
-export const tlsOf = ({ ca, cert, key, insecure }: Credentials): ClientTls => ({
+export const tlsOf = ({ ca, cert, key, insecure }: ServerCredentials): ClientTls => ({
   // As in Go: kubeconfigs also name the certificate of the server itself as the authority.
   ...(ca !== undefined && { ca, allowPartialTrustChain: true }),
   ...(cert !== undefined && { cert }),
@@ -29,7 +29,7 @@ export const tlsOf = ({ ca, cert, key, insecure }: Credentials): ClientTls => ({
 })
 
 /** The `authorization` header, or no header. */
-export function authorizationOf({ token, basic }: Credentials): {
+export function authorizationOf({ token, basic }: ServerCredentials): {
   readonly authorization?: string
 } {
   if (token !== undefined) return { authorization: `Bearer ${token}` }
