@@ -214,13 +214,15 @@ async function checkElsewhere(
   audiences: readonly string[] | undefined,
 ): Promise<void> {
   const isAccepted = await review(token, audiences).catch(unlessUnavailable)
-  if (!isAccepted) throw new TokenError('the shard of the service account does not accept the token')
+  if (!isAccepted) throw notAccepted(false)
 }
 
-function unlessUnavailable(error: unknown): false {
-  if (error instanceof StatusError && error.code === 503) throw error
-  return false
+function unlessUnavailable(error: unknown): never {
+  throw error instanceof StatusError && error.code === 503 ? error : notAccepted(true)
 }
+
+const notAccepted = (isUnchecked: boolean): TokenError =>
+  new TokenError('the shard of the service account does not accept the token', isUnchecked)
 
 const isGoing = (item: Item): boolean => item.object.metadata.deletionTimestamp !== undefined
 

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { type Awaitable, after, attempt } from '../async/awaitable.ts'
+import { type StatusError, unauthorized } from '../meta/errors.ts'
 import type { ClusterName } from '../meta/object.ts'
 import type { UserInfo } from '../request/user.ts'
 
@@ -30,7 +31,20 @@ export type BearerTokenReader = (token: string, use: TokenUse) => Awaitable<Iden
 /** A token is rejected. The message may be logged, and shown in a TokenReview. */
 export class TokenError extends Error {
   override readonly name = 'TokenError'
+  /** The token may be valid: a server that knows it did not answer. */
+  readonly isUnchecked: boolean
+  constructor(message?: string, isUnchecked = false) {
+    super(message)
+    this.isUnchecked = isUnchecked
+  }
 }
+
+/** 401 for a token; its message is logged and not sent. */
+export const tokenRefusal = ({ message, isUnchecked }: TokenError): StatusError =>
+  Object.assign(unauthorized(message), isUnchecked && { isUnchecked })
+
+/** Whether an error does not mean that the credential is invalid. */
+export const isUnchecked = (error: StatusError): boolean => 'isUnchecked' in error
 
 /** Asks all readers in order: a token that one of them rejects may be valid for another. */
 export interface TokenAuthenticator {
@@ -47,11 +61,15 @@ export function tokenAuthenticator(
     identify(token, use) {
       const wanted = new Set(use.audiences?.length ? use.audiences : own)
       const problems = ['invalid bearer token']
-      const note = (error: unknown): undefined => void problems.push(problemOf(error))
+      let isUnchecked = false
+      const note = (error: unknown): undefined => {
+        problems.push(problemOf(error))
+        isUnchecked ||= (error as TokenError).isUnchecked
+      }
       const ask = (at: number): Awaitable<Identified> => {
         const read = readers[at]
         if (read === undefined)
-          throw new TokenError(problems.length === 1 ? problems[0] : `[${problems.join(', ')}]`)
+          throw new TokenError(problems.length === 1 ? problems[0] : `[${problems.join(', ')}]`, isUnchecked)
         return after(
           attempt(() => read(token, use), note),
           found => {

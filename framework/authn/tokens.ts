@@ -13,6 +13,7 @@ import {
   TokenError,
   type TokenUse,
   tokenAuthenticator,
+  tokenRefusal,
 } from './token.ts'
 
 /** A user with a static token, of which only the SHA-256 is kept. */
@@ -51,7 +52,7 @@ export function bearers(tokens: TokenAuthenticator): Authenticator {
         () =>
           after(tokens.identify(token, useOf(credentials, cluster)), found => remember(credentials, found)),
         error => {
-          throw error instanceof TokenError ? unauthorized(error.message) : error
+          throw error instanceof TokenError ? tokenRefusal(error) : error
         },
       )
     },

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { stopClocks } from '../../test/support/time/clocks.ts'
 import type { StatusError } from '../meta/errors.ts'
-import { TokenError } from './token.ts'
+import { isUnchecked, TokenError, tokenAuthenticator } from './token.ts'
+import { bearers } from './tokens.ts'
 import { webhookTokens, webhookTokensDefaults } from './webhooktokens.ts'
 
 const known = { authenticated: true, user: { username: 'ann', groups: ['devs'] } }
@@ -117,4 +118,13 @@ describe('the token webhook', () => {
       await refused(read('t', {}), /^token webhook failed: /)
       assert.equal((await read('t', {}))?.user.name, 'ann')
     })
+
+  it('that fails does not say that the token is invalid', async () => {
+    const { read } = webhook([new Error('timeout'), { authenticated: false }])
+    const { authenticate } = bearers(tokenAuthenticator([read], ['']))
+    const credentials = { headers: { authorization: 'Bearer t' } }
+    const refusal = async (): Promise<unknown> => authenticate(credentials)
+    await assert.rejects(refusal, error => isUnchecked(error as StatusError))
+    await assert.rejects(refusal, error => !isUnchecked(error as StatusError))
+  })
 })

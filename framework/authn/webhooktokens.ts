@@ -48,7 +48,7 @@ export function webhookTokens({ send, version, cacheTTL }: WebhookTokensOptions)
 
 function failed(error: Error): never {
   if (error instanceof StatusError && error.code === 429) throw error
-  throw new TokenError(`token webhook failed: ${error.message}`)
+  throw new TokenError(`token webhook failed: ${error.message}`, true)
 }
 
 function reviewedIn(answer: unknown, asked: readonly string[]): Reviewed {

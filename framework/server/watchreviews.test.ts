@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { createLifetime } from '../async/lifetime.ts'
+import { TokenError, tokenRefusal } from '../authn/token.ts'
 import { forbidden, notServed, serviceUnavailable, unauthorized } from '../meta/errors.ts'
 import { WatchReviews } from './watchreviews.ts'
 
@@ -43,7 +44,8 @@ describe('reviews of open watches', () => {
 
   it('keep those whose review failed', async () => {
     let rounds = 0
-    const watches = [serviceUnavailable('later'), new Error('broken')].map((error, i) =>
+    const noAnswer = tokenRefusal(new TokenError('token webhook failed: timeout', true))
+    const watches = [serviceUnavailable('later'), new Error('broken'), noAnswer].map((error, i) =>
       watchOf(`failing-${i}`, throwing(error)),
     )
     await reviewed(watches, () => ++rounds > 10)

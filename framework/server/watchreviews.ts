@@ -1,6 +1,7 @@
 import type { Awaitable } from '../async/awaitable.ts'
 import { Pace } from '../async/awaitable.ts'
 import type { Lifetime } from '../async/lifetime.ts'
+import { isUnchecked } from '../authn/token.ts'
 import { StatusError } from '../meta/errors.ts'
 
 /** An open watch, or another long-running request. */
@@ -81,7 +82,7 @@ export class WatchReviews<T extends ReviewedWatch = ReviewedWatch> {
     try {
       return await this.#review(watch)
     } catch (error) {
-      return !(error instanceof StatusError && isRefusal(error.code))
+      return !(error instanceof StatusError && isRefusal(error.code)) || isUnchecked(error)
     }
   }
 }

@@ -130,7 +130,7 @@ const atOnce: InSeat = (_source, work) => work()
 
 function notInitialized(error: Error): never {
   passOn(error)
-  throw new TokenError(`oidc: authenticator not initialized: ${error.message}`)
+  throw new TokenError(`oidc: authenticator not initialized: ${error.message}`, true)
 }
 
 type Key = Awaited<ReturnType<JWTVerifyGetKey>>
