@@ -19,12 +19,7 @@ import {
   typeAnnotation,
 } from '../../../kcp/annotations.ts'
 import type { LogicalCluster, LogicalClusterPhase } from '../../../kcp/core.ts'
-import {
-  externalLogicalClusterAdmin,
-  kcpAdmin,
-  logicalClusterAdmin,
-  workspaceBootstrapper,
-} from '../../../kcp/users.ts'
+import { isSystem, kcpAdmin } from '../../../kcp/users.ts'
 import { type Holder, holderOf } from '../../bindings/holders.ts'
 import { withMetadata } from '../../registry/strategy.ts'
 import type { ClusterDirectory } from '../../tenancy/directory.ts'
@@ -33,15 +28,6 @@ import { refused } from '../refusal.ts'
 import { mirrorLogicalCluster, withLocks, withSystemAnnotations } from './metadata.ts'
 
 const logicalClusters = 'logicalclusters.core.kcp.io'
-
-/** Groups that are exempt from the checks (kcp `pkg/admission/logicalcluster`). */
-const systemGroups: readonly string[] = [
-  'system:masters',
-  logicalClusterAdmin,
-  externalLogicalClusterAdmin,
-  workspaceBootstrapper,
-]
-const isSystem = (user: UserInfo): boolean => user.groups.some(group => systemGroups.includes(group))
 
 /** Annotations that only the server writes. */
 const systemAnnotations: readonly string[] = [

@@ -146,11 +146,13 @@ describe('a shard with a cache server', function () {
 
   it('copies the progress of a migration that is being deleted: it goes on until its end', async () => {
     const migration = 'logicalclustermigration/away'
-    const patch = (body: object, ...more: string[]): Promise<string> =>
-      provider.kubectl(['patch', migration, '--type=merge', '-p', JSON.stringify(body), ...more])
+    const patch = (body: object): Promise<string> =>
+      provider.kubectl(['patch', migration, '--type=merge', '-p', JSON.stringify(body)])
     await patch({ metadata: { finalizers: ['example.com/held'] } })
     await provider.kubectl(['delete', migration, '--wait=false'])
-    await patch({ status: { entriesCopied: 7 } }, '--subresource=status')
+    const status = JSON.stringify({ status: { entriesCopied: 7 } })
+    const asShard = kubectlFor(oriel, 'shard-base').at(`/clusters/${provider.cluster}`)
+    await asShard(['patch', migration, '--subresource=status', '--type=merge', '-p', status])
     const path = 'migration.kcp.io/v1alpha1/logicalclustermigrations/away'
     const copied = async () => (await copy(path))?.status as { entriesCopied?: number } | undefined
     await eventually(copied, status => status?.entriesCopied === 7)
