@@ -30,8 +30,11 @@ export const leavingAnnotation = 'internal.oriel.dev/leaving'
  * copied.
  */
 export const dumpAnnotation = 'internal.oriel.dev/dump'
-/** Whether the shard of kcp has asked for entries, and whether it gets any: a migration ends before its switch only without. */
-export const dumpStates = { awaited: 'awaited', begun: 'begun', refused: 'refused' } as const
+/**
+ * Whether the shard of kcp has asked for entries, has got the last ones (`sent,<revision since which it is closed>`), or gets none: a
+ * migration ends before its switch only without, and objects are removed only after the last ones.
+ */
+export const dumpStates = { awaited: 'awaited', begun: 'begun', sent: 'sent', refused: 'refused' } as const
 /**
  * On a LogicalCluster that has moved: the revision of its arrival here, the last one of the shard before, and how often
  * it moved, `12,345,1`.

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { RawResponse } from '../../framework/contract/backend.ts'
+import type { RawResponse, ResourceRef } from '../../framework/contract/backend.ts'
 import { contextWith } from '../../framework/contract/context.ts'
 import type { StatusError } from '../../framework/meta/errors.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
@@ -148,6 +148,22 @@ describe('a logical cluster that moves', () => {
     assert.equal(refusal('resourceVersion=0'), 503)
     assert.equal(refusal('resourceVersion=5'), 410)
     assert.equal(refusal('resourceVersion=5', [externalLogicalClusterAdmin]), undefined)
+    await shard.stop()
+  })
+
+  it('shows its LogicalCluster to administrators, as which other shards ask how far the move is', async () => {
+    const shard = await testShard()
+    await shard.addCluster('moving')
+    const refusal = (verb: 'get' | 'patch', resource: ResourceRef, group: string): number | undefined => {
+      const { info } = shard.context(resource, 'moving')
+      const request = { info: { ...info, verb } as typeof info, user: { name: 'a', groups: [group] } }
+      return shard.backend.refusal?.('moving', request, new URLSearchParams())?.code
+    }
+    await annotate(shard, 'moving', { [migratingAnnotation]: 'root:m' })
+    assert.equal(refusal('get', resources.logicalClusters, 'system:masters'), undefined)
+    assert.equal(refusal('get', resources.logicalClusters, 'system:kcp:admin'), 503)
+    assert.equal(refusal('patch', resources.logicalClusters, 'system:masters'), 503)
+    assert.equal(refusal('get', resources.configMaps, 'system:masters'), 503)
     await shard.stop()
   })
 

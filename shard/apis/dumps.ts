@@ -20,7 +20,7 @@ import { builtinSegment, customSegment } from '../cache/segments.ts'
 import { entryForKcp } from '../entries/tokcp.ts'
 import type { Most } from '../store/medium.ts'
 import { intact, type Store, type StoredValue } from '../store/store.ts'
-import { beginForKcp } from './dumpstate.ts'
+import { beginForKcp, endForKcp } from './dumpstate.ts'
 import type { Inactive } from './inactive.ts'
 
 export interface DumpSource {
@@ -98,7 +98,9 @@ async function kcpPageOf(source: DumpSource, cluster: ClusterName, spec: DumpSpe
   const page = await storedPage(source, cluster, spec)
   const entries: DumpEntry[] = []
   for (const value of page.values) entries.push(...(await kcpEntriesOf(source, value)))
-  return page.isLast ? { entries } : { entries, continue: keyOf(page.values.at(-1)) }
+  if (!page.isLast) return { entries, continue: keyOf(page.values.at(-1)) }
+  await endForKcp(source, cluster)
+  return { entries }
 }
 
 async function kcpEntriesOf(

@@ -143,11 +143,20 @@ describe('dumps of logical clusters for shards of kcp', () => {
 
   it('are noted before the first entry is sent: the shard does not remove what it has', async () => {
     assert.equal(await stateOf(), dumpStates.awaited)
-    await ask()
+    await ask('', 1)
     assert.equal(await stateOf(), dumpStates.begun)
     const before = (await shard.store.get(place))?.modified
-    await ask()
+    await ask('', 1)
     assert.equal((await shard.store.get(place))?.modified, before, 'once')
+  })
+
+  it('are noted before the last entry is sent: the objects are not removed before', async () => {
+    await ask('', 1)
+    const begun = (await shard.store.get(place))?.modified
+    for (const _ of ['once', 'again']) {
+      await ask()
+      assert.equal(await stateOf(), `${dumpStates.sent},${begun}`)
+    }
   })
 
   const refused = (message: RegExp) => (error: unknown) => {

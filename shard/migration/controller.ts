@@ -18,11 +18,11 @@ import { type Controller, keyOf } from '../controllers/controller.ts'
 import type { KcpControllerDeps } from '../controllers/host.ts'
 import { createQueue, type Queue } from '../controllers/queue.ts'
 import { bindMigrations } from './binding.ts'
-import { copyPage, discard, finalize, keysOfWaiting } from './destination.ts'
+import { copyPage, finalize, keysOfWaiting } from './destination.ts'
 import { settle } from './gone.ts'
 import { homeHere, homeThere } from './home.ts'
 import { reportMissing } from './missing.ts'
-import { canEnd, cleanUp, prepare, reopen } from './origin.ts'
+import { canEnd, cleanUp, prepare } from './origin.ts'
 import { isIncoming, rawCluster } from './rawcluster.ts'
 import { peerNamed, shardNames } from './shards.ts'
 import {
@@ -205,7 +205,8 @@ async function forget({ deps, seen, closedFor }: Context, key: string): Promise<
   seen.delete(key)
 }
 
-async function advance(step: MigrationStep): Promise<number | undefined> {
+/** Does the part of this shard in the phase of a migration. Returns milliseconds after which it is tried again. */
+export async function advance(step: MigrationStep): Promise<number | undefined> {
   const { deps, migration } = step
   const { phase } = migration.status ?? {}
   const isOrigin = await isFrom(step)
@@ -218,8 +219,9 @@ async function advance(step: MigrationStep): Promise<number | undefined> {
   if (phase === 'Migrating') return isDestination ? copyPage(step) : void (isOrigin && (await check(step)))
   if (phase === 'OriginCleanup') return isOrigin ? cleanUp(step) : undefined
   if (phase === 'DestinationFinalize') return isDestination ? finalize(step) : undefined
-  if (phase === 'Failed') await undo(step, isOrigin, isDestination)
-  return isOrigin || isDestination ? release(step) : undefined
+  if (!isOrigin && !isDestination) return undefined
+  if (phase === 'Failed') await settle(step, clusterOf(step))
+  return release(step)
 }
 
 /** Whether this shard is the origin: it says so in its first step, and has the logical cluster before. */
@@ -239,11 +241,6 @@ async function check(step: MigrationStep): Promise<void> {
   const name = destinationOf(step)
   if (informers.for(tenancy.shards).get(rootCluster, '', name) === undefined)
     await abort(step, 'DestinationGone', `shard ${name} was removed`)
-}
-
-async function undo(step: MigrationStep, isOrigin: boolean, isDestination: boolean): Promise<void> {
-  if (isDestination) await discard(step, clusterOf(step))
-  if (isOrigin) await reopen(step, clusterOf(step))
 }
 
 /** After its part of the work: a shard of kcp does not remove the finalizer. */

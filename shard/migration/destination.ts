@@ -23,9 +23,11 @@ import { boundCopies, knownDefinition } from './boundcopies.ts'
 import { requestedPage } from './page.ts'
 import {
   annotated,
+  arrivalOf,
   batch,
   changeOf,
   complete,
+  countOf,
   isIncoming,
   isMovable,
   keyOfCluster,
@@ -113,7 +115,7 @@ async function beginAgain(step: MigrationStep): Promise<void> {
   const { content } = step.deps
   const raw = await rawCluster(content, clusterOf(step))
   if (raw !== undefined && isIncoming(raw))
-    await content.transfer([changeOf(clusterOf(step), raw, withCompleteness(raw.object, false))])
+    await content.transfer([changeOf(clusterOf(step), raw, withCount(raw.object, undefined))])
   await discardWaiting(step)
 }
 
@@ -155,10 +157,10 @@ function arriving(step: MigrationStep, bytes: Buffer, last: number): LogicalClus
   })
 }
 
-/** Notes whether everything is copied, which tells without the migration where the objects are. */
-function withCompleteness(object: LogicalCluster, isComplete: boolean): LogicalCluster {
+/** Notes that everything is copied, and how much that is: it tells without the migration where the objects are. */
+function withCount(object: LogicalCluster, count: number | undefined): LogicalCluster {
   const [origin, there] = (object.metadata.annotations?.[incomingAnnotation] ?? '').split(',')
-  const text = `${origin},${there}${isComplete ? `,${complete}` : ''}`
+  const text = [origin, there, ...(count === undefined ? [] : [complete, count])].join(',')
   return annotated(object, { [incomingAnnotation]: text })
 }
 
@@ -166,14 +168,16 @@ function withCompleteness(object: LogicalCluster, isComplete: boolean): LogicalC
 async function takeOver(step: MigrationStep, entriesCopied: number): Promise<number | undefined> {
   const { deps } = step
   const raw = await rawCluster(deps.content, clusterOf(step))
-  if (raw === undefined || (await countOfWaiting(step)) + 1 !== entriesCopied) return copyAll(step)
+  const waiting = waitingPrefix(step.key)
+  if (raw === undefined || (await countBelow(deps, waiting)) + 1 !== entriesCopied) return copyAll(step)
   const assigned = await assignWorkspace(
     deps,
     { cluster: clusterOf(step), object: raw.object },
     deps.shard.name,
   ).catch((error: Error) => error)
   if (assigned instanceof Error) return refused(step, assigned)
-  await deps.content.transfer([changeOf(clusterOf(step), raw, withCompleteness(raw.object, true))])
+  const count = (await countBelow(deps, `${waiting}${clusterOf(step)}/`)) + 1
+  await deps.content.transfer([changeOf(clusterOf(step), raw, withCount(raw.object, count))])
   await report(step, {
     phase: 'OriginCleanup',
     entriesCopied,
@@ -183,20 +187,19 @@ async function takeOver(step: MigrationStep, entriesCopied: number): Promise<num
   return undefined
 }
 
-/** Some of the pages are on another shard: `spec.destinationShard` was changed meanwhile. */
+/** Some of the pages are missing: they are on another shard, or were lost. */
 async function copyAll(step: MigrationStep): Promise<undefined> {
-  await report(step, { entriesCopied: 0, dumpContinue: '' })
+  await report(step, { phase: 'Migrating', entriesCopied: 0, dumpContinue: '' })
 }
 
-async function countOfWaiting({ deps: { content }, key }: Waiting): Promise<number> {
-  const prefix = waitingPrefix(key)
-  let count = 0
-  for await (const values of valuesOf(content.values, [prefix, endOf(prefix)])) count += values.length
-  return count
-}
+const countBelow = ({ content }: Waiting['deps'], prefix: string): Promise<number> =>
+  countOf(content.values, [prefix, endOf(prefix)])
 
-/** The last phase (kcp `reconcileDestinationFinalize`). */
+/** The last phase (kcp `reconcileDestinationFinalize`). What is not complete is copied, whatever the migration says. */
 export async function finalize(step: MigrationStep): Promise<undefined> {
+  const raw = await rawCluster(step.deps.content, clusterOf(step))
+  const isArriving = raw !== undefined && isIncoming(raw) && movesFor(raw, annotationOf(step.key))
+  if (isArriving && !arrivalOf(raw).isComplete) return copyAll(step)
   await arrive(step, clusterOf(step))
   await report(step, { phase: 'Completed', conditions: [isTrue('Completed')] })
 }

@@ -10,9 +10,11 @@ import { encodeStored, registryPrefix, storageKey } from '../cache/codec.ts'
 import type { KcpControllerDeps } from '../controllers/host.ts'
 import { storedResourceOf } from '../manifests/apply.ts'
 import { type TestShard, testShard } from '../testing/shard.ts'
+import { advance } from './controller.ts'
 import { keysOfWaiting } from './destination.ts'
 import { settle } from './gone.ts'
 import { keyOfCluster, rawCluster } from './rawcluster.ts'
+import { stepOf } from './testing/step.ts'
 
 type Annotations = Readonly<Record<string, string>>
 
@@ -98,6 +100,37 @@ describe('a migration that is gone', () => {
       assert.deepEqual([await has(waiting), await has(place)], [false, true])
       assert.equal((await annotations())?.[migratingAnnotation], undefined)
     }
+  })
+
+  it('loses no object either when it has failed after the origin has removed them', async () => {
+    await put(arrived)
+    const failed = stepOf({
+      deps: deps(),
+      write: async () => undefined,
+      metadata: { name: 'move' },
+      spec: { logicalCluster: 'moving', destinationShard: 'beta' },
+      status: { phase: 'Failed', originShard: 'alpha' },
+    })
+    there = home(closed)
+    await assert.rejects(advance(failed))
+    assert.equal(await has(waiting), true)
+    there = 404
+    await advance(failed)
+    assert.deepEqual([await has(waiting), await has(place)], [false, true])
+  })
+
+  it('copies what is missing when it says too early that all objects are here', async () => {
+    await put(arriving)
+    const phases: unknown[] = []
+    const finalizing = stepOf({
+      deps: deps(),
+      write: async (_, __, change) => void phases.push('status' in change && change.status.phase),
+      metadata: { name: 'move' },
+      spec: { logicalCluster: 'moving', destinationShard: 'beta' },
+      status: { phase: 'DestinationFinalize', originShard: 'alpha' },
+    })
+    await advance(finalizing)
+    assert.deepEqual([phases, await has(waiting), await has(place)], [['Migrating'], true, false])
   })
 
   it('lets the origin that has removed some of the objects remove the others', async () => {

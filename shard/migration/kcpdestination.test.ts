@@ -81,6 +81,7 @@ describe('a logical cluster that moves to a shard of kcp', () => {
     assert.ok(raw)
     await shard.content.transfer([changeOf(cluster, raw, edit(raw.object))])
   }
+  const closed = async (): Promise<number> => (await rawCluster(shard.content, cluster))?.modified ?? 0
   const setDump = (state: string): Promise<void> =>
     change(home => annotated(home, { [dumpAnnotation]: state }))
 
@@ -126,9 +127,11 @@ describe('a logical cluster that moves to a shard of kcp', () => {
 
   it('goes on moving when its migration is deleted later: the shard of kcp would keep what it has', async () => {
     await prepare(step())
-    await setDump(dumpStates.begun)
-    assert.equal(await canEnd(step(last())), false)
-    assert.equal((await annotations())[dumpAnnotation], dumpStates.begun)
+    for (const state of [dumpStates.begun, `${dumpStates.sent},7`]) {
+      await setDump(state)
+      assert.equal(await canEnd(step(last())), false)
+      assert.equal((await annotations())[dumpAnnotation], state)
+    }
   })
 
   const owner = { resource: 'workspaces', cluster: 'org', name: 'ws' }
@@ -139,16 +142,38 @@ describe('a logical cluster that moves to a shard of kcp', () => {
     assigned = 'other'
     await own()
     await prepare(step())
-    await setDump(dumpStates.begun)
+    await setDump(`${dumpStates.sent},${await closed()}`)
     await cleanUp(step({ ...last(), phase: 'OriginCleanup' }))
     assert.equal(last().phase, 'DestinationFinalize')
     assert.deepEqual(patched, [])
   })
 
+  it('keeps its objects until the shard of kcp has got the last ones, whatever the migration says', async () => {
+    await prepare(step())
+    for (const state of [dumpStates.awaited, dumpStates.begun]) {
+      await setDump(state)
+      await cleanUp(step({ ...last(), phase: 'OriginCleanup' }))
+      assert.deepEqual([last().phase, last().entriesCopied], ['Migrating', 0])
+      assert.ok(await rawCluster(shard.content, cluster))
+    }
+  })
+
+  it('is sent again with what was written after it was closed', async () => {
+    await prepare(step())
+    const since = await closed()
+    const late = { ...configMap, metadata: { name: 'late', namespace: 'default' } }
+    const key = '/registry/moving/core/configmaps/-/default/late'
+    await shard.content.transfer([{ key, value: encodeStored(late) }])
+    await setDump(`${dumpStates.sent},${since}`)
+    await cleanUp(step({ ...last(), phase: 'OriginCleanup' }))
+    assert.equal(last().phase, 'Migrating')
+    assert.equal((await annotations())[dumpAnnotation], dumpStates.begun)
+  })
+
   it('leaves nothing behind, and its Workspace names the shard', async () => {
     await own()
     await prepare(step())
-    await setDump(dumpStates.begun)
+    await setDump(`${dumpStates.sent},${await closed()}`)
     await cleanUp(step({ ...last(), phase: 'OriginCleanup' }))
     assert.equal(last().phase, 'DestinationFinalize')
     assert.equal(await rawCluster(shard.content, cluster), undefined)

@@ -124,7 +124,7 @@ describe('a logical cluster that comes from a shard of kcp', () => {
     await copyPage(step(kcp, last()))
     assert.deepEqual([last().phase, last().entriesCopied], ['OriginCleanup', 4])
     const closed = await at('/registry/moving/core.kcp.io/logicalclusters/customresources//cluster')
-    assert.equal(closed?.metadata.annotations?.[incomingAnnotation], 'kcp,77,complete')
+    assert.equal(closed?.metadata.annotations?.[incomingAnnotation], 'kcp,77,complete,3')
     await finalize(step(kcp, last()))
     assert.equal(last().phase, 'Completed')
     assert.deepEqual((await at('/registry/moving/core/configmaps/-/default/a'))?.data, { x: 'y' })

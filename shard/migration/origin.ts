@@ -13,9 +13,12 @@ import { decodeStored, encodeStored, parseStorageKey } from '../cache/codec.ts'
 import { missingInKcp } from '../entries/tokcp.ts'
 import { copyOf, isSharedOf } from '../peers/copying.ts'
 import type { StoreChange, StoredValue } from '../store/store.ts'
+import { hasArrived } from './arrived.ts'
 import {
   annotated,
   changeOf,
+  closedAt,
+  dumpStateOf,
   isIncoming,
   isMovable,
   keyOfCluster,
@@ -42,7 +45,7 @@ export async function prepare(step: MigrationStep): Promise<number | undefined> 
   const problem = problemOf(step, raw)
   if (problem !== undefined) return void (await fail(step, ...problem))
   const reached = await reachDestination(step)
-  if (reached instanceof Error) return waitForDestination(step, reached.message)
+  if (reached instanceof Error) return waitForDestination(step, 'OriginReady', reached.message)
   const unsupported = unsupportedBy(step, reached)
   if (unsupported !== undefined) return void (await fail(step, 'DestinationNotSupported', unsupported))
   const { finalizers = [] } = migration.metadata
@@ -94,9 +97,13 @@ async function reportDeleted(step: MigrationStep): Promise<void> {
 const fail = (step: MigrationStep, reason: string, message: string): Promise<void> =>
   report(step, { phase: 'Failed', conditions: [isFalse('OriginReady', 'Error', reason, message)] })
 
-async function waitForDestination(step: MigrationStep, message: string): Promise<number> {
-  const state = isFalse('OriginReady', 'Error', 'DestinationUnreachable', message)
-  const known = findCondition(step.migration.status?.conditions, 'OriginReady')
+async function waitForDestination(
+  step: MigrationStep,
+  condition: 'OriginReady' | 'OriginCleaned',
+  message: string,
+): Promise<number> {
+  const state = isFalse(condition, 'Error', 'DestinationUnreachable', message)
+  const known = findCondition(step.migration.status?.conditions, condition)
   if (known?.message !== message) await report(step, { conditions: [state] })
   return tryAgain
 }
@@ -120,32 +127,48 @@ async function close(step: MigrationStep, raw: RawCluster, { isKcp }: Reached): 
 
 /**
  * Removes the objects that the destination has now, the LogicalCluster last (kcp `reconcileOriginCleanup`). Objects that
- * other shards use become copies: those who use them here do not notice.
+ * other shards use become copies: those who use them here do not notice. What the destination does not have is copied again.
  */
-export async function cleanUp(step: MigrationStep): Promise<undefined> {
+export async function cleanUp(step: MigrationStep): Promise<number | undefined> {
   const { deps, key } = step
   const cluster = clusterOf(step)
   const raw = await rawCluster(deps.content, cluster)
   if (raw !== undefined && !isIncoming(raw) && movesFor(raw, annotationOf(key))) {
-    if (await hasLateWrites(step, raw)) return copyAgain(step, raw)
+    const isReady = isLeaving(raw) || (await isCopiedThere(step, raw))
+    if (isReady instanceof Error) return waitForDestination(step, 'OriginCleaned', isReady.message)
+    if (!isReady) return copyAgain(step, raw)
     // A shard of kcp does not do that.
     if (dumpStateOf(raw) !== undefined)
       await assignWorkspace(deps, { cluster, object: raw.object }, destinationOf(step))
     await leave(deps, raw, { cluster, destination: destinationOf(step) })
   }
   await report(step, { phase: 'DestinationFinalize', conditions: [isTrue('OriginCleaned')] })
+  return undefined
+}
+
+const isLeaving = ({ object }: RawCluster): boolean =>
+  object.metadata.annotations?.[leavingAnnotation] !== undefined
+
+/** An error says why the destination does not tell. */
+async function isCopiedThere(step: MigrationStep, raw: RawCluster): Promise<boolean | Error> {
+  if (await hasLateWrites(step, raw)) return false
+  return hasArrived(step, raw).catch((error: Error) => error)
 }
 
 /** Another server of this shard may have stored a write that it admitted before it knew that the logical cluster moves. */
 async function hasLateWrites(step: MigrationStep, raw: RawCluster): Promise<boolean> {
-  if (raw.object.metadata.annotations?.[leavingAnnotation] !== undefined) return false
+  const since = closedAt(raw)
+  const isOther = ({ key }: StoredValue): boolean => key !== keyOfCluster(clusterOf(step))
   for await (const values of valuesOf(step.deps.content.values, rangeOf(clusterOf(step))))
-    if (values.some(({ modified }) => modified > raw.modified)) return true
+    if (values.some(value => isOther(value) && value.modified > since)) return true
   return false
 }
 
+/** Copies of before count no more: the logical cluster is closed anew. */
 async function copyAgain(step: MigrationStep, raw: RawCluster): Promise<undefined> {
-  await step.deps.content.transfer([changeOf(clusterOf(step), raw, raw.object)])
+  const dump = dumpStateOf(raw) === dumpStates.sent ? dumpStates.begun : dumpStateOf(raw)
+  const closed = annotated(raw.object, { [dumpAnnotation]: dump })
+  await step.deps.content.transfer([changeOf(clusterOf(step), raw, closed)])
   await report(step, { phase: 'Migrating', dumpContinue: '', entriesCopied: 0 })
 }
 
@@ -194,9 +217,6 @@ const opened = ({ object }: RawCluster, shard: string) =>
     [shardAnnotation]: shard,
   })
 
-const dumpStateOf = ({ object }: RawCluster): string | undefined =>
-  object.metadata.annotations?.[dumpAnnotation]
-
 /**
  * Whether a migration can end before its switch. A shard of kcp would keep what it has copied: if it has begun, the migration goes on,
  * else it gets nothing from now on.
@@ -210,7 +230,7 @@ export async function canEnd({ deps, key, ...step }: MigrationStep): Promise<boo
     await deps.content.transfer([
       changeOf(cluster, raw, annotated(raw.object, { [dumpAnnotation]: dumpStates.refused })),
     ])
-  return state !== dumpStates.begun
+  return state !== dumpStates.begun && state !== dumpStates.sent
 }
 
 /** Opens the logical cluster of a migration that failed or is gone. If its objects are being removed, the others are removed, too. */

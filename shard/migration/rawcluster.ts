@@ -2,7 +2,7 @@ import { originAnnotation } from '../../framework/contract/item.ts'
 import { type ClusterName, isSystemCluster } from '../../framework/meta/object.ts'
 import { isClusterName } from '../../framework/request/path.ts'
 import { decodeObject } from '../../framework/wire/encode.ts'
-import { incomingAnnotation, migratingAnnotation } from '../../kcp/annotations.ts'
+import { dumpAnnotation, incomingAnnotation, migratingAnnotation } from '../../kcp/annotations.ts'
 import type { LogicalCluster } from '../../kcp/core.ts'
 import { logicalClusterName, rootCluster } from '../../kcp/logicalclusters.ts'
 import { resources } from '../../kcp/resources.ts'
@@ -59,14 +59,33 @@ export const movesFor = (home: RawCluster, annotation: string): boolean =>
 /** Whether it comes from another shard, which still has its objects or has had them. */
 export const isIncoming = (home: RawCluster): boolean => annotationIn(home, incomingAnnotation) !== undefined
 
-/** The last part of `<origin>,<revision>,complete`. */
+/** The third part of `<origin>,<revision>,complete,<number of objects>`. */
 export const complete = 'complete'
 
-/** The shard that it comes from, and whether all its objects have been copied. */
-export function arrivalOf(home: RawCluster): { readonly origin: string; readonly isComplete: boolean } {
-  const [origin = '', , state] = annotationIn(home, incomingAnnotation)?.split(',') ?? []
-  return { origin, isComplete: state === complete }
+/** What a destination says about a logical cluster that comes from another shard. */
+export interface ArrivalNote {
+  /** The shard that it comes from. */
+  readonly origin: string
+  /** The last revision of the origin that was copied. */
+  readonly last: number
+  /** Whether all its objects have been copied. */
+  readonly isComplete: boolean
+  /** How many they are. */
+  readonly count: number
 }
+
+export function arrivalOf(home: RawCluster): ArrivalNote {
+  const [origin = '', last, state, count] = annotationIn(home, incomingAnnotation)?.split(',') ?? []
+  return { origin, last: Number(last), isComplete: state === complete, count: Number(count) }
+}
+
+/** One of `dumpStates` if it moves to a shard of kcp. */
+export const dumpStateOf = (home: RawCluster): string | undefined =>
+  annotationIn(home, dumpAnnotation)?.split(',')[0]
+
+/** The revision since which a logical cluster that moves is closed. */
+export const closedAt = (home: RawCluster): number =>
+  Number(annotationIn(home, dumpAnnotation)?.split(',')[1] ?? home.modified)
 
 /** The LogicalCluster with other annotations; undefined removes one. */
 export function annotated(
@@ -112,6 +131,16 @@ export async function transferAll(
     bytes += size
   }
   if (next.length > 0) await content.transfer(next)
+}
+
+/** The number of values in a range. */
+export async function countOf(
+  values: ClusterContent['values'],
+  range: readonly [string, string],
+): Promise<number> {
+  let count = 0
+  for await (const found of valuesOf(values, range)) count += found.length
+  return count
 }
 
 /** The values of a range, a batch at a time. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../../framework/index.ts'
 import { needsLastingStore, needsOneProcess } from '../../support/notrun.ts'
-import { eventually } from '../../support/oriel.ts'
+import { eventually, kubectlFor } from '../../support/oriel.ts'
 import { apply } from '../../support/tenants.ts'
 import { conditionOf, openScene, type Scene } from './scene.ts'
 
@@ -89,6 +89,30 @@ describe('a migration that does not get on', function () {
       ({ code }) => code === 0,
     )
     scene.gate.heal()
+  })
+
+  it('removes nothing because its status says that the destination has it', async () => {
+    const { kubectl, cluster } = await scene.tenant('root', 'claimed', 'root')
+    await apply(kubectl, configMap('kept'))
+    scene.gate.sever()
+    await scene.migrate('claimed', cluster, 'beta')
+    await scene.reached('claimed', 'Migrating')
+    const patch = JSON.stringify({ status: { phase: 'OriginCleanup' } })
+    const args = [
+      'patch',
+      'logicalclustermigration',
+      'claimed',
+      '--subresource=status',
+      '--type=merge',
+      '-p',
+      patch,
+    ]
+    assert.match((await scene.through('root').try(args)).stderr, /status is written by shards only/)
+    await kubectlFor(scene.shards.root, 'shard-base').at('/clusters/root')(args)
+    await scene.reached('claimed', 'Migrating')
+    scene.gate.heal()
+    await scene.reached('claimed', 'Completed')
+    await kubectl(['get', 'configmap', '-n', 'default', 'kept'])
   })
 
   it('goes on after a restart of both shards', async function () {
