@@ -15,7 +15,6 @@ import {
 import { incomingAnnotation, isCopy, migratingAnnotation } from '../../kcp/annotations.ts'
 import type { LogicalCluster } from '../../kcp/core.ts'
 import { logicalClusterName, rootCluster } from '../../kcp/logicalclusters.ts'
-import { movesIn } from '../../kcp/migration.ts'
 import { resources } from '../../kcp/resources.ts'
 import { type ClusterContent, removalOf, type Stored } from '../bindings/content.ts'
 import { encodeStored, type StoredResource, storageKey } from '../cache/codec.ts'
@@ -24,6 +23,7 @@ import { createQueue } from '../controllers/queue.ts'
 import { wellFormed } from '../entries/wellformed.ts'
 import { storedResourceOf } from '../manifests/apply.ts'
 import type { StoreChange } from '../store/store.ts'
+import type { Holders } from './holders.ts'
 import { MalformedObjects } from './malformedobjects.ts'
 
 /** The store and the cache of the copies. */
@@ -34,6 +34,8 @@ export interface CopyDeps {
   readonly log: Logger
   /** The name of the shard with `root`; absent on that shard. */
   readonly rootShard?: string | undefined
+  /** The same for all shards whose objects are copied. */
+  readonly holders: Holders
 }
 
 /** A logical cluster with such objects is used by other logical clusters. */
@@ -94,17 +96,15 @@ export async function keepCopies(
 ): Promise<void> {
   const log = deps.log.child({ shard: origin.name })
   const there = createInformers(origin.client, log, signal)
-  const sources = [...offered(deps.tenancy), ...along(deps.tenancy)].map(resource => ({
-    resource,
-    informer: there.for(resource),
-  }))
+  const sources = [...offered(deps.tenancy), ...along(deps.tenancy)].map(sourceIn(there))
+  const release = deps.holders.follow(origin.name, there.for(resources.logicalClusters))
   const ended = once(signal, 'abort')
   await Promise.race([ended, Promise.all(sources.map(({ informer }) => informer.synced))])
-  if (signal.aborted) return
+  if (signal.aborted) return release()
   const refused = new Set<ClusterName>()
   const sent: Sent = { sources, malformed: new MalformedObjects(log) }
   const reconcile = async (cluster: ClusterName): Promise<void> => {
-    const found = mayHave(deps, origin.name, cluster) ? foundIn(deps, sent, cluster) : undefined
+    const found = mayHave(deps, origin.name, cluster) ? foundIn(deps, sent, origin.name, cluster) : undefined
     if (found === undefined) refused.add(cluster)
     else refused.delete(cluster)
     await bring(deps, origin.name, cluster, found)
@@ -115,7 +115,8 @@ export async function keepCopies(
       if (isOwn(item) || isCopyOf(origin.name, deps, item.key)) queue.add(item.key.cluster)
     })
   const childrenOf = there.for(resources.logicalClusters).index(parentsIn)
-  const stop = deps.informers.for(resources.logicalClusters).onEvent(({ type, item: { key, meta } }) => {
+  const again = deps.holders.onChange(cluster => void (refused.has(cluster) && queue.add(cluster)))
+  const kept = deps.informers.for(resources.logicalClusters).onEvent(({ type, item: { key, meta } }) => {
     // One that was here, or a copy of another shard, was removed or has moved: that shard may have it now.
     if (type === 'DELETED' || (isCopied(meta) && refused.has(key.cluster))) queue.add(key.cluster)
     // It may have come from another shard, and its children may be on this one.
@@ -125,7 +126,7 @@ export async function keepCopies(
   for (const { key, meta } of deps.informers.for(resources.logicalClusters).list())
     if (meta.annotations[originAnnotation] === origin.name) queue.add(key.cluster)
   await queue.run(signal)
-  stop()
+  for (const stop of [kept, again, release]) stop()
 }
 
 /** The logical cluster of the Workspace that a LogicalCluster belongs to. */
@@ -144,6 +145,10 @@ interface Source {
   readonly resource: ResourceRef
   readonly informer: Informer
 }
+
+const sourceIn =
+  (there: Informers) =>
+  (resource: ResourceRef): Source => ({ resource, informer: there.for(resource) })
 
 /** What another shard sends. */
 interface Sent {
@@ -173,11 +178,11 @@ const mayHave = ({ rootShard }: CopyDeps, shard: string, cluster: ClusterName): 
   !isSystemCluster(cluster) && (cluster !== rootCluster || shard === rootShard)
 
 /** undefined for a logical cluster of this shard or of a third one. */
-function foundIn(deps: CopyDeps, sent: Sent, cluster: ClusterName): Found | undefined {
+function foundIn(deps: CopyDeps, sent: Sent, origin: string, cluster: ClusterName): Found | undefined {
   const all = wellFormedIn(sent, cluster)
   const home = all.find(({ resource, item }) => resource === resources.logicalClusters && isHome(item))
   const state = home === undefined ? 'away' : stateOf(home.item)
-  if (home !== undefined && state === 'here' && isOfAnother(deps, home.item)) return undefined
+  if (home !== undefined && state === 'here' && deps.holders.isOfAnother(origin, home.item)) return undefined
   const originals = home === undefined || state !== 'here' ? [] : originalsOf(deps, home, all)
   const moved = all.filter(({ item }) => !isOwn(item))
   return { state, originals, present: new Set(all.map(placeOf)), moved: new Set(moved.map(placeOf)) }
@@ -192,13 +197,6 @@ function wellFormedIn({ sources, malformed }: Sent, cluster: ClusterName): reado
     const read = wellFormed(resource, item)
     return read === undefined ? [] : [{ resource, item: read }]
   })
-}
-
-/** Whether this shard has the logical cluster, or another one since: a shard that cannot be reached seems to have it still. */
-function isOfAnother({ informers }: CopyDeps, home: Item): boolean {
-  const known = informers.for(resources.logicalClusters).get(home.key.cluster, '', logicalClusterName)
-  if (known === undefined) return false
-  return isOwn(known) || movesIn(known.meta.annotations) > movesIn(home.meta.annotations)
 }
 
 const isHome = ({ key }: Item): boolean => key.name === logicalClusterName

@@ -8,6 +8,7 @@ import type { Controller } from '../controllers/controller.ts'
 import type { ConnectPeer } from '../tenancy/peer.ts'
 import { announce, untilReached } from './announce.ts'
 import { type CopyDeps, keepCopies } from './copying.ts'
+import { Holders } from './holders.ts'
 
 /** The name and address of a shard. */
 export interface PeerAddress {
@@ -26,7 +27,7 @@ export interface Sharding {
   readonly root?: PeerAddress
 }
 
-export interface FollowDeps extends CopyDeps {
+export interface FollowDeps extends Omit<CopyDeps, 'holders'> {
   readonly sharding: Sharding
   /** The other shards by name; filled here. */
   readonly peers: Map<string, PeerClient>
@@ -43,6 +44,7 @@ interface Followed {
 /** Follows the Shard objects in `root`, and keeps copies of the objects that other shards need. */
 export function peersController(deps: FollowDeps): Controller {
   const followed = new Map<string, Followed>()
+  const holders = new Holders(deps.informers, deps.tenancy)
   const forget = async (name: string): Promise<void> => {
     const known = followed.get(name)
     followed.delete(name)
@@ -54,7 +56,7 @@ export function peersController(deps: FollowDeps): Controller {
     void forget(name)
     const client = deps.sharding.connect(baseURL)
     deps.peers.set(name, client)
-    followed.set(name, { baseURL, stop: copying(deps, { name, client }) })
+    followed.set(name, { baseURL, stop: copying({ ...deps, holders }, { name, client }) })
   }
   const apply = ({ type, item }: ItemEvent): void => {
     // The copy of the root shard's object may have an earlier address, and only the root shard has the current one.
@@ -91,7 +93,10 @@ async function announced(
   await client.close()
 }
 
-function copying(deps: FollowDeps, peer: { name: string; client: PeerClient }): () => Promise<void> {
+function copying(
+  deps: FollowDeps & CopyDeps,
+  peer: { name: string; client: PeerClient },
+): () => Promise<void> {
   const ending = new AbortController()
   // Every informer adds a listener.
   setMaxListeners(0, ending.signal)

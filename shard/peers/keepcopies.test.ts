@@ -12,6 +12,7 @@ import { storedResourceOf } from '../manifests/apply.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import { type TestShard, testShard, until } from '../testing/shard.ts'
 import { copyOf, keepCopies } from './copying.ts'
+import { Holders } from './holders.ts'
 
 const url = 'https://beta.example.com'
 const addresses = { name: 'beta', baseURL: url, externalURL: url, virtualWorkspaceURL: url }
@@ -50,6 +51,7 @@ describe('copies of a logical cluster that moves between two other shards', () =
       tenancy,
       log: silent,
       rootShard: 'gamma',
+      holders: new Holders(here.informers, tenancy),
     }
     done = keepCopies(deps, { name: 'beta', client }, stop.signal)
   })
