@@ -144,10 +144,10 @@ function ofLimitedDepth(object: KubeObject): KubeObject {
   return object
 }
 
-function decodedBy({ prune }: CompiledSchema, object: KubeObject, { stored }: DecodingScope): Decoded {
+function decodedBy({ prune }: CompiledSchema, object: KubeObject, scope: DecodingScope): Decoded {
   const whole = object.metadata === undefined ? { ...object, metadata: {} } : object
   try {
-    const { value, unknown } = prune(whole, { strict: stored !== true })
+    const { value, unknown } = prune(whole, scope)
     return { object: value as KubeObject, unknown }
   } catch (error) {
     if (error instanceof DefaultsLimitError) throw tooLarge(error.message)

@@ -36,6 +36,8 @@ export interface ObjectSchema {
 export interface DecodingScope {
   /** A stored object: defaults that add too much are left out. */
   readonly stored?: boolean
+  /** The result of an apply: nulls that are not allowed and have no default stay, for `validate` to refuse. */
+  readonly applied?: boolean
 }
 
 /** The part of an object that is validated; by default the whole object. */

@@ -9,7 +9,7 @@ import type { Answer, VerbRequest } from '../request/response.ts'
 import { checkMembers, mayHaveTooManyMembers } from '../wire/limits.ts'
 import { DecodeError, jsonType } from '../wire/metadata.ts'
 import { applyType, bodyLimit, type ParsedBody, parseBody } from '../wire/parsebody.ts'
-import { decodeSteps, report } from './body.ts'
+import { decodeSteps, isCustom, report } from './body.ts'
 import { answering, type Call, checkName, inNamespace, keyOf } from './call.ts'
 import { checkUid, createdOr, unlocked, unversioned } from './createmissing.ts'
 import { admitWrite, endpointOf } from './fieldtracking.ts'
@@ -130,7 +130,7 @@ const strictProblem = (text: string): StatusError =>
 /** Decodes values that a schema does not distinguish, such as times. */
 function* decoded(call: Call, object: KubeObject): ReturnType<typeof decodeSteps> {
   try {
-    return yield* decodeSteps(object, call.served)
+    return yield* decodeSteps(object, call.served, { applied: isCustom(call.served) })
   } catch (error) {
     if (error instanceof DecodeError) throw badRequest(error.message)
     throw error

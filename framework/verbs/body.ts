@@ -1,6 +1,7 @@
 import { type Awaitable, attempt, inTurns, nowOrInTurns, Pace } from '../async/awaitable.ts'
 import type { ApiResource, Served } from '../contract/apis.ts'
 import type { RequestContext } from '../contract/context.ts'
+import type { DecodingScope } from '../contract/schema.ts'
 import type { Steps } from '../json/json.ts'
 import { isMembers } from '../json/values.ts'
 import { badRequest, type FieldError, invalid, type StatusError } from '../meta/errors.ts'
@@ -110,7 +111,7 @@ export const missingKind = (body: string): string => `Object 'Kind' is missing i
  * metadata is checked, the schema prunes and applies defaults. Throws a `DecodeError` for wrong types, a
  * `MissingKindError`, 400 or 422 for another kind or version, 413 for too many labels or annotations.
  */
-export function* decodeSteps(value: unknown, served: Decodable): Steps<DecodedObject> {
+export function* decodeSteps(value: unknown, served: Decodable, scope?: DecodingScope): Steps<DecodedObject> {
   if (jsonType(value) !== 'object') {
     throw new DecodeError(
       `json: cannot unmarshal ${jsonType(value)} into Go value of type map[string]interface {}`,
@@ -123,7 +124,8 @@ export function* decodeSteps(value: unknown, served: Decodable): Steps<DecodedOb
   const whole = { ...fields, ...typed, metadata }
   const { schema } = served
   const isLarge = hasMany(whole)
-  const decoded = isLarge && schema.decodeSteps ? yield* schema.decodeSteps(whole) : schema.decode(whole)
+  const decoded =
+    isLarge && schema.decodeSteps ? yield* schema.decodeSteps(whole, scope) : schema.decode(whole, scope)
   if (isLarge) yield
   const timed = isCustom(served) ? decoded.object : withGoTimes(decoded.object, served.group, served.kind)
   yield* refuseMistyped(timed, served)

@@ -1,3 +1,4 @@
+import type { DecodingScope } from '../../framework/contract/schema.ts'
 import { Findings } from '../../framework/json/json.ts'
 import { isObject, type JsonObject, keysOf, LazyMembers, lazily } from '../../framework/json/values.ts'
 import { fieldErrorBody } from '../../framework/meta/errors.ts'
@@ -5,7 +6,7 @@ import { formatPath, invalidValue, type PathStep } from '../../framework/meta/fi
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import { DecodeError, decodeMetadata } from '../../framework/wire/metadata.ts'
 import { CompiledSize, maxSchemaDepth, requireDepth } from '../nodes/nodes.ts'
-import { DefaultsAllowance, type DefaultsLimit, type Fallback, fallbackOf } from './defaulting.ts'
+import { DefaultsAllowance, type Fallback, fallbackOf } from './defaulting.ts'
 
 /** The current path of decoding, and the dropped fields. */
 interface Decoding {
@@ -14,22 +15,27 @@ interface Decoding {
   /** Unknown fields of metadata. */
   readonly unknownOfMetadata: Findings<string>
   readonly allowance: () => DefaultsAllowance
+  /** Whether nulls that may not be stay, unless there is a default. */
+  readonly keepsNulls: boolean
 }
 
 /** Prunes, drops nulls and applies defaults in one pass. Returns the same value if nothing changes. */
 type Decode = (value: unknown, decoding: Decoding) => unknown
 
-const newDecoding = (allowance: () => DefaultsAllowance): Decoding => ({
+const newDecoding = (allowance: () => DefaultsAllowance, keepsNulls = false): Decoding => ({
   steps: [],
   unknown: new Findings(),
   unknownOfMetadata: new Findings(),
   allowance,
+  keepsNulls,
 })
 
 /** The decoder of a member of an object. */
 interface Member {
   readonly decode: Decode
   readonly nullable: boolean
+  /** Whether validation refuses null. */
+  readonly typed: boolean
   readonly fallback: Fallback | undefined
 }
 
@@ -71,15 +77,16 @@ export type Decodes = Map<JSONSchemaProps, Decode>
 /**
  * Compiles pruning, removal of nulls and defaulting (rules.md 7.18 to 7.22), and what is below the properties of the schema when it is
  * needed. Throws if the schema is nested too deep, and a `DefaultsLimitError` with a strict `allowance`; the returned
- * function throws `UnreadableError`, and a `DefaultsLimitError` unless it gets a limit that is not strict.
+ * function throws `UnreadableError`, and a `DefaultsLimitError` unless the object is a stored one.
  */
 export function compilePruning(
   schema: JSONSchemaProps,
   place: Partial<Place> = {},
-): (value: unknown, limit?: DefaultsLimit) => PrunedValue {
+): (value: unknown, scope?: DecodingScope) => PrunedValue {
   const decode = compileDecode(schema, { ...anyPlace(), ...place })
-  return (value, limit = { strict: true }) => {
-    const decoding = newDecoding(lazily(() => new DefaultsAllowance(limit)))
+  return (value, { stored, applied } = {}) => {
+    const allowance = lazily(() => new DefaultsAllowance({ strict: stored !== true }))
+    const decoding = newDecoding(allowance, applied)
     const pruned = decode(value, decoding)
     const { unknown, unknownOfMetadata } = decoding
     return { value: pruned, unknown: [...unknown.all.sort(), ...unknownOfMetadata.all.sort()] }
@@ -126,13 +133,10 @@ const hasDefault = ({ default: value }: JSONSchemaProps, { defaults }: Place): b
 
 function compileMember(schema: JSONSchemaProps, place: Place): Member {
   const decode = compileDecode(schema, place)
-  const { default: value, nullable } = schema
-  const isDefaulted = hasDefault(schema, place)
-  return {
-    decode,
-    nullable: nullable === true,
-    fallback: isDefaulted ? fallbackOf(decode(value, newDecoding(place.allowance))) : undefined,
-  }
+  const { default: value, nullable = false, type } = schema
+  const typed = type !== undefined || schema['x-kubernetes-int-or-string'] === true
+  if (!hasDefault(schema, place)) return { decode, nullable, typed, fallback: undefined }
+  return { decode, nullable, typed, fallback: fallbackOf(decode(value, newDecoding(place.allowance))) }
 }
 
 function shapeOf(schema: JSONSchemaProps, place: Place): ObjectShape {
@@ -180,7 +184,7 @@ function pruneAll(value: unknown, decoding: Decoding): unknown {
   return keys.length === 0 ? value : {}
 }
 
-const unspecified: Member = { decode: pruneAll, nullable: true, fallback: undefined }
+const unspecified: Member = { decode: pruneAll, nullable: true, typed: false, fallback: undefined }
 
 function mapItems(items: readonly unknown[], decode: Decode, decoding: Decoding): readonly unknown[] {
   let changed: unknown[] | undefined
@@ -261,8 +265,10 @@ function decodeMember(
   return next
 }
 
-const defaultOf = ({ fallback }: Member, key: string, decoding: Decoding): unknown =>
-  fallback !== undefined && isAdded(fallback, decoding, key) ? fallback.value : dropped
+function defaultOf({ fallback, typed }: Member, key: string, decoding: Decoding): unknown {
+  if (fallback !== undefined && isAdded(fallback, decoding, key)) return fallback.value
+  return decoding.keepsNulls && typed ? null : dropped
+}
 
 /** Thrown for apiVersion, kind or metadata of the wrong type, with the message of Kubernetes. */
 export class UnreadableError extends Error {

@@ -238,6 +238,19 @@ function refusalCases({ fresh, at, apply }: Widgets): void {
     )
   })
 
+  it('refuses nulls that are not allowed, and keeps the field that they would remove (7.20a)', async () => {
+    const name = fresh()
+    await expect(201, apply(name, 'm1', { color: 'red', size: 2 }))
+    const { details } = await expect(422, apply(name, 'm1', { color: null, size: null, note: null }))
+    assert.deepEqual(details?.causes?.[0], {
+      reason: 'FieldValueTypeInvalid',
+      message: 'Invalid value: "null": spec.color in body must be of type string: "null"',
+      field: 'spec.color',
+    })
+    const { spec: kept } = await expect(200, apply(name, 'm1', { color: 'red', size: null, note: null }))
+    assert.deepEqual(kept, { color: 'red', size: 1, note: null })
+  })
+
   it('refuses repeated keys when asked to be strict (2.50)', async () => {
     const name = fresh()
     const body = `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"${name}"},"spec":{"size":1,"size":2}}`
