@@ -90,6 +90,20 @@ describe('walks over typed values', () => {
 })
 
 describe('typed models', () => {
+  it('declare the metadata of embedded resources, also where unknown fields are preserved', () => {
+    const embedded: MergeSchema = {
+      type: 'object',
+      'x-kubernetes-embedded-resource': true,
+      'x-kubernetes-preserve-unknown-fields': true,
+    }
+    const type = typeOf({ type: 'object', properties: { x: embedded } })
+    validate(type, { x: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' }, spec: { any: 1 } } })
+    assert.throws(
+      () => validate(type, { x: { metadata: { name: 'a', other: 1 } } }),
+      (error: Error) => error.message === '.x.metadata.other: field not declared in schema',
+    )
+  })
+
   const owned = (schema: MergeSchema, value: unknown): string =>
     JSON.stringify(
       formatFields(toFieldSet(typeOf({ type: 'object', properties: { x: schema } }), { x: value })),

@@ -69,9 +69,10 @@ export function typeOf(schema: MergeSchema): MergeType {
   return type
 }
 
-/** `preserve`: a parent preserves unknown fields, and so do all of its children. */
+/** `preserve`: a parent preserves unknown fields, and so do all of its children, except for ObjectMeta. */
 function typeFrom(schema: MergeSchema, preserve: boolean): MergeType {
-  const keeps = preserve || schema['x-kubernetes-preserve-unknown-fields'] === true
+  const keeps =
+    schema !== objectMetaSchema && (preserve || schema['x-kubernetes-preserve-unknown-fields'] === true)
   switch (schema.type) {
     case 'object':
       return { map: mapFrom(schema, keeps) }
