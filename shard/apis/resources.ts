@@ -28,7 +28,7 @@ import type { ClusterApis } from './clusters.ts'
 import { convertedReads } from './convertedreads.ts'
 import { type WatchEnds, withWatchEnds } from './ends.ts'
 import { groupEventStorage } from './events.ts'
-import { replicasPath, scaleAdmission, scaleMutation, scaleStorage } from './scale.ts'
+import { replicasPath, scaleAdmission, scaleMutation, scaleStorage, withScaleRules } from './scale.ts'
 import {
   builtinServed,
   type ResourcesOf,
@@ -223,7 +223,7 @@ function registryOf(
         kind: names.kind,
         namespaced,
         status: rules?.status ?? false,
-        rest: served.rest,
+        rest: rules?.scale === undefined ? served.rest : withScaleRules(served.rest, rules.scale),
       },
       schema: compileCached(rules?.schema ?? {}),
       terminating: served.terminating,

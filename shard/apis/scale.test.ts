@@ -85,4 +85,41 @@ describe('the scale subresource', () => {
     assert.equal(await refused({ spec: { replicas: 1 } }, { resourceVersion: '1' }), 409)
     assert.equal(await refused({ spec: { replicas: -1 } }), 422)
   })
+
+  it('is checked in every write of the object', async () => {
+    const create = (fields: object) =>
+      shard.client
+        .create(
+          sets,
+          { ...key, name: 'b' },
+          { apiVersion: 'example.com/v1', kind: 'Set', metadata: { name: 'b' }, ...fields },
+        )
+        .then(
+          () => '',
+          (error: Error) => error.message,
+        )
+    const invalid = (path: string, text: string) =>
+      `Set.example.com "b" is invalid: ${path}: Invalid value: ${text}`
+    const cases: readonly [fields: object, path: string, text: string][] = [
+      [{ spec: { replicas: -1 } }, '.spec.replicas', '-1: should be a non-negative integer'],
+      [
+        { spec: { replicas: 2 ** 31 } },
+        '.spec.replicas',
+        '2147483648: should be less than or equal to 2147483647',
+      ],
+      [
+        { spec: { replicas: 'x' } },
+        '.spec.replicas',
+        '0: .spec.replicas accessor error: x is of the type string, expected int64',
+      ],
+      [{ status: { replicas: -2 } }, '.status.replicas', '-2: should be a non-negative integer'],
+      [
+        { status: { selector: { a: [1] } } },
+        '.status.selector',
+        '"": .status.selector accessor error: map[a:[1]] is of the type map[string]interface {}, expected string',
+      ],
+    ]
+    for (const [fields, path, text] of cases) assert.equal(await create(fields), invalid(path, text))
+    assert.equal(await create({ spec: { replicas: 2 ** 31 - 1 }, status: { replicas: 0 } }), '')
+  })
 })

@@ -8,14 +8,17 @@ import { type AdmissionAttributes, optionsFor } from '../../framework/contract/a
 import type { RequestContext } from '../../framework/contract/context.ts'
 import { type Item, itemOf } from '../../framework/contract/item.ts'
 import type { ResourceStorage, WriteOptions } from '../../framework/contract/storage.ts'
+import { goText, goType } from '../../framework/json/gotext.ts'
 import { isMembers } from '../../framework/json/values.ts'
-import { badRequest, internalError, invalid } from '../../framework/meta/errors.ts'
-import { groupIn, type KubeObject, type Metadata, type ObjectKey } from '../../framework/meta/object.ts'
+import { badRequest, type FieldError, internalError } from '../../framework/meta/errors.ts'
+import { invalidValue } from '../../framework/meta/fielderror.ts'
+import type { KubeObject, Metadata, ObjectKey } from '../../framework/meta/object.ts'
 import { type Decodable, decodeSteps } from '../../framework/verbs/body.ts'
 import { compileCached } from '../../openapi/compile.ts'
 import type { ScalePaths } from '../../openapi/definitions/definition.ts'
 import { scaleSchema } from '../../openapi/definitions/kubernetes/reviews.ts'
 import type { RegistryAdmission } from '../admission/chain.ts'
+import type { KindStrategy } from '../registry/strategy.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -35,6 +38,48 @@ function withValueAt(object: Members, [field, ...rest]: readonly string[], value
     ...object,
     [field]: rest.length === 0 ? value : withValueAt(isMembers(inner) ? inner : {}, rest, value),
   }
+}
+
+/**
+ * A strategy that validates the fields of the Scale in every write of the object, as `ValidateScaleSpec` and
+ * `ValidateScaleStatus` of apiextensions-apiserver's `registry/customresource/validator.go`.
+ */
+export function withScaleRules(strategy: KindStrategy, paths: ScalePaths): KindStrategy {
+  const { specReplicasPath, statusReplicasPath, labelSelectorPath = '' } = paths
+  const ofStatus = (object: KubeObject): readonly FieldError[] => [
+    ...replicasErrors(object, statusReplicasPath),
+    ...typeErrors(object, labelSelectorPath, ''),
+  ]
+  const validate = (object: KubeObject): readonly FieldError[] => [
+    ...replicasErrors(object, specReplicasPath),
+    ...ofStatus(object),
+  ]
+  return { ...strategy, validate, parts: { ...strategy.parts, status: { validate: ofStatus } } }
+}
+
+const mostReplicas = 2 ** 31 - 1
+
+function replicasErrors(object: KubeObject, path: string): readonly FieldError[] {
+  const errors = typeErrors(object, path, 0)
+  const replicas = Number(errors.length > 0 ? 0 : (valueAt(object, path) ?? 0))
+  if (replicas < 0) return [invalidValue(path, replicas, 'should be a non-negative integer')]
+  if (replicas <= mostReplicas) return errors
+  return [invalidValue(path, replicas, `should be less than or equal to ${mostReplicas}`)]
+}
+
+/** The error of a value of another type than `zero`, with the text of Go's `unstructured.NestedInt64` and `NestedString`. */
+function typeErrors(object: KubeObject, path: string, zero: number | string): readonly FieldError[] {
+  const value = path === '' ? undefined : valueAt(object, path)
+  const expected = goType(zero)
+  if (value === undefined || goType(value) === expected) return []
+  const type = value === null ? '<nil>' : goType(value)
+  return [
+    invalidValue(
+      path,
+      zero,
+      `${path} accessor error: ${goText(value)} is of the type ${type}, expected ${expected}`,
+    ),
+  ]
 }
 
 /** The `autoscaling/v1 Scale` of an object (rules.md 7.59). Throws 500 where the replicas are not set. */
@@ -71,12 +116,6 @@ function scaled(object: KubeObject, scale: KubeObject, paths: ScalePaths): KubeO
   const replicas = valueAt(scale, 'spec.replicas') ?? 0
   if (replicas === notSet)
     throw badRequest(`the spec replicas field ${JSON.stringify(paths.specReplicasPath)} cannot be empty`)
-  if (typeof replicas !== 'number' || replicas < 0) {
-    const detail = 'should be a non-negative integer'
-    throw invalid(object.kind, groupIn(object.apiVersion), object.metadata.name ?? '', [
-      { type: 'FieldValueInvalid', field: paths.specReplicasPath, value: replicas, detail },
-    ])
-  }
   const { resourceVersion, uid } = scale.metadata
   const { resourceVersion: _, ...own } = object.metadata
   const metadata = {
