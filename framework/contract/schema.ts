@@ -61,6 +61,8 @@ export interface TableColumn {
   readonly priority: number
   /** Whether the cell depends on the metadata of an object only: other parts may be absent then. */
   readonly ofMetadata?: boolean
+  /** Whether the cell is the name of the object, so that there is no first column `Name`. */
+  readonly isName?: boolean
   /** The cell of an object. `now` is the time for ages. */
   cell(object: KubeObject, now: Date): string | number | boolean | null
 }

@@ -34,7 +34,10 @@ const nameColumn = {
   priority: 0,
 }
 
-/** `"columnDefinitions":[…]`, with `Name` first (rules.md 7.51). */
+/** The kind has no column for the name: `Name` is put in front. */
+const isNameless = (columns: readonly TableColumn[]): boolean => !columns.some(({ isName }) => isName)
+
+/** `"columnDefinitions":[…]`, with `Name` first unless the kind has a column for the name (rules.md 7.51). */
 export function columnDefinitions({ columns }: TableForm): string {
   const definitions = columns.map(({ name, type, format, description, priority }) => ({
     name,
@@ -43,14 +46,15 @@ export function columnDefinitions({ columns }: TableForm): string {
     description,
     priority,
   }))
-  return `"columnDefinitions":${JSON.stringify([nameColumn, ...definitions])}`
+  return `"columnDefinitions":${JSON.stringify(isNameless(columns) ? [nameColumn, ...definitions] : definitions)}`
 }
 
 /** One row as JSON: `{"cells":[…],"object":{…}}`; `object` is null for `None`. */
 export function rowBytes(item: Item, form: TableForm, now: Date): Buffer {
-  const { name } = item.meta
-  const read = readBy(form.columns, item)
-  const cells = [name, ...form.columns.map(column => column.cell(read, now))]
+  const { columns } = form
+  const read = readBy(columns, item)
+  const own = columns.map(column => column.cell(read, now))
+  const cells = isNameless(columns) ? [item.meta.name, ...own] : own
   const object = rowObject(item, form)
   const head = `{"cells":${JSON.stringify(cells)}`
   if (object === undefined) return Buffer.from(`${head},"object":null}`)

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { isDeepStrictEqual } from 'node:util'
 import * as client from '@kubernetes/client-node'
+import { itemOf } from '../../framework/contract/item.ts'
+import type { TableColumn } from '../../framework/contract/schema.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
+import { columnDefinitions, rowBytes } from '../../framework/responses/table.ts'
+import { columnsOf } from '../columns.ts'
 import type { KindDefinition } from './definition.ts'
 import { anyQuantity } from './fragments.ts'
 import { eventSource } from './kubernetes/events.ts'
@@ -122,6 +126,21 @@ describe('columns of built-in kinds', () => {
       Data: 2,
     })
     assert.deepEqual(cells(kindNamed('', 'secrets'), object({})), { Data: 0 })
+  })
+
+  it('are those of Kubernetes', () => {
+    const event = itemOf(object({ metadata: { name: 'e' }, type: 'Normal' }), 'c')
+    const of = (kind: KindDefinition) => {
+      const columns = columnsOf(kind.versions[0]?.columns)
+      const form = { version: 'v1', columns, include: 'None' } as const
+      const defined = JSON.parse(`{${columnDefinitions(form)}}`).columnDefinitions as TableColumn[]
+      const { cells } = JSON.parse(rowBytes(event, form, new Date()).toString()) as { cells: unknown[] }
+      return defined.map(({ name, priority }, i) => (priority === 0 ? name : [name, cells[i]]))
+    }
+    const events = of(kindNamed('', 'events'))
+    assert.deepEqual(events.slice(0, 4), ['Last Seen', 'Type', 'Reason', 'Object'])
+    assert.deepEqual(events.at(-1), ['Name', 'e'])
+    assert.deepEqual(of(kindNamed('', 'serviceaccounts')), ['Name', 'Age'])
   })
 
   it('show core events as kubectl does', () => {

@@ -103,7 +103,7 @@ export const serviceAccounts = builtin({
       mergedBy('name'),
     ),
   }),
-  columns: [computed(['Secrets', 'string', 'Number of secrets.'], o => sizeOf(o.secrets)), age],
+  columns: [age],
 })
 
 /** `requests.cpu: 1/2, …`: usage and hard limits, of `limits.` resources or of all others. */

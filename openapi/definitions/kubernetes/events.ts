@@ -92,6 +92,7 @@ function eventColumns(read: (event: KubeObject) => EventFields): readonly TableC
     {
       ...computed(['Name', 'string', 'Name of the event.'], e => e.metadata.name ?? '', 1),
       format: 'name',
+      isName: true,
     },
   ]
 }
