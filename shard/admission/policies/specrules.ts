@@ -11,6 +11,7 @@ import {
   required,
   unsupported,
 } from '../../../framework/meta/fielderror.ts'
+import { qualifiedNameErrors } from '../../../framework/meta/names.ts'
 import type { KubeObject } from '../../../framework/meta/object.ts'
 import { selectorErrors } from '../../../kcp/selector.ts'
 import type { MatchResources, Rule } from './matching.ts'
@@ -69,17 +70,23 @@ function* commonErrors({
   ]
 }
 
-function* validatingErrors(spec: PolicySpec): ErrorSteps {
+function* validatingErrors(spec: PolicySpec, name: string): ErrorSteps {
   const { validations = [], auditAnnotations = [] } = spec
   const text = 'validations or auditAnnotations must contain at least one item'
   if (validations.length + auditAnnotations.length === 0)
     return [required('spec.validations', text), required('spec.auditAnnotations', text)]
   const keys = auditAnnotations.map(({ key }) => key)
+  const keyAt = (i: number): string => `spec.auditAnnotations[${i}].key`
   return [
     ...(yield* itemErrors(validations, (each, i) => validationErrors(each, `spec.validations[${i}]`))),
-    ...repeated(keys, i => `spec.auditAnnotations[${i}].key`),
+    ...keys.flatMap((key, i) => auditKeyErrors(`${name}/${key}`, keyAt(i))),
+    ...repeated(keys, keyAt),
   ]
 }
+
+/** The key of an annotation in audit events, with the name of the policy. */
+const auditKeyErrors = (key: string, path: string): readonly FieldError[] =>
+  qualifiedNameErrors(key).map(problem => invalidValue(path, key, problem))
 
 function validationErrors({ message = '', reason }: Validation, path: string): readonly FieldError[] {
   const text = message.trim()
@@ -129,7 +136,9 @@ function* policyErrors(policy: KubeObject): ErrorSteps {
   const spec = (policy.spec ?? {}) as PolicySpec
   return [
     ...(yield* commonErrors(spec)),
-    ...(yield* policy.kind === 'MutatingAdmissionPolicy' ? mutatingErrors(spec) : validatingErrors(spec)),
+    ...(yield* policy.kind === 'MutatingAdmissionPolicy'
+      ? mutatingErrors(spec)
+      : validatingErrors(spec, policy.metadata.name ?? '')),
     ...expressionErrors(yield* compilePolicy(policy)),
   ]
 }

@@ -203,6 +203,7 @@ describe('validating admission policies', () => {
       auditAnnotations: [
         { key: 'a', valueExpression: '1' },
         { key: 'a', valueExpression: 'null' },
+        { key: 'a/b', valueExpression: 'null' },
       ],
     })
     const { details } = await refusal(tenant.put(policies, wrong))
@@ -213,6 +214,7 @@ describe('validating admission policies', () => {
         `spec.matchConstraints.resourceRules[0].operations: Invalid value: ["*","CREATE"]: if '*' is present, must not specify other operations`,
         'spec.validations[0].message: Invalid value: "a\\nb": must not contain line breaks',
         'spec.validations[0].reason: Unsupported value: "Teapot": supported values: "Forbidden", "Invalid", "RequestEntityTooLarge"',
+        `spec.auditAnnotations[2].key: Invalid value: "wrong/a/b": a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
         'spec.auditAnnotations[1].key: Duplicate value: "a"',
         'spec.validations[0].expression: Required value: expression is not specified',
         'spec.auditAnnotations[0].valueExpression: Invalid value: "1": must evaluate to one of [string null] but got int',
