@@ -84,7 +84,7 @@ function* problemsOf(
 }
 
 function* expressionProblems(
-  { key, operator, values = [] }: MetaV1LabelSelectorRequirement,
+  { key = '', operator, values = [] }: MetaV1LabelSelectorRequirement,
   path: string,
 ): Generator<FieldError, void> {
   yield* operatorErrors(operator, values, path)

@@ -3,6 +3,7 @@ import type { FieldError } from '../../framework/meta/errors.ts'
 import { invalidValue, required, tooMany, unsupported } from '../../framework/meta/fielderror.ts'
 import { dns1123SubdomainErrors, pathSegmentErrors } from '../../framework/meta/names.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
+import { type MetaV1LabelSelector, selectorErrors } from '../../kcp/selector.ts'
 
 const group = 'rbac.authorization.k8s.io'
 
@@ -16,6 +17,10 @@ interface Rule {
 
 /** Where the permissions of a role or binding apply. */
 type Scope = 'namespace' | 'cluster'
+
+interface Aggregation {
+  readonly clusterRoleSelectors?: readonly MetaV1LabelSelector[]
+}
 
 const isEmpty = (list: readonly unknown[] | undefined): boolean => (list?.length ?? 0) === 0
 
@@ -63,11 +68,19 @@ export const prepareRole = (role: KubeObject): KubeObject =>
 export const roleErrors = (role: KubeObject): readonly FieldError[] => rulesErrors(role, 'namespace')
 
 export function clusterRoleErrors(role: KubeObject): readonly FieldError[] {
-  const aggregation = role.aggregationRule as { clusterRoleSelectors?: readonly unknown[] } | undefined
+  const aggregation = role.aggregationRule as Aggregation | undefined
   const rules = rulesErrors(role, 'cluster')
-  if (aggregation === undefined || !isEmpty(aggregation.clusterRoleSelectors)) return rules
+  if (aggregation === undefined) return rules
+  const path = 'aggregationRule.clusterRoleSelectors'
+  const { clusterRoleSelectors: selectors = [] } = aggregation
   const detail = 'at least one clusterRoleSelector required if aggregationRule is non-nil'
-  return [...rules, required('aggregationRule.clusterRoleSelectors', detail)]
+  if (selectors.length === 0) return [...rules, required(path, detail)]
+  return [...rules, ...selectors.flatMap((selector, i) => aggregationErrors(selector, `${path}[${i}]`))]
+}
+
+function aggregationErrors(selector: MetaV1LabelSelector, path: string): readonly FieldError[] {
+  const errors = selectorErrors(selector, path)
+  return errors.length === 0 ? errors : [...errors, invalidValue(path, null, 'invalid label selector.')]
 }
 
 interface Subject {
