@@ -7,6 +7,7 @@ import { restStrategyOf } from '../../openapi/definitions/kubernetes/reststrateg
 import { signingRequestRules } from './certificates.ts'
 import { acceptedNameErrors, definitionErrors, prepareDefinition, startDefinitionDeletion } from './crd.ts'
 import { configMapErrors, mergeStringData, secretErrors, withNamedSecrets } from './data.ts'
+import { eventErrors } from './events.ts'
 import { namespaceRules } from './namespaces.ts'
 import {
   clusterRoleBindingErrors,
@@ -45,7 +46,7 @@ const rbacGroup = 'rbac.authorization.k8s.io'
 const named: KindStrategy = { ...plain, nameErrors: pathSegmentNameErrors }
 const roles: KindStrategy = { ...named, complete: completeRole, prepare: prepareRole }
 const roleBindings: KindStrategy = { ...named, complete: completeBinding, prepare: completeBinding }
-const events: KindStrategy = { ...plain, collected: false }
+const events: KindStrategy = { ...plain, collected: false, validate: eventErrors }
 
 const definitions: KindStrategy = {
   ...policy,

@@ -115,7 +115,7 @@ export const coreEvents = builtin({
       count: int32('Number of occurrences.'),
       eventTime: time('Time of the first occurrence.'),
       firstTimestamp: time('Time of the first occurrence.'),
-      involvedObject: objectReference('Object that the event is about.'),
+      involvedObject: { ...objectReference('Object that the event is about.'), default: {} },
       lastTimestamp: time('Time of the last occurrence.'),
       message: string('Human-readable description of the event.'),
       reason: string('Reason for the event, as one word in CamelCase.'),
