@@ -27,10 +27,6 @@ export const knownOfKinds: readonly Known[] = [
         : outcome,
   },
   {
-    reason: 'the error of a resource without scale is returned once',
-    erase: outcome => withoutCause(outcome, 'accessor error'),
-  },
-  {
     reason: 'no data at all is as good as empty data: that changes nothing in an immutable ConfigMap',
     erase: (outcome, step) => {
       const body = String(step.sent({ resourceVersion: '', uid: '' }).body)
