@@ -5,6 +5,7 @@ import { child, duplicate, invalidValue, required } from '../../framework/meta/f
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import {
   dns1035LabelErrors,
+  dns1123LabelErrors,
   labelValueErrors,
   pathSegmentErrors,
   qualifiedNameErrors,
@@ -129,10 +130,12 @@ const invalidTexts = (
 /** Names of embedded objects are validated as path segments, because their kind is unknown. */
 function metadataErrors(path: string, metadata: unknown): readonly FieldError[] {
   const name = memberOf(metadata, 'name')
+  const namespace = memberOf(metadata, 'namespace') ?? ''
   const labels = Object.entries(memberOf(metadata, 'labels') ?? {})
   const annotations = Object.keys(memberOf(metadata, 'annotations') ?? {})
   return [
     ...(typeof name === 'string' ? invalidTexts(`${path}.name`, name, pathSegmentErrors) : []),
+    ...(namespace === '' ? [] : invalidTexts(`${path}.namespace`, String(namespace), dns1123LabelErrors)),
     ...labels.flatMap(([key, value]) => [
       ...invalidTexts(`${path}.labels`, key, qualifiedNameErrors),
       ...invalidTexts(`${path}.labels`, String(value), labelValueErrors),

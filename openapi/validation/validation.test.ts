@@ -57,6 +57,9 @@ describe('validation', () => {
       'x-kubernetes-preserve-unknown-fields': true,
     }
     assert.deepEqual(errorsOf(embedded, { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'A_b' } }), [])
+    assert.deepEqual(errorsOf(embedded, { apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'X Y' } }), [
+      "spec.a.metadata.namespace: Invalid value: \"X Y\": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
+    ])
     assert.deepEqual(
       errorsOf(embedded, { apiVersion: 'a/b/c', metadata: { name: 'a/b', labels: { 'a b': '' } } }),
       [
