@@ -57,11 +57,11 @@ interface Ending {
 }
 
 /** The store of the flags, and its objects in memory. */
-async function openObjects(flags: CacheServerFlags, dataDirectory: string, { log, signal }: Ending) {
+async function openObjects(flags: CacheServerFlags, dataDirectory: string, ending: Ending) {
   const where = storePlace(flags, dataDirectory)
-  const store = await openStore(where, { ...flags, dataDirectory }).catch(asStartError)
+  const store = await openStore(where, { ...flags, dataDirectory }, ending).catch(asStartError)
   void store.failed.then(endBecause)
-  return { store, cache: await openWatchCache(store, { log, signal }).catch(asStartError) }
+  return { store, cache: await openWatchCache(store, ending).catch(asStartError) }
 }
 
 interface CacheServing extends Awaited<ReturnType<typeof openObjects>> {

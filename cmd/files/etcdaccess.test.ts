@@ -18,11 +18,12 @@ describe('the address of an etcd', () => {
     ['etcd://[::1]:2379', ['[::1]:2379']],
   ] as const)
     it(`names the members: ${where}`, async () => {
-      assert.deepEqual(await etcdAccess(where, {}), { endpoints })
+      assert.deepEqual((await etcdAccess(where, {})).endpoints, endpoints)
     })
 
   it('with https uses TLS', async () => {
-    assert.deepEqual(await etcdAccess('https://a:2379', {}), { endpoints: ['a:2379'], tls: {} })
+    const { endpoints, credentials } = await etcdAccess('https://a:2379', {})
+    assert.deepEqual([endpoints, credentials?.()], [['a:2379'], { tls: {} }])
   })
 
   for (const where of [
@@ -46,20 +47,25 @@ describe('the address of an etcd', () => {
     const { certificate, key } = issueAuthority()
     const [cert, pem, other] = [await file('c', certificate), await file('k', key), await file('o', 'text')]
     const flags = { etcdCafile: cert, etcdCertfile: cert, etcdKeyfile: pem }
-    const { tls } = await etcdAccess('etcd://a:1', flags)
-    assert.deepEqual(Object.keys(tls ?? {}), ['ca', 'certificate', 'key'])
+    const { credentials } = await etcdAccess('etcd://a:1', flags)
+    assert.deepEqual(Object.keys(credentials?.().tls ?? {}), ['ca', 'certificate', 'key'])
     const refused = async (given: object, message: RegExp, where = 'etcd://a:1') =>
       assert.rejects(etcdAccess(where, given), message)
     await refused(flags, /--store has the scheme http, but .* use https/, 'http://a:1')
     await refused({ etcdCafile: other }, /--etcd-cafile .* is not valid PEM for this flag/)
     await refused({ ...flags, etcdKeyfile: other }, /--etcd-keyfile .* is not valid PEM/)
+    const foreign = await file('f', issueAuthority().key)
+    await refused(
+      { ...flags, etcdKeyfile: foreign },
+      /--etcd-certfile .* and --etcd-keyfile .* cannot be used together/,
+    )
     await refused({ etcdCafile: join(folder, 'absent') }, /--etcd-cafile .* cannot be read \(ENOENT\)/)
   })
 
   it('has a user with a password', async () => {
     const file = join(await temporaryDirectory('etcd-password'), 'password')
     await writeFile(file, 'secret\n')
-    const { user } = await etcdAccess('etcd://a:1', { etcdUser: 'oriel', etcdPasswordFile: file })
-    assert.deepEqual(user, { name: 'oriel', password: 'secret' })
+    const { credentials } = await etcdAccess('etcd://a:1', { etcdUser: 'oriel', etcdPasswordFile: file })
+    assert.deepEqual(credentials?.().user, { name: 'oriel', password: 'secret' })
   })
 })

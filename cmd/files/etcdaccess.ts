@@ -1,6 +1,9 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { createPrivateKey } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import type { EtcdAccess } from '../../shard/store/etcd/connection.ts'
+import { createSecureContext } from 'node:tls'
+import { certificatesOf } from '../../framework/authn/issuer.ts'
+import type { EtcdAccess, EtcdCredentials } from '../../shard/store/etcd/connection.ts'
+import { type FileWatch, follow } from './follow.ts'
 import { codeOf, StartError } from './starterror.ts'
 
 /** The flags of the access to etcd. */
@@ -17,11 +20,18 @@ const schemes = ['etcd://', 'https://', 'http://'] as const
 /** Whether a value of `--store` names an etcd. */
 export const isEtcd = (where: string): boolean => schemes.some(scheme => where.startsWith(scheme))
 
+/** How long files are read again when they change. */
+export type FileFollowing = Pick<FileWatch<unknown>, 'log' | 'signal'>
+
 /**
  * The members and credentials of `--store etcd://host:2379,host:2379`. `https://`, or one of the certificate flags, is for
- * TLS. Throws `StartError` for addresses, flags and files that are not valid.
+ * TLS. `following` absent: the files are read once. Throws `StartError` for addresses, flags and files that are not valid.
  */
-export async function etcdAccess(where: string, flags: EtcdAccessFlags): Promise<EtcdAccess> {
+export async function etcdAccess(
+  where: string,
+  flags: EtcdAccessFlags,
+  following?: FileFollowing,
+): Promise<EtcdAccess> {
   const endpoints = endpointsOf(where)
   const { etcdCafile, etcdCertfile, etcdKeyfile } = flags
   const isSecure = where.startsWith('https://')
@@ -30,9 +40,19 @@ export async function etcdAccess(where: string, flags: EtcdAccessFlags): Promise
     throw new StartError(
       '--store has the scheme http, but --etcd-cafile, --etcd-certfile or --etcd-keyfile is given: use https.',
     )
-  const tls = isSecure || hasFiles ? await tlsOf(flags) : undefined
+  const read = () => credentialsOf(flags, isSecure || hasFiles)
+  let current = await read()
+  const use = (next: EtcdCredentials): void => {
+    current = next
+  }
+  if (following !== undefined) follow({ what: 'credentials for etcd', current, read, use, ...following })
+  return { endpoints, credentials: () => current }
+}
+
+async function credentialsOf(flags: EtcdAccessFlags, hasTls: boolean): Promise<EtcdCredentials> {
+  const tls = hasTls ? await tlsOf(flags) : undefined
   const user = await userOf(flags)
-  return { endpoints, ...(tls && { tls }), ...(user && { user }) }
+  return { ...(tls && { tls }), ...(user && { user }) }
 }
 
 function endpointsOf(where: string): readonly string[] {
@@ -56,10 +76,21 @@ function endpoint(text: string, where: string): string {
 }
 
 async function tlsOf({ etcdCafile, etcdCertfile, etcdKeyfile }: EtcdAccessFlags) {
-  const ca = etcdCafile && (await certificate('--etcd-cafile', etcdCafile))
-  const own = etcdCertfile && (await certificate('--etcd-certfile', etcdCertfile))
+  const ca = etcdCafile && (await certificates('--etcd-cafile', etcdCafile))
+  const own = etcdCertfile && (await certificates('--etcd-certfile', etcdCertfile))
   const key = etcdKeyfile && (await privateKey('--etcd-keyfile', etcdKeyfile))
+  if (own && key) checkPair(own, key, `--etcd-certfile ${etcdCertfile} and --etcd-keyfile ${etcdKeyfile}`)
   return { ...(ca && { ca }), ...(own && { certificate: own }), ...(key && { key }) }
+}
+
+function checkPair(cert: Buffer, key: Buffer, files: string): void {
+  try {
+    createSecureContext({ cert, key })
+  } catch (error) {
+    throw new StartError(
+      `${files} cannot be used together (${codeOf(error)}): give a certificate and its key.`,
+    )
+  }
 }
 
 async function userOf({ etcdUser, etcdPasswordFile }: EtcdAccessFlags) {
@@ -87,5 +118,6 @@ async function checked(flag: string, path: string, parse: (bytes: Buffer) => unk
   return bytes
 }
 
-const certificate = (flag: string, path: string) => checked(flag, path, bytes => new X509Certificate(bytes))
+const certificates = (flag: string, path: string) =>
+  checked(flag, path, bytes => certificatesOf(bytes.toString()))
 const privateKey = (flag: string, path: string) => checked(flag, path, bytes => createPrivateKey(bytes))

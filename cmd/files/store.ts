@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { EtcdOptions } from '../../shard/store/etcd/etcd.ts'
 import type { Seen, SeenPlace } from '../../shard/store/etcd/seen.ts'
 import type { Store } from '../../shard/store/store.ts'
-import { type EtcdAccessFlags, etcdAccess, isEtcd } from './etcdaccess.ts'
+import { type EtcdAccessFlags, etcdAccess, type FileFollowing, isEtcd } from './etcdaccess.ts'
 import { readIfThere, writePrivately } from './files.ts'
 import { StartError } from './starterror.ts'
 
@@ -32,27 +32,35 @@ export function storePlace({ store }: { readonly store?: string }, dataDirectory
 
 /**
  * Opens the store of `--store`: `memory:`, the addresses of an etcd, or the directory of a durable store. Loads only the code
- * of that store.
+ * of that store. `following`: how long the credentials for etcd are read again when they change; absent: never.
  */
-export async function openStore(where: string, flags: StoreAccess = {}): Promise<Store> {
+export async function openStore(
+  where: string,
+  flags: StoreAccess = {},
+  following?: FileFollowing,
+): Promise<Store> {
   if (where === 'memory:') return (await import('../../shard/store/memory.ts')).openTemporaryStore()
   if (!isEtcd(where)) return (await import('../../shard/store/lmdb/lmdb.ts')).openDurableStore(where)
   const [options, { openEtcdStore }] = await Promise.all([
-    etcdOptions(where, flags),
+    etcdOptions(where, flags, following),
     import('../../shard/store/etcd/etcd.ts'),
   ])
   return openEtcdStore(options)
 }
 
 /** Throws `StartError` for addresses, flags and files that are not valid. */
-export async function etcdOptions(where: string, flags: StoreAccess): Promise<EtcdOptions> {
+export async function etcdOptions(
+  where: string,
+  flags: StoreAccess,
+  following?: FileFollowing,
+): Promise<EtcdOptions> {
   const {
     etcdPrefix: prefix = '/oriel',
     etcdCompactionInterval: compactEvery = 300_000,
     dataDirectory,
   } = flags
   const seen = dataDirectory === undefined ? {} : { seen: seenIn(dataDirectory) }
-  return { ...(await etcdAccess(where, flags)), prefix, compactEvery, ...seen }
+  return { ...(await etcdAccess(where, flags, following)), prefix, compactEvery, ...seen }
 }
 
 /** The file `etcd-seen.json` of a data directory. */

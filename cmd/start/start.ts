@@ -197,7 +197,7 @@ async function bringUp(starting: Starting) {
 const storeOf = (starting: Starting): Promise<Store> => {
   const { role, where } = starting
   if (role.openParentsStore && !isEtcd(where)) return role.openParentsStore()
-  return openStore(where, storeFlags(starting))
+  return openStore(where, storeFlags(starting), starting)
 }
 
 /** One process of a data directory notes what it has seen of etcd. */

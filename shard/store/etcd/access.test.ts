@@ -24,6 +24,10 @@ async function signedTokens(): Promise<string> {
   return `jwt,pub-key=${folder}/public.pem,priv-key=${folder}/private.pem,sign-method=RS256,ttl=10m`
 }
 
+const as =
+  (name: string, password = 'p') =>
+  () => ({ user: { name, password } })
+
 if (etcdProgram() === undefined) notRun('access to etcd', noEtcd)
 else
   describe('access to etcd', () => {
@@ -59,10 +63,10 @@ else
         certificate: pem(client.certificate),
         key: pem(client.key),
       }
-      await writes({ endpoints: [etcd.endpoint], tls })
-      const foreign = { ...tls, ca: pem(issueAuthority().certificate) }
+      await writes({ endpoints: [etcd.endpoint], credentials: () => ({ tls }) })
+      const foreign = { tls: { ...tls, ca: pem(issueAuthority().certificate) } }
       await assert.rejects(
-        openEtcdStore({ ...base, endpoints: [etcd.endpoint], tls: foreign, patience: 500 }),
+        openEtcdStore({ ...base, endpoints: [etcd.endpoint], credentials: () => foreign, patience: 500 }),
         StoreError,
       )
     })
@@ -88,8 +92,7 @@ else
     it('goes on when the users of etcd change, after which its signed tokens are not valid any more', async () => {
       etcd = await startEtcd(['--auth-token', await signedTokens()])
       await addUsers()
-      const user = { name: 'oriel', password: 'p' }
-      const store = await openEtcdStore({ ...base, endpoints: [etcd.endpoint], user })
+      const store = await openEtcdStore({ ...base, endpoints: [etcd.endpoint], credentials: as('oriel') })
       await store.commit([put('a', '1')])
       await addAnother('more')
       assert.ok((await store.commit([put('a', '2')])) > 0)
@@ -106,8 +109,7 @@ else
     it('goes on with all requests at a time when etcd was restarted, which forgets its tokens', async () => {
       etcd = await startEtcd()
       await addUsers()
-      const user = { name: 'oriel', password: 'p' }
-      const store = await openEtcdStore({ ...base, endpoints: [etcd.endpoint], user })
+      const store = await openEtcdStore({ ...base, endpoints: [etcd.endpoint], credentials: as('oriel') })
       await store.commit([put('a', '1')])
       await etcd.restart()
       const writes = Array.from({ length: 20 }, (_, i) => store.commit([put(`k${i}`, '1', 0)]))
@@ -121,17 +123,17 @@ else
       etcd = await startEtcd()
       await addUsers()
       const endpoints = [etcd.endpoint]
-      await writes({ endpoints, user: { name: 'oriel', password: 'p' } })
+      await writes({ endpoints, credentials: as('oriel') })
       await assert.rejects(
         openEtcdStore({ ...base, endpoints }),
         /refused the credentials: .*user name is empty/,
       )
       await assert.rejects(
-        openEtcdStore({ ...base, endpoints, user: { name: 'oriel', password: 'wrong' } }),
+        openEtcdStore({ ...base, endpoints, credentials: as('oriel', 'wrong') }),
         /refused the credentials: .*invalid user ID or password. Check --etcd-user and --etcd-password-file/,
       )
       await assert.rejects(
-        openEtcdStore({ ...base, endpoints, user: { name: 'other', password: 'p' } }),
+        openEtcdStore({ ...base, endpoints, credentials: as('other') }),
         /denied access: .*permission denied. Grant the user the role/,
       )
     })

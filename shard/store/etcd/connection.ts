@@ -5,15 +5,14 @@ import {
   type ClientDuplexStream,
   Metadata,
   type ServiceError,
+  status,
 } from '@grpc/grpc-js'
 import { StoreError } from '../store.ts'
-import { type EtcdFailure, failureOf, isOldToken, isTimeout, isTransient } from './failures.ts'
+import { EtcdFailure, failureOf, isOldToken, isTimeout, isTransient } from './failures.ts'
 import { decodeAuthenticate, decodeWatch, encodeAuthenticate, type WatchResponse } from './messages.ts'
 
-/** Where etcd is, and how to authenticate there. */
-export interface EtcdAccess {
-  /** `host:port` of the members. */
-  readonly endpoints: readonly string[]
+/** How to authenticate at etcd, and the authorities that have issued its certificates. */
+export interface EtcdCredentials {
   /** Absent: without TLS. PEM. */
   readonly tls?: {
     /** Absent: the authorities of the system. */
@@ -22,6 +21,14 @@ export interface EtcdAccess {
     readonly key?: Buffer
   }
   readonly user?: { readonly name: string; readonly password: string }
+}
+
+/** Where etcd is, and how to authenticate there. */
+export interface EtcdAccess {
+  /** `host:port` of the members. */
+  readonly endpoints: readonly string[]
+  /** Asked for each new connection and for each new token. Absent: without TLS and without a user. */
+  readonly credentials?: () => EtcdCredentials
   /** Milliseconds for all attempts of a call; default: 10 s, because an election of etcd takes one or two. */
   readonly patience?: number
 }
@@ -65,6 +72,38 @@ const channelOptions = {
 
 const same = (bytes: Buffer): Buffer => bytes
 
+/**
+ * TLS with the present certificates in each new connection; open ones stay. etcd's own client reads its certificate for each one, too
+ * (`GetClientCertificate` of `client/pkg/transport`).
+ */
+class PresentCertificates extends ChannelCredentials {
+  readonly #present: () => ChannelCredentials
+
+  constructor(tls: () => NonNullable<EtcdCredentials['tls']>) {
+    super()
+    this.#present = () => {
+      const { ca, certificate, key } = tls()
+      return ChannelCredentials.createSsl(ca, key, certificate)
+    }
+  }
+
+  override _isSecure(): boolean {
+    return true
+  }
+
+  override _equals(other: ChannelCredentials): boolean {
+    return this === other
+  }
+
+  /** grpc-js asks for one connector, and connects with it each time. */
+  override _createSecureConnector(...place: Parameters<ChannelCredentials['_createSecureConnector']>) {
+    const present = () => this.#present()._createSecureConnector(...place)
+    const connector = present()
+    connector.connect = socket => present().connect(socket)
+    return connector
+  }
+}
+
 /** Every watch listens. */
 function newSignalSource(): AbortController {
   const source = new AbortController()
@@ -86,14 +125,15 @@ export class EtcdConnection {
   /** Aborts when calls leave the present member. */
   #left = newSignalSource()
   #token: Promise<string> | undefined
+  /** Whether etcd has accepted the user. */
+  #wasAccepted = false
 
   constructor(access: EtcdAccess) {
     this.#access = access
-    const { ca, certificate, key } = access.tls ?? {}
     const credentials =
-      access.tls === undefined
+      this.#credentials.tls === undefined
         ? ChannelCredentials.createInsecure()
-        : ChannelCredentials.createSsl(ca, key, certificate)
+        : new PresentCertificates(() => this.#credentials.tls ?? {})
     this.#clients = access.endpoints.map(endpoint => new Client(endpoint, credentials, channelOptions))
   }
 
@@ -156,6 +196,10 @@ export class EtcdConnection {
     for (const client of this.#clients) client.close()
   }
 
+  get #credentials(): EtcdCredentials {
+    return this.#access.credentials?.() ?? {}
+  }
+
   get #patience(): number {
     return this.#access.patience ?? defaultPatience
   }
@@ -169,7 +213,7 @@ export class EtcdConnection {
   }
 
   #isWorthRepeating(failure: EtcdFailure): boolean {
-    return isTransient(failure) || (isOldToken(failure) && this.#access.user !== undefined)
+    return isTransient(failure) || (isOldToken(failure) && this.#credentials.user !== undefined)
   }
 
   async #attempt<T>(call: EtcdCall<T>, end: number): Promise<T> {
@@ -184,19 +228,25 @@ export class EtcdConnection {
   }
 
   #currentToken(): Promise<string> | undefined {
-    const { user } = this.#access
+    const { user } = this.#credentials
     if (user === undefined) return undefined
     this.#token ??= this.#authenticate(user).catch(error => {
       this.#token = undefined
-      throw error
+      const { code, message } = failureOf(error)
+      // A password that etcd has accepted before is being changed, in etcd or in its file.
+      throw this.#wasAccepted && code === status.INVALID_ARGUMENT
+        ? new EtcdFailure(status.UNAVAILABLE, message)
+        : error
     })
     return this.#token
   }
 
-  #authenticate(user: NonNullable<EtcdAccess['user']>): Promise<string> {
+  async #authenticate(user: NonNullable<EtcdCredentials['user']>): Promise<string> {
     const path = '/etcdserverpb.Auth/Authenticate'
     const call = { path, request: encodeAuthenticate(user), decode: decodeAuthenticate }
-    return this.#send(call, new Metadata(), performance.now() + this.#longestAttempt)
+    const token = await this.#send(call, new Metadata(), performance.now() + this.#longestAttempt)
+    this.#wasAccepted = true
+    return token
   }
 
   #send<T>({ path, request, decode }: EtcdCall<T>, metadata: Metadata, end: number): Promise<T> {
