@@ -11,6 +11,22 @@ import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { issueAuthority, issueClient, issueServing } from '../certificates/certificates.ts'
 import { followCredentials, readServerAccess } from './kubeconfigfile.ts'
 
+/** Names the files `ca.crt`, `token`, `client.crt` and `client.key` beside it. */
+const kubeconfigOf = (port: number): string =>
+  JSON.stringify({
+    'current-context': 'a',
+    contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
+    clusters: [
+      { name: 'a', cluster: { server: `https://127.0.0.1:${port}`, 'certificate-authority': 'ca.crt' } },
+    ],
+    users: [
+      {
+        name: 'a',
+        user: { tokenFile: 'token', 'client-certificate': 'client.crt', 'client-key': 'client.key' },
+      },
+    ],
+  })
+
 describe('the credentials of a kubeconfig', () => {
   it('are read again when a file that it names changes, and kept while it is not valid', async () => {
     const authority = issueAuthority()
@@ -29,28 +45,7 @@ describe('the credentials of a kubeconfig', () => {
       string,
     ]
     await Promise.all([writeFile(token, 'first'), writeFile(ca, authority.certificate)])
-    await writeFile(
-      file,
-      JSON.stringify({
-        'current-context': 'a',
-        contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
-        clusters: [
-          {
-            name: 'a',
-            cluster: {
-              server: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
-              'certificate-authority': 'ca.crt',
-            },
-          },
-        ],
-        users: [
-          {
-            name: 'a',
-            user: { tokenFile: 'token', 'client-certificate': 'client.crt', 'client-key': 'client.key' },
-          },
-        ],
-      }),
-    )
+    await writeFile(file, kubeconfigOf((server.address() as AddressInfo).port))
     const stopping = new AbortController()
     const { signal } = stopping
     const errors: string[] = []
@@ -62,11 +57,17 @@ describe('the credentials of a kubeconfig', () => {
     assert.equal(await sent(), 'Bearer first')
     await writeFile(token, 'second')
     await eventually(sent, said => said === 'Bearer second')
+    const refused = (reason: RegExp) =>
+      eventually(
+        async () => errors.splice(0),
+        found => found.some(error => reason.test(error)),
+      )
     await writeFile(join(directory, 'client.crt'), cert)
-    await eventually(
-      async () => errors,
-      found => found.length > 0,
-    )
+    await refused(/key values mismatch/)
+    assert.equal(await sent(), 'Bearer second')
+    await writeFile(join(directory, 'client.crt'), client.certificate)
+    await writeFile(ca, 'no certificate')
+    await refused(/ca.crt contains no valid certificate/)
     assert.equal(await sent(), 'Bearer second')
     stopping.abort()
     await shard.close()

@@ -7,10 +7,12 @@ import { AuditMeters } from '../../framework/audit/index.ts'
 import { webhookTokensDefaults } from '../../framework/authn/index.ts'
 import { silent } from '../../framework/contract/log.ts'
 import { auditWebhook, authorizationWebhook, tokenWebhook } from '../authentication/webhooks.ts'
+import { issueAuthority } from '../certificates/certificates.ts'
 import { readCredentials, readKubeconfig, readServerAccess } from './kubeconfigfile.ts'
 import { StartError } from './starterror.ts'
 
 describe('a kubeconfig file', () => {
+  const { certificate: authority } = issueAuthority()
   let directory: string
   const file = (name: string): string => join(directory, name)
   const write = (cluster: object, user: object): Promise<void> =>
@@ -26,7 +28,7 @@ describe('a kubeconfig file', () => {
   before(async () => {
     directory = await mkdtemp(join(tmpdir(), 'oriel-kubeconfig-'))
     await mkdir(file('tls'))
-    await writeFile(file('tls/ca.crt'), 'authority')
+    await writeFile(file('tls/ca.crt'), authority)
     await writeFile(file('admin.crt'), 'certificate')
     await writeFile(file('admin.key'), 'key')
     await writeFile(file('token'), 'secret\n')
@@ -38,7 +40,7 @@ describe('a kubeconfig file', () => {
     await write({ 'certificate-authority': 'tls/ca.crt' }, { ...user, tokenFile: './token' })
     assert.deepEqual(await readKubeconfig(file('config')), {
       server: 'https://server:6443/clusters/root',
-      ca: 'authority',
+      ca: authority,
       cert: 'certificate',
       key: 'key',
       token: 'secret',
@@ -49,7 +51,7 @@ describe('a kubeconfig file', () => {
   it('has credentials for several servers without naming one', async () => {
     await write({ server: '', 'certificate-authority': 'tls/ca.crt' }, { token: 'secret' })
     assert.deepEqual(await readCredentials('--shards-kubeconfig', file('config')), {
-      ca: 'authority',
+      ca: authority,
       token: 'secret',
     })
   })
@@ -66,6 +68,11 @@ describe('a kubeconfig file', () => {
         { 'certificate-authority': 'none' },
         {},
         `${file('none')} cannot be read (ENOENT): give the name of a readable file (--root-kubeconfig).`,
+      ],
+      [
+        { 'certificate-authority': 'token' },
+        {},
+        `${file('token')} contains no valid certificate: give the cluster an authority in PEM (--root-kubeconfig).`,
       ],
       [{ server: '' }, {}, `${file('config')} has no server for the context "c" (--root-kubeconfig).`],
       [

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
+import { certificatesOf } from '../../framework/authn/issuer.ts'
 import {
   credentialsPolicy,
   KubeconfigError,
@@ -23,13 +24,25 @@ export async function readKubeconfig(
 ): Promise<ServerAccess> {
   const text = await contentOf(file)
   const { access, files } = asStartError(file, () => parseKubeconfig(text, policy, context))
-  const read = async (path: string): Promise<string> => contentOf(resolve(dirname(file), path))
+  const place = (path: string): string => resolve(dirname(file), path)
+  const read = async (path: string): Promise<string> => contentOf(place(path))
+  const ca = files.ca === undefined ? access.ca : await read(files.ca)
+  if (ca !== undefined) checkAuthority(ca, files.ca === undefined ? file : place(files.ca))
   return {
     ...access,
-    ...(files.ca && { ca: await read(files.ca) }),
+    ...(ca !== undefined && { ca }),
     ...(files.cert && { cert: await read(files.cert) }),
     ...(files.key && { key: await read(files.key) }),
     ...(files.token && { token: (await read(files.token)).trim() }),
+  }
+}
+
+/** Node would ignore it, and refuse the server later. client-go refuses it, too (`rootCertPool` of `client-go/transport`). */
+function checkAuthority(ca: string, file: string): void {
+  try {
+    certificatesOf(ca)
+  } catch {
+    throw new StartError(`${file} contains no valid certificate: give the cluster an authority in PEM.`)
   }
 }
 
