@@ -2,20 +2,9 @@ import type { ResourceRef } from '../framework/contract/backend.ts'
 import type { PeerClient } from '../framework/contract/peer.ts'
 import type { ResourceStorage } from '../framework/contract/storage.ts'
 import { notServed } from '../framework/meta/errors.ts'
-import {
-  createClient,
-  type HttpClient,
-  type OutgoingResponse,
-  shardBytes,
-  shardError,
-} from '../framework/net/client.ts'
+import { type OutgoingResponse, shardBytes, shardError } from '../framework/net/client.ts'
 import { badGateway, failureOf } from '../framework/net/failure.ts'
-import {
-  authorizationOf,
-  type ServerAccess,
-  type ServerCredentials,
-  tlsOf,
-} from '../framework/net/serveraccess.ts'
+import { clientWith, type ServerAccess, type ServerCredentials } from '../framework/net/serveraccess.ts'
 import { asPublished, prefixOf } from '../remote/cacheserver.ts'
 import { longestSilence, statusError } from '../remote/connection/connection.ts'
 import { batches, list, sent } from '../remote/reading/listing.ts'
@@ -36,7 +25,7 @@ export function createShardClient(
 ): PeerClient {
   const { origin, pathname } = new URL(access.server)
   const base = pathname.replace(/\/$/, '')
-  const client = clientWith(credentials, bodyTimeout)
+  const client = clientWith(credentials, { bodyTimeout })
   const ask = (path: string, { method = 'GET', body, signal }: Wanted): Promise<OutgoingResponse> =>
     answered(
       client().request({
@@ -63,22 +52,6 @@ export function createShardClient(
     patch: (path, body, signal) => json(path, { method: 'PATCH', body, signal }),
     delete: async (path, signal) => void (await json(path, { method: 'DELETE', signal })),
     close: () => client().destroy(),
-  }
-}
-
-function clientWith(credentials: () => ServerCredentials, bodyTimeout: number): () => HttpClient {
-  const opened = (access: ServerCredentials): HttpClient =>
-    createClient({ tls: tlsOf(access), headers: { ...authorizationOf(access) }, bodyTimeout })
-  let used = credentials()
-  let client = opened(used)
-  return () => {
-    const present = credentials()
-    if (present !== used) {
-      void client.close()
-      client = opened(present)
-      used = present
-    }
-    return client
   }
 }
 

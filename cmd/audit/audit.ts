@@ -8,7 +8,6 @@ import {
   createAuditor,
   truncating,
 } from '../../framework/audit/index.ts'
-import type { Logger } from '../../framework/contract/log.ts'
 import { parseYaml } from '../../framework/wire/yaml.ts'
 import { pathAnnotation } from '../../kcp/annotations.ts'
 import { logicalClusterName } from '../../kcp/logicalclusters.ts'
@@ -16,6 +15,7 @@ import type { Shard } from '../../shard/index.ts'
 import { auditWebhook } from '../authentication/webhooks.ts'
 import type { AuthorizationParts } from '../authorization/authorization.ts'
 import { readFlagFile } from '../files/files.ts'
+import type { FileWatchEnding } from '../files/follow.ts'
 import { StartError } from '../files/starterror.ts'
 import { type AuditFlags, defaultMaxSize } from '../flags/audit.ts'
 import { auditLog } from './auditlog.ts'
@@ -49,7 +49,10 @@ const megabyte = 1024 * 1024
 const day = 86_400_000
 
 /** Reads the audit flags; undefined without any. Throws `StartError` on invalid files and flags. */
-export async function prepareAudit(options: AuditFlags, log: Logger): Promise<PreparedAudit | undefined> {
+export async function prepareAudit(
+  options: AuditFlags,
+  ending: FileWatchEnding,
+): Promise<PreparedAudit | undefined> {
   const { auditPolicyFile, auditLogPath, auditWebhookConfigFile } = options
   if (auditPolicyFile === undefined) {
     if (auditLogPath === undefined && auditWebhookConfigFile === undefined) return undefined
@@ -57,7 +60,7 @@ export async function prepareAudit(options: AuditFlags, log: Logger): Promise<Pr
   }
   const policy = await readPolicy(auditPolicyFile)
   const meters = new AuditMeters()
-  const sinks = await sinksFor(options, meters, log)
+  const sinks = await sinksFor(options, meters, ending)
   if (sinks.length === 0)
     throw new StartError(
       'Audit events have no destination: add --audit-log-path or --audit-webhook-config-file.',
@@ -96,7 +99,7 @@ async function readPolicy(path: string): Promise<AuditPolicy> {
 async function sinksFor(
   options: AuditFlags,
   meters: AuditMeters,
-  log: Logger,
+  { log, signal }: FileWatchEnding,
 ): Promise<readonly AuditSink[]> {
   const [path, webhook] = [options.auditLogPath, options.auditWebhookConfigFile]
   const common = { meters, log }
@@ -109,6 +112,7 @@ async function sinksFor(
   if (webhook !== undefined) {
     const sink = await auditWebhook(webhook, {
       ...common,
+      signal,
       batchBytes: options.auditWebhookTruncateMaxBatchSize,
     })
     const maxEventSize = options.auditWebhookTruncateMaxEventSize

@@ -25,6 +25,7 @@ import { StartError } from '../files/starterror.ts'
 import type { AuthenticationFlags, RequestHeaderFlags, ServiceAccountFlags } from '../flags/authentication.ts'
 import { admits } from '../flags/issuers.ts'
 import { openIssuers } from './followedissuers.ts'
+import type { TokenWebhook } from './webhooks.ts'
 
 /** Authentication of requests and of single tokens. */
 export interface Authentication {
@@ -39,7 +40,7 @@ export interface PreparedIdentities {
   authorities(): Authorities
   /** Adds authenticators of other tokens: service accounts, and issuers of workspaces. */
   with(...others: readonly BearerTokenReader[]): Authentication
-  /** Reloads the certificate authorities and the issuers when their files change. */
+  /** Reloads the certificate authorities, the issuers and the credentials for the webhook when their files change. */
   follow(server: AuthorityWatch['server'], ending: Pick<AuthorityWatch, 'log' | 'signal'>): void
 }
 
@@ -105,7 +106,7 @@ export async function prepareIdentities(
         [
           ...fixed,
           jwtTokens(() => issuers.current().issuers, options.trustSystemIdentities ?? false),
-          ...webhook,
+          ...(webhook === undefined ? [] : [webhook.reader]),
           ...others,
         ],
         audiencesOf(options),
@@ -122,21 +123,21 @@ export async function prepareIdentities(
       }
       followAuthorities({ flags: options, current: authorities, use, server, ...ending })
       issuers.follow(ending)
+      webhook?.follow(ending)
     },
   }
 }
 
-async function webhookOf(options: AuthenticationFlags): Promise<readonly BearerTokenReader[]> {
+async function webhookOf(options: AuthenticationFlags): Promise<TokenWebhook | undefined> {
   const file = options.authenticationTokenWebhookConfigFile
-  if (file === undefined) return []
+  if (file === undefined) return undefined
   // Loaded only when the flag is set.
   const { tokenWebhook } = await import('./webhooks.ts')
   const { version, cacheTTL } = webhookTokensDefaults
-  const reader = await tokenWebhook(file, {
+  return tokenWebhook(file, {
     version: options.authenticationTokenWebhookVersion ?? version,
     cacheTTL: options.authenticationTokenWebhookCacheTtl ?? cacheTTL,
   })
-  return [reader]
 }
 
 /** The headers in which front proxies send the user. */

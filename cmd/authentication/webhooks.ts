@@ -6,19 +6,35 @@ import {
   webhookTokens,
 } from '../../framework/authn/index.ts'
 import type { Authorizer } from '../../framework/contract/authorizer.ts'
-import { jsonClient } from '../../framework/net/jsonclient.ts'
-import { readFlagKubeconfig } from '../files/kubeconfigfile.ts'
+import { type JsonClient, jsonClient } from '../../framework/net/jsonclient.ts'
+import type { FileWatchEnding } from '../files/follow.ts'
+import { type FollowedCredentials, openCredentials, readFlagKubeconfig } from '../files/kubeconfigfile.ts'
 
 const listStart = Buffer.from('{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[')
 const listEnd = Buffer.from(']}')
 const comma = Buffer.from(',')
 
+/** A client of the server in the kubeconfig of a flag. The server is not followed. Throws `StartError` on an invalid file. */
+async function openWebhook(
+  flag: string,
+  kubeconfig: string,
+): Promise<{ readonly post: JsonClient; readonly follow: FollowedCredentials['follow'] }> {
+  const read = () => readFlagKubeconfig(flag, kubeconfig)
+  const access = await read()
+  const { current, follow } = await openCredentials(flag, read)
+  return { post: jsonClient(access, current), follow }
+}
+
 /** Sends audit events in batches to the server of a kubeconfig. Throws `StartError` on an invalid file. */
 export async function auditWebhook(
   kubeconfig: string,
-  options: Pick<BatchOptions, 'log' | 'meters'> & Partial<Pick<BatchOptions, 'batchBytes'>>,
+  {
+    signal,
+    ...options
+  }: FileWatchEnding & Pick<BatchOptions, 'meters'> & Partial<Pick<BatchOptions, 'batchBytes'>>,
 ): Promise<AuditSink> {
-  const post = jsonClient(await readFlagKubeconfig('--audit-webhook-config-file', kubeconfig))
+  const { post, follow } = await openWebhook('--audit-webhook-config-file', kubeconfig)
+  follow({ log: options.log, signal })
   const send: BatchOptions['send'] = async (items, signal) => {
     const parts = items.flatMap(({ pieces }, i) => (i === 0 ? pieces : [comma, ...pieces]))
     const { status } = await post('', { body: Buffer.concat([listStart, ...parts, listEnd]), signal })
@@ -31,8 +47,10 @@ export async function auditWebhook(
 export async function authorizationWebhook(
   kubeconfig: string,
   options: Omit<WebhookOptions, 'send'>,
+  ending: FileWatchEnding,
 ): Promise<Authorizer> {
-  const post = jsonClient(await readFlagKubeconfig('--authorization-webhook-config-file', kubeconfig))
+  const { post, follow } = await openWebhook('--authorization-webhook-config-file', kubeconfig)
+  follow(ending)
   const send = async (review: object, signal: AbortSignal): Promise<unknown> => {
     const { status, body } = await post('', { body: review, signal })
     if (status >= 300) throw new Error(`the authorization webhook responded with status ${status}`)
@@ -41,16 +59,21 @@ export async function authorizationWebhook(
   return webhookAuthorizer({ ...options, send })
 }
 
+/** Reviews tokens by a webhook. */
+export interface TokenWebhook extends Pick<FollowedCredentials, 'follow'> {
+  readonly reader: BearerTokenReader
+}
+
 /** Sends TokenReviews to the server of a kubeconfig. Throws `StartError` on an invalid file. */
 export async function tokenWebhook(
   kubeconfig: string,
   options: Omit<WebhookTokensOptions, 'send'>,
-): Promise<BearerTokenReader> {
-  const post = jsonClient(await readFlagKubeconfig('--authentication-token-webhook-config-file', kubeconfig))
+): Promise<TokenWebhook> {
+  const { post, follow } = await openWebhook('--authentication-token-webhook-config-file', kubeconfig)
   const send = async (review: object): Promise<unknown> => {
     const { status, body } = await post('', { body: review })
     if (status >= 300) throw new Error(`the token webhook responded with status ${status}`)
     return body
   }
-  return webhookTokens({ ...options, send })
+  return { reader: webhookTokens({ ...options, send }), follow }
 }

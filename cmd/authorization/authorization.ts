@@ -23,6 +23,7 @@ import { boundExportsOf } from '../../shard/bindings/boundexports.ts'
 import type { BoundSets } from '../../shard/bindings/boundsets.ts'
 import { clusterStatesOf } from '../../shard/tenancy/clusterstates.ts'
 import { authorizationWebhook } from '../authentication/webhooks.ts'
+import type { FileWatchEnding } from '../files/follow.ts'
 import type { StartFlags } from '../flags/start.ts'
 
 /** The options of the authorizer that flags set. */
@@ -45,9 +46,12 @@ interface Explaining {
 }
 
 /** Authorization as the flags configure it. Throws `StartError` on an invalid webhook kubeconfig. */
-export async function prepareAuthorization(options: StartFlags): Promise<AuthorizationParts> {
+export async function prepareAuthorization(
+  options: StartFlags,
+  ending: FileWatchEnding,
+): Promise<AuthorizationParts> {
   const { authorizationOrder: order, authorizationAlwaysAllowPaths: alwaysAllowPaths } = options
-  const webhook = await webhookOf(options)
+  const webhook = await webhookOf(options, ending)
   return authorizationParts({
     ...(order && { order }),
     ...(alwaysAllowPaths && { alwaysAllowPaths }),
@@ -55,14 +59,15 @@ export async function prepareAuthorization(options: StartFlags): Promise<Authori
   })
 }
 
-async function webhookOf(options: StartFlags): Promise<Authorizer | undefined> {
+async function webhookOf(options: StartFlags, ending: FileWatchEnding): Promise<Authorizer | undefined> {
   const file = options.authorizationWebhookConfigFile
   if (file === undefined) return undefined
-  return authorizationWebhook(file, {
+  const webhook = {
     version: options.authorizationWebhookVersion ?? webhookDefaults.version,
     allowedFor: options.authorizationWebhookCacheAuthorizedTtl ?? webhookDefaults.allowedFor,
     refusedFor: options.authorizationWebhookCacheUnauthorizedTtl ?? webhookDefaults.refusedFor,
-  })
+  }
+  return authorizationWebhook(file, webhook, ending)
 }
 
 export function authorizationParts(options: AuthorizationOptions = {}): AuthorizationParts {

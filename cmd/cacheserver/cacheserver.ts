@@ -10,6 +10,7 @@ import { type PreparedIdentities, prepareIdentities } from '../authentication/au
 import { allAuthorities } from '../certificates/authorities.ts'
 import { build } from '../files/build.ts'
 import { openDataDirectory } from '../files/directory.ts'
+import type { FileWatchEnding } from '../files/follow.ts'
 import { openStore, storePlace } from '../files/store.ts'
 import type { CacheServerFlags } from '../flags/cacheserver.ts'
 import { ignoredByCacheServer, warningsAbout } from '../flags/ignored.ts'
@@ -50,14 +51,8 @@ export async function startCacheServer(given: CacheServerFlags): Promise<void> {
   logStopped(log)
 }
 
-interface Ending {
-  readonly log: Logger
-  /** Closes the watch cache. */
-  readonly signal: AbortSignal
-}
-
 /** The store of the flags, and its objects in memory. */
-async function openObjects(flags: CacheServerFlags, dataDirectory: string, ending: Ending) {
+async function openObjects(flags: CacheServerFlags, dataDirectory: string, ending: FileWatchEnding) {
   const where = storePlace(flags, dataDirectory)
   const store = await openStore(where, { ...flags, dataDirectory }, ending).catch(asStartError)
   void store.failed.then(endBecause)

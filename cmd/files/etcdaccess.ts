@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
 import { certificatesOf } from '../../framework/authn/issuer.ts'
 import type { EtcdAccess, EtcdCredentials } from '../../shard/store/etcd/connection.ts'
-import { type FileWatch, follow } from './follow.ts'
+import { type FileWatchEnding, follow } from './follow.ts'
 import { codeOf, StartError } from './starterror.ts'
 
 /** The flags of the access to etcd. */
@@ -20,9 +20,6 @@ const schemes = ['etcd://', 'https://', 'http://'] as const
 /** Whether a value of `--store` names an etcd. */
 export const isEtcd = (where: string): boolean => schemes.some(scheme => where.startsWith(scheme))
 
-/** How long files are read again when they change. */
-export type FileFollowing = Pick<FileWatch<unknown>, 'log' | 'signal'>
-
 /**
  * The members and credentials of `--store etcd://host:2379,host:2379`. `https://`, or one of the certificate flags, is for
  * TLS. `following` absent: the files are read once. Throws `StartError` for addresses, flags and files that are not valid.
@@ -30,7 +27,7 @@ export type FileFollowing = Pick<FileWatch<unknown>, 'log' | 'signal'>
 export async function etcdAccess(
   where: string,
   flags: EtcdAccessFlags,
-  following?: FileFollowing,
+  following?: FileWatchEnding,
 ): Promise<EtcdAccess> {
   const endpoints = endpointsOf(where)
   const { etcdCafile, etcdCertfile, etcdKeyfile } = flags

@@ -15,6 +15,9 @@ export interface FileWatch<T> {
   readonly signal: AbortSignal
 }
 
+/** How long files are followed. */
+export type FileWatchEnding = Pick<FileWatch<unknown>, 'log' | 'signal'>
+
 const interval = 2_000
 
 /** Calls `use` when the content changes. An error is logged once, and the files are read again later. */
@@ -37,6 +40,6 @@ export function follow<T>({ what, current, read, use, log, signal }: FileWatch<T
       problem = message
     }
   }
-  const timer = setInterval(() => void look(), interval).unref()
-  signal.addEventListener('abort', () => clearInterval(timer))
+  // Without a listener: Node warns of more than ten at one signal.
+  const timer = setInterval(() => (signal.aborted ? clearInterval(timer) : void look()), interval).unref()
 }

@@ -93,9 +93,13 @@ describe('a kubeconfig file', () => {
   it('is refused with the flag of its webhook', async () => {
     await writeFile(file('config'), '{}')
     const meters = new AuditMeters()
+    const ending = { log: silent, signal: AbortSignal.abort() }
     const webhooks: readonly (readonly [string, () => Promise<unknown>])[] = [
-      ['audit-webhook-config-file', () => auditWebhook(file('config'), { log: silent, meters })],
-      ['authorization-webhook-config-file', () => authorizationWebhook(file('config'), webhookDefaults)],
+      ['audit-webhook-config-file', () => auditWebhook(file('config'), { ...ending, meters })],
+      [
+        'authorization-webhook-config-file',
+        () => authorizationWebhook(file('config'), webhookDefaults, ending),
+      ],
       ['authentication-token-webhook-config-file', () => tokenWebhook(file('config'), webhookTokensDefaults)],
     ]
     for (const [flag, open] of webhooks)

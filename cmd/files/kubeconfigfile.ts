@@ -10,7 +10,7 @@ import {
   userToken,
 } from '../../framework/net/kubeconfig.ts'
 import { type ServerAccess, type ServerCredentials, tlsOf } from '../../framework/net/serveraccess.ts'
-import { type FileWatch, follow } from './follow.ts'
+import { type FileWatchEnding, follow } from './follow.ts'
 import { codeOf, StartError } from './starterror.ts'
 
 /**
@@ -74,23 +74,43 @@ export async function readCredentials(flag: string, file: string): Promise<Serve
   return credentials
 }
 
+/** The credentials in a file. */
+export interface FollowedCredentials {
+  current(): ServerCredentials
+  /** Reads them again when they change. */
+  follow(ending: FileWatchEnding): void
+}
+
 /**
- * The credentials that `read` returns, without a server. They are read again when they change: client-go reads the certificates and the
- * token files of a kubeconfig again, too (`client-go/transport`). Rejects as `read` does.
+ * The credentials that `read` returns, without a server: client-go reads the certificates and the token files of a kubeconfig again, too
+ * (`client-go/transport`). Rejects as `read` does.
  */
-export async function followCredentials(
+export async function openCredentials(
   flag: string,
   read: () => Promise<ServerCredentials>,
-  ending: Pick<FileWatch<ServerCredentials>, 'log' | 'signal'>,
-): Promise<() => ServerCredentials> {
+): Promise<FollowedCredentials> {
   const readAgain = async (): Promise<ServerCredentials> => ({ ...(await read()), ...noServer })
   let current = await readAgain()
   const use = (next: ServerCredentials): void => {
     createSecureContext(tlsOf(next))
     current = next
   }
-  follow({ what: `credentials of ${flag}`, current, read: readAgain, use, ...ending })
-  return () => current
+  const what = `credentials of ${flag}`
+  return {
+    current: () => current,
+    follow: ending => follow({ what, current, read: readAgain, use, ...ending }),
+  }
+}
+
+/** The same, followed from the beginning. */
+export async function followCredentials(
+  flag: string,
+  read: () => Promise<ServerCredentials>,
+  ending: FileWatchEnding,
+): Promise<() => ServerCredentials> {
+  const { current, follow } = await openCredentials(flag, read)
+  follow(ending)
+  return current
 }
 
 /** The address of a server is not followed. */

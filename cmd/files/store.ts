@@ -2,8 +2,9 @@ import { join } from 'node:path'
 import type { EtcdOptions } from '../../shard/store/etcd/etcd.ts'
 import type { Seen, SeenPlace } from '../../shard/store/etcd/seen.ts'
 import type { Store } from '../../shard/store/store.ts'
-import { type EtcdAccessFlags, etcdAccess, type FileFollowing, isEtcd } from './etcdaccess.ts'
+import { type EtcdAccessFlags, etcdAccess, isEtcd } from './etcdaccess.ts'
 import { readIfThere, writePrivately } from './files.ts'
+import type { FileWatchEnding } from './follow.ts'
 import { StartError } from './starterror.ts'
 
 /** The flags of a store in etcd. */
@@ -37,7 +38,7 @@ export function storePlace({ store }: { readonly store?: string }, dataDirectory
 export async function openStore(
   where: string,
   flags: StoreAccess = {},
-  following?: FileFollowing,
+  following?: FileWatchEnding,
 ): Promise<Store> {
   if (where === 'memory:') return (await import('../../shard/store/memory.ts')).openTemporaryStore()
   if (!isEtcd(where)) return (await import('../../shard/store/lmdb/lmdb.ts')).openDurableStore(where)
@@ -52,7 +53,7 @@ export async function openStore(
 export async function etcdOptions(
   where: string,
   flags: StoreAccess,
-  following?: FileFollowing,
+  following?: FileWatchEnding,
 ): Promise<EtcdOptions> {
   const {
     etcdPrefix: prefix = '/oriel',

@@ -11,6 +11,7 @@ import {
 } from '../../shard/kcp.ts'
 import type { Store } from '../../shard/store/store.ts'
 import { readFlagPair } from '../files/files.ts'
+import type { FileWatchEnding } from '../files/follow.ts'
 import { followCredentials, readServerAccess } from '../files/kubeconfigfile.ts'
 import { StartError } from '../files/starterror.ts'
 import type { ShardFlags } from '../flags/shard.ts'
@@ -28,14 +29,11 @@ const rootShard = 'root'
 const peerFlag = '--logical-cluster-admin-kubeconfig'
 const viewFlag = '--external-logical-cluster-admin-kubeconfig'
 
-/** How long the kubeconfigs of other shards are followed. */
-type Ending = Pick<StoreSetup, 'log' | 'signal'>
-
 /** `url`: the default base URL. Throws `StartError` on contradictory flags. */
 export async function prepareSharding(
   flags: ShardFlags,
   url: string,
-  ending: Ending,
+  ending: FileWatchEnding,
 ): Promise<PreparedSharding> {
   const { shardName: name, rootShardKubeconfigFile: rootFile, logicalClusterAdminKubeconfig } = flags
   if (rootFile === undefined && name !== rootShard)
@@ -65,7 +63,7 @@ export async function prepareSharding(
 async function connections(
   flags: ShardFlags,
   file: string,
-  ending: Ending,
+  ending: FileWatchEnding,
 ): Promise<Pick<Sharding, 'connect' | 'connectViews'>> {
   const { createShardClient } = await import('../../proxy/shardclient.ts')
   const following = (flag: string, read: () => Promise<ServerCredentials>) =>
@@ -82,7 +80,7 @@ async function connections(
 
 async function cacheServerOf(
   { cacheKubeconfig: file, shardName }: ShardFlags,
-  ending: Ending,
+  ending: FileWatchEnding,
 ): Promise<Pick<PreparedSharding, 'cacheServer'>> {
   if (file === undefined) return {}
   const { createShardClient } = await import('../../proxy/shardclient.ts')

@@ -182,8 +182,8 @@ async function bringUp(starting: Starting) {
   const disk = await openDisk(starting)
   const views = await loadViews(options, starting.isolation)
   const sharding = await prepareSharding(options, publicUrl(options), starting)
-  const authorization = await prepareAuthorization(options)
-  const audit = await prepareAudit(options, log)
+  const authorization = await prepareAuthorization(options, starting)
+  const audit = await prepareAudit(options, starting)
   const outbound = await openOutbound(options, 'oriel start')
   const common = { store, authentication, authorization, outbound, quota: quotaLimits(options), disk, log }
   const shard = await openEmbedded({ ...common, sharding, ...ofShardOnly(starting) })

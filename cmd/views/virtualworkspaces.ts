@@ -65,7 +65,7 @@ interface Running {
 }
 
 async function open(setup: ViewSetup): Promise<Running> {
-  const { flags, log } = setup
+  const { flags } = setup
   const connections = await openConnections(setup)
   const { connection } = connections
   const authentication = await openAuthentication(setup, connections.reviewer)
@@ -73,7 +73,7 @@ async function open(setup: ViewSetup): Promise<Running> {
     ? await isolationOfViews(flags, levelOfVerbosity(flags.v))
     : undefined
   const views = await loadViews(flags, isolation)
-  const audit = await prepareAudit(flags, log)
+  const audit = await prepareAudit(flags, setup)
   const listening = await withPort({ ...flags, port: flags.securePort })
   const certificate = await openViewCertificate(setup, listening)
   // Its informers send requests at once, so it is created after all flags and files are checked.

@@ -1,7 +1,7 @@
 import { formatJson } from '../json/json.ts'
-import { createClient, fetchText, jsonIn } from './client.ts'
+import { fetchText, jsonIn } from './client.ts'
 import { problemOf } from './failure.ts'
-import { authorizationOf, type ServerAccess, tlsOf } from './serveraccess.ts'
+import { clientWith, type ServerAccess, type ServerCredentials } from './serveraccess.ts'
 
 export interface JsonResponse {
   readonly status: number
@@ -22,15 +22,17 @@ export type JsonClient = (path: string, request?: JsonRequest) => Promise<JsonRe
 
 const limits = { timeout: 30_000, bytes: 32 * 1024 * 1024 }
 
-/** Rejects with an `Error` that says why there is no response, or with the reason of an aborted signal. */
-export function jsonClient(access: ServerAccess): JsonClient {
+/**
+ * Rejects with an `Error` that says why there is no response, or with the reason of an aborted signal. `credentials`: the present ones,
+ * instead of those of `access`.
+ */
+export function jsonClient(
+  access: ServerAccess,
+  credentials: () => ServerCredentials = () => access,
+): JsonClient {
   const { origin, pathname } = new URL(access.server)
   const base = pathname.replace(/\/+$/, '')
-  const client = createClient({
-    tls: tlsOf(access),
-    headers: { ...authorizationOf(access) },
-    connections: 16,
-  })
+  const client = clientWith(credentials, { connections: 16 })
   return async (path, { body, accept = 'application/json', signal } = {}) => {
     const isPost = body !== undefined
     const request = {
@@ -41,7 +43,7 @@ export function jsonClient(access: ServerAccess): JsonClient {
       ...(isPost && { body: Buffer.isBuffer(body) ? body : formatJson(body) }),
       ...(signal && { signal }),
     } as const
-    const { status, text } = await fetchText(client, request, limits).catch((error: unknown) => {
+    const { status, text } = await fetchText(client(), request, limits).catch((error: unknown) => {
       throw signal?.aborted ? error : new Error(problemOf(error, '').reason, { cause: error })
     })
     return { status, body: jsonIn(text) }

@@ -1,4 +1,4 @@
-import type { ClientTls } from './client.ts'
+import { type ClientTls, createClient, type HttpClient, type HttpClientOptions } from './client.ts'
 
 /** A server and the credentials for it. */
 export interface ServerAccess {
@@ -36,4 +36,24 @@ export function authorizationOf({ token, basic }: ServerCredentials): {
   if (basic === undefined) return {}
   const { username, password } = basic
   return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` }
+}
+
+/** A client with the present credentials each time; requests with former ones complete. */
+export function clientWith(
+  credentials: () => ServerCredentials,
+  options: Omit<HttpClientOptions, 'tls' | 'headers'>,
+): () => HttpClient {
+  const opened = (access: ServerCredentials): HttpClient =>
+    createClient({ tls: tlsOf(access), headers: { ...authorizationOf(access) }, ...options })
+  let used = credentials()
+  let client = opened(used)
+  return () => {
+    const present = credentials()
+    if (present !== used) {
+      void client.close()
+      client = opened(present)
+      used = present
+    }
+    return client
+  }
 }

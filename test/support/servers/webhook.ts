@@ -11,14 +11,18 @@ export interface Webhook {
   close(): void
 }
 
-export async function startWebhook(answer: (body: Record<string, unknown>) => object): Promise<Webhook> {
+export async function startWebhook(
+  answer: (body: Record<string, unknown>, authorization: string | undefined) => object,
+): Promise<Webhook> {
   const got: Record<string, unknown>[] = []
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const body = JSON.parse(Buffer.concat(chunks).toString())
     got.push(body)
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(answer(body)))
+    response
+      .setHeader('content-type', 'application/json')
+      .end(JSON.stringify(answer(body, request.headers.authorization)))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
