@@ -27,7 +27,8 @@ describe('several ResourceQuotas in a namespace', () => {
         apiVersion: 'v1',
         kind: 'ResourceQuota',
         metadata: { name, namespace: 'default' },
-        spec: { hard: { [counted]: hard } },
+        // Without expressions it selects everything.
+        spec: { hard: { [counted]: hard }, ...(name === 'small' && { scopeSelector: {} }) },
       }
       await tenant.shard.client.create(resources.resourceQuotas, place(name), quota)
     }

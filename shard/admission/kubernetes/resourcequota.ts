@@ -94,7 +94,7 @@ export interface ResourceQuota extends KubeObject {
   readonly spec?: {
     readonly hard?: Readonly<Record<string, string>>
     readonly scopes?: readonly string[]
-    readonly scopeSelector?: object
+    readonly scopeSelector?: { readonly matchExpressions?: readonly object[] }
   }
   readonly status?: {
     readonly hard?: Readonly<Record<string, string>>
@@ -107,7 +107,7 @@ export const countKey = (group: string, resource: string): string => `count/${gr
 
 /** Quotas with scopes do not limit the number of objects. */
 export const isCounting = ({ spec }: ResourceQuota): boolean =>
-  (spec?.scopes ?? []).length === 0 && spec?.scopeSelector === undefined
+  (spec?.scopes ?? []).length === 0 && (spec?.scopeSelector?.matchExpressions ?? []).length === 0
 
 const billion = 1_000_000_000
 
