@@ -128,6 +128,10 @@ describe('columns of built-in kinds', () => {
     assert.deepEqual(cells(kindNamed('', 'secrets'), object({})), { Data: 0 })
   })
 
+  it('show no holder of a lease as an empty text', () => {
+    assert.deepEqual(cells(kindNamed('coordination.k8s.io', 'leases'), object({ spec: {} })), { Holder: '' })
+  })
+
   it('are those of Kubernetes', () => {
     const event = itemOf(object({ metadata: { name: 'e' }, type: 'Normal' }), 'c')
     const of = (kind: KindDefinition) => {

@@ -32,6 +32,11 @@ describe('objects of built-in kinds', () => {
     })
   })
 
+  it('read null in a map of text or bytes as empty', () => {
+    const { rest } = written(secrets, 'v1', { data: { a: null }, stringData: { b: null } })
+    assert.deepEqual(rest, { data: { a: '' }, stringData: { b: '' }, type: 'Opaque' })
+  })
+
   it('may be empty', () => {
     for (const kind of [namespaces, secrets, serviceAccounts])
       assert.deepEqual(written(kind, 'v1', {}).errors, [])

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../../framework/meta/object.ts'
-import { age, computed, fieldsOf, path, sizeOf, textOf } from '../columns.ts'
+import { age, computed, fieldsOf, path, sizeOf, specOf, textOf } from '../columns.ts'
 import {
   atomicList,
   atomicObject,
@@ -173,5 +173,8 @@ export const leases = builtin({
       strategy: string('Strategy of coordinated leader election by which the holder is chosen.'),
     }),
   }),
-  columns: [path('Holder', '.spec.holderIdentity', 'Identity of the current holder.'), age],
+  columns: [
+    computed(['Holder', 'string', 'Identity of the current holder.'], o => textOf(specOf(o).holderIdentity)),
+    age,
+  ],
 })

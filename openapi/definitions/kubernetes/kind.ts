@@ -52,7 +52,8 @@ function withZeros(schema: JSONSchemaProps): JSONSchemaProps {
 }
 
 function zeroed(schema: JSONSchemaProps): JSONSchemaProps {
-  const zero = schema.format === undefined ? zeros[schema.type ?? ''] : undefined
+  const { format, type = '' } = schema
+  const zero = format === undefined || format === 'byte' ? zeros[type] : undefined
   return { ...(zero === undefined ? {} : { default: zero }), ...withZeros(schema) }
 }
 
