@@ -18,13 +18,17 @@ export async function create(call: Call): Promise<Answer> {
   const sent = inNamespace(await readObject(ctx, served, request, fieldValidation), call)
   const pace = new Pace()
   const key = keyFor(sent, call)
-  const fresh = served.resource.keepsSystemFields?.(sent) ? sent : withoutSystemFields(sent)
+  const fresh = keepsSystemFields(call, sent) ? sent : withoutSystemFields(sent)
   const admitted = await admitWrite(call, { key, object: fresh, write })
   const object = await tracked(call, write.fieldManager, admitted)
   await pace.due()
   const item = await served.storage.create(ctx, key, object, write)
   return answer(item, 201)
 }
+
+/** A subresource compares them with those of its object: the uid of a TokenRequest is a precondition. */
+const keepsSystemFields = ({ served }: Call, sent: KubeObject): boolean =>
+  served.subresource !== '' || served.resource.keepsSystemFields?.(sent) === true
 
 function checkTarget(call: Call): void {
   checkScope(call)

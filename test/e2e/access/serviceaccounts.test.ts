@@ -122,6 +122,18 @@ describe('service accounts', function () {
     }
   })
 
+  it('get no token for another account of the same name', async () => {
+    const kind = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' }
+    const path = `/clusters/${home.path}/api/v1/namespaces/default/serviceaccounts/robot/token`
+    const args = ['create', '--raw', path, '-f', '-']
+    const { code, stderr } = await home.kubectl.try(
+      args,
+      JSON.stringify({ ...kind, metadata: { uid: 'gone' } }),
+    )
+    assert.equal(code, 1)
+    assert.match(stderr, /the UID in the token request \(gone\) does not match the UID of the/)
+  })
+
   it('use their workspace without its path', async () => {
     const token = await tokenOf(home.kubectl)
     const { stderr } = await as(token, '', ['get', 'configmaps'])
