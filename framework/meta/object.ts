@@ -91,6 +91,33 @@ export const versionIn = (apiVersion: string): string => apiVersion.slice(apiVer
 export const isGroupVersion = (apiVersion: string): boolean =>
   apiVersion.indexOf('/') === apiVersion.lastIndexOf('/')
 
+type OwnerProblem = readonly [field: keyof OwnerReference | '', problem: string]
+
+const ownerFields = ['kind', 'name', 'uid'] as const
+
+/** The problems of an owner reference with their fields, '' for all of it (`validateOwnerReference` of Kubernetes). */
+export function ownerProblems(owner: OwnerReference): readonly OwnerProblem[] {
+  const { apiVersion = '' } = owner
+  const versionless = !isGroupVersion(apiVersion) || versionIn(apiVersion) === ''
+  const empty = ownerFields.filter(field => !owner[field])
+  const isEvent = printKind({ ...owner, apiVersion }) === coreEvent
+  return [
+    ...(versionless ? [['apiVersion', 'version must not be empty'] as const] : []),
+    ...empty.map(field => [field, 'must not be empty'] as const),
+    ...(isEvent ? [['', `${coreEvent} is disallowed from being an owner`] as const] : []),
+  ]
+}
+
+/** The problem of several owners that are the controller. */
+export function controllersProblem(owners: readonly OwnerReference[]): string | undefined {
+  const [first, second] = owners.filter(owner => owner.controller === true)
+  if (first === undefined || second === undefined) return undefined
+  const names = `${first.kind}/${first.name} and ${second.kind}/${second.name}`
+  return `Only one reference can have Controller set to true. Found "true" in references for ${names}`
+}
+
+const coreEvent = '/v1, Kind=Event'
+
 /** `group/version, Kind=kind`: `schema.GroupVersionKind.String`. The core group is empty: `/v1, Kind=Pod`. */
 export const printKind = ({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): string =>
   `${groupIn(apiVersion)}/${versionIn(apiVersion)}, Kind=${kind}`

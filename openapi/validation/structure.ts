@@ -8,9 +8,15 @@ import {
   dns1123LabelErrors,
   labelValueErrors,
   pathSegmentErrors,
+  pathSegmentNameErrors,
   qualifiedNameErrors,
 } from '../../framework/meta/names.ts'
-import { isGroupVersion } from '../../framework/meta/object.ts'
+import {
+  controllersProblem,
+  isGroupVersion,
+  type OwnerReference,
+  ownerProblems,
+} from '../../framework/meta/object.ts'
 import { CompiledSize, nodesWith } from '../nodes/nodes.ts'
 
 /** A path with map keys as `[key]` (rules.md 2.22), formatted for errors only. */
@@ -130,10 +136,14 @@ const invalidTexts = (
 /** Names of embedded objects are validated as path segments, because their kind is unknown. */
 function metadataErrors(path: string, metadata: unknown): readonly FieldError[] {
   const name = memberOf(metadata, 'name')
+  const prefix = String(memberOf(metadata, 'generateName') ?? '')
   const namespace = memberOf(metadata, 'namespace') ?? ''
   const labels = Object.entries(memberOf(metadata, 'labels') ?? {})
   const annotations = Object.keys(memberOf(metadata, 'annotations') ?? {})
+  const finalizers = (memberOf(metadata, 'finalizers') ?? []) as readonly string[]
+  const owners = (memberOf(metadata, 'ownerReferences') ?? []) as readonly OwnerReference[]
   return [
+    ...invalidTexts(`${path}.generateName`, prefix, text => pathSegmentNameErrors(text, 'generateName')),
     ...(typeof name === 'string' ? invalidTexts(`${path}.name`, name, pathSegmentErrors) : []),
     ...(namespace === '' ? [] : invalidTexts(`${path}.namespace`, String(namespace), dns1123LabelErrors)),
     ...labels.flatMap(([key, value]) => [
@@ -143,6 +153,20 @@ function metadataErrors(path: string, metadata: unknown): readonly FieldError[] 
     ...annotations.flatMap(key =>
       invalidTexts(`${path}.annotations`, key.toLowerCase(), qualifiedNameErrors),
     ),
+    ...ownerErrors(`${path}.ownerReferences`, owners),
+    ...finalizers.flatMap(name => invalidTexts(`${path}.finalizers`, name, qualifiedNameErrors)),
+  ]
+}
+
+function ownerErrors(path: string, owners: readonly OwnerReference[]): readonly FieldError[] {
+  const together = controllersProblem(owners)
+  return [
+    ...owners.flatMap(owner =>
+      ownerProblems(owner).map(([field, problem]) =>
+        invalidValue(field ? `${path}.${field}` : path, field ? (owner[field] ?? '') : owner, problem),
+      ),
+    ),
+    ...(together === undefined ? [] : [invalidValue(path, owners, together)]),
   ]
 }
 

@@ -50,27 +50,6 @@ describe('validation', () => {
     )
   })
 
-  it('checks embedded resources', () => {
-    const embedded: JSONSchemaProps = {
-      type: 'object',
-      'x-kubernetes-embedded-resource': true,
-      'x-kubernetes-preserve-unknown-fields': true,
-    }
-    assert.deepEqual(errorsOf(embedded, { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'A_b' } }), [])
-    assert.deepEqual(errorsOf(embedded, { apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'X Y' } }), [
-      "spec.a.metadata.namespace: Invalid value: \"X Y\": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
-    ])
-    assert.deepEqual(
-      errorsOf(embedded, { apiVersion: 'a/b/c', metadata: { name: 'a/b', labels: { 'a b': '' } } }),
-      [
-        'spec.a.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c',
-        'spec.a.kind: Required value',
-        'spec.a.metadata.name: Invalid value: "a/b": may not contain \'/\'',
-        "spec.a.metadata.labels: Invalid value: \"a b\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
-      ],
-    )
-  })
-
   it('finds duplicates below keys of maps, written as Kubernetes does', () => {
     const schema: JSONSchemaProps = {
       type: 'object',

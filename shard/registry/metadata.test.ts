@@ -48,6 +48,16 @@ describe('metadata validation', () => {
     ],
     [
       'an owner version',
+      { namespace: 'ns', ownerReferences: [{ apiVersion: 'a/', kind: 'K', name: 'x', uid: 'u' }] },
+      /ownerReferences\.apiVersion: Invalid value: "a\/": version must not be empty$/,
+    ],
+    [
+      'an event as owner',
+      { namespace: 'ns', ownerReferences: [{ apiVersion: '/v1', kind: 'Event', name: 'x', uid: 'u' }] },
+      /\/v1, Kind=Event is disallowed from being an owner$/,
+    ],
+    [
+      'an owner with a malformed apiVersion',
       { namespace: 'ns', ownerReferences: [{ apiVersion: 'a/b/c', kind: 'K', name: 'x', uid: 'u' }] },
       /ownerReferences\.apiVersion: Invalid value: "a\/b\/c": version must not be empty$/,
     ],

@@ -3,10 +3,11 @@ import { canonicalJson } from '../../framework/json/json.ts'
 import type { FieldError, FieldErrorType } from '../../framework/meta/errors.ts'
 import { labelValueErrors, qualifiedNameErrors } from '../../framework/meta/names.ts'
 import {
-  isGroupVersion,
+  controllersProblem,
   type KubeObject,
   type Metadata,
   type OwnerReference,
+  ownerProblems,
 } from '../../framework/meta/object.ts'
 import { foregroundFinalizer, orphanFinalizer, type ResourceStrategy, withMetadata } from './strategy.ts'
 
@@ -102,33 +103,16 @@ const tooLong = (field: string, text = '', limit: number): readonly FieldError[]
     ? [fieldError('FieldValueTooLong', field, `may not be more than ${limit} bytes`)]
     : []
 
-const ownerFields = ['kind', 'name', 'uid'] as const
-
 function ownerErrors(owners: readonly OwnerReference[]): readonly FieldError[] {
-  const each = firstErrors(owners, ownerErrorsOf)
-  const [first, second] = owners.filter(owner => owner.controller === true)
-  if (first === undefined || second === undefined) return each
-  const text =
-    'Only one reference can have Controller set to true. Found "true" in references for ' +
-    `${first.kind}/${first.name} and ${second.kind}/${second.name}`
-  return [...each, ...invalidValues('metadata.ownerReferences', owners, [text])]
-}
-
-/** Kubernetes reports the list without an index. */
-function ownerErrorsOf(owner: OwnerReference): readonly FieldError[] {
   const path = 'metadata.ownerReferences'
-  const empty = ownerFields
-    .filter(field => !owner[field])
-    .flatMap(field => invalidValues(`${path}.${field}`, owner[field] ?? '', ['must not be empty']))
-  const versionless = !owner.apiVersion || !isGroupVersion(owner.apiVersion)
-  const version = versionless
-    ? invalidValues(`${path}.apiVersion`, owner.apiVersion ?? '', ['version must not be empty'])
-    : []
-  const event = owner.apiVersion === 'v1' && owner.kind === 'Event'
-  const disallowed = event
-    ? invalidValues(path, owner, ['/v1, Kind=Event is disallowed from being an owner'])
-    : []
-  return [...version, ...empty, ...disallowed]
+  // Kubernetes reports the list without an index.
+  const each = firstErrors(owners, owner =>
+    ownerProblems(owner).flatMap(([field, problem]) =>
+      invalidValues(field ? `${path}.${field}` : path, field ? (owner[field] ?? '') : owner, [problem]),
+    ),
+  )
+  const together = controllersProblem(owners)
+  return together === undefined ? each : [...each, ...invalidValues(path, owners, [together])]
 }
 
 const standardFinalizers = ['kubernetes', orphanFinalizer, foregroundFinalizer]
