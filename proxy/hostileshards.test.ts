@@ -104,3 +104,27 @@ describe('a shard that rejects the credentials of the proxy', () => {
     await client.close()
   })
 })
+
+describe('a client of a shard', () => {
+  it('does not end its process when its credentials change after it was closed', async () => {
+    let credentials = { token: 'first' }
+    const unhandled: unknown[] = []
+    const note = (error: unknown): void => void unhandled.push(error)
+    const others = process.listeners('unhandledRejection')
+    process.removeAllListeners('unhandledRejection').on('unhandledRejection', note)
+    try {
+      const client = createShardClient({ server: 'http://127.0.0.1:1' }, () => credentials)
+      const { signal } = new AbortController()
+      await assert.rejects(client.get('/version', signal))
+      await client.close()
+      credentials = { token: 'second' }
+      await assert.rejects(client.get('/version', signal))
+      await new Promise(resolve => setImmediate(resolve))
+      assert.deepEqual(unhandled, [])
+      await client.close()
+    } finally {
+      process.removeAllListeners('unhandledRejection')
+      for (const other of others) process.on('unhandledRejection', other)
+    }
+  })
+})

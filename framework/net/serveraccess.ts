@@ -50,7 +50,8 @@ export function clientWith(
   return () => {
     const present = credentials()
     if (present !== used) {
-      void client.close()
+      // Rejects when the client was destroyed: requests that come later fail by themselves.
+      client.close().catch(() => undefined)
       client = opened(present)
       used = present
     }
