@@ -5,6 +5,7 @@ import type { ApiResource, Subresource } from '../../framework/contract/apis.ts'
 import type { RequestContext } from '../../framework/contract/context.ts'
 import { itemOf } from '../../framework/contract/item.ts'
 import type { ResourceStorage } from '../../framework/contract/storage.ts'
+import { lazily } from '../../framework/json/values.ts'
 import {
   apiVersionOf,
   type GroupVersionResource,
@@ -155,9 +156,10 @@ function endpoint(wiring: Wiring, served: ServedDefinition, version: string, par
     return inVersion(wiring, direct, served, { kind, version, part, isStored })
   }
   const isStored = isStoredAs(served, version)
+  const converting = lazily(() => storage(false))
   const versioned =
     isStored && mayHaveOthers(served)
-      ? either(() => shape.isOnly(cache), [storage(true), storage(false)])
+      ? either(() => shape.isOnly(cache), storage(true), converting)
       : storage(isStored)
   return withWatchEnds(withComputed(wiring, served, versioned), wiring.ends, served)
 }

@@ -51,12 +51,13 @@ export const registryStorage = (registry: Registry, reads: Reads): ResourceStora
   delete: (ctx, key, check, options) => remove(registry, ctx, { key, check, options }),
 })
 
-/** Uses the first storage while a condition holds, and otherwise the second one; creates in the first one. */
+/** Uses the first storage while a condition holds, and otherwise the one that `second` returns; creates in the first one. */
 export function either(
   condition: () => boolean,
-  [first, second]: readonly [ResourceStorage, ResourceStorage],
+  first: ResourceStorage,
+  second: () => ResourceStorage,
 ): ResourceStorage {
-  const chosen = (): ResourceStorage => (condition() ? first : second)
+  const chosen = (): ResourceStorage => (condition() ? first : second())
   return {
     ...first,
     get: (ctx, key) => chosen().get(ctx, key),
