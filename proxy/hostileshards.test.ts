@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { testContext } from '../test/support/context.ts'
 import { createShardClient } from './shardclient.ts'
@@ -15,24 +15,25 @@ function endless(response: ServerResponse): void {
   more()
 }
 
-describe('a shard whose response has no end', () => {
-  let server: Server
-  let url = ''
-  let status = 200
-  const open = new Set<ServerResponse>()
-
+/** A server for the tests of a suite. Returns its URL, from the first test on. */
+function serving(listener: RequestListener): () => string {
+  const server = createServer(listener)
   before(async () => {
-    server = createServer((_, response) => {
-      open.add(response.on('close', () => open.delete(response)))
-      response.writeHead(status)
-      endless(response)
-    }).listen(0, '127.0.0.1')
+    server.listen(0, '127.0.0.1')
     await once(server, 'listening')
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   })
   after(() => {
     server.closeAllConnections()
     server.close()
+  })
+  return () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+describe('a shard whose response has no end', () => {
+  let status = 200
+  const urlOf = serving((_, response) => {
+    response.writeHead(status)
+    endless(response)
   })
 
   for (const [what, code] of [
@@ -42,7 +43,7 @@ describe('a shard whose response has no end', () => {
   ] as const)
     it(`is refused: ${what}`, async () => {
       status = code
-      const client = createShardClient({ server: url })
+      const client = createShardClient({ server: urlOf() })
       const { signal } = new AbortController()
       await assert.rejects(client.get('/clusters/root/x', signal), /too large/)
       await client.close()
@@ -50,7 +51,7 @@ describe('a shard whose response has no end', () => {
 })
 
 describe('a shard that falls silent', () => {
-  const server = createServer(({ url = '' }, response) => {
+  const urlOf = serving(({ url = '' }, response) => {
     const isWatch = url.includes('watch=true')
     response.write(
       isWatch ? '{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"8"}}}\n' : '{"items":[',
@@ -59,19 +60,8 @@ describe('a shard that falls silent', () => {
   const resource = { group: 'example.com', version: 'v1', resource: 'widgets' }
   const query = { cluster: '*', resourceVersion: '7', initialEvents: false, bookmarks: true } as const
 
-  before(async () => {
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-  })
-  after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-
   it('is asked again by informers: its watches and lists fail', async () => {
-    const { port } = server.address() as AddressInfo
-    const access = { server: `http://127.0.0.1:${port}` }
-    const client = createShardClient(access, undefined, 100)
+    const client = createShardClient({ server: urlOf() }, undefined, 100)
     const storage = client.storage(resource)
     const ctx = testContext({ cluster: '*' })
     const events = storage.watch(ctx, query)
@@ -83,22 +73,12 @@ describe('a shard that falls silent', () => {
 })
 
 describe('a shard that rejects the credentials of the proxy', () => {
-  const server = createServer((_, response) => {
+  const urlOf = serving((_, response) => {
     response.writeHead(401)
     response.end(JSON.stringify({ kind: 'Status', code: 401, message: 'Unauthorized' }))
   })
-  before(async () => {
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-  })
-  after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-
   it('does not say that those of the client are wrong, which would end its watches', async () => {
-    const { port } = server.address() as AddressInfo
-    const client = createShardClient({ server: `http://127.0.0.1:${port}` })
+    const client = createShardClient({ server: urlOf() })
     const { signal } = new AbortController()
     await assert.rejects(client.post('/clusters/root/x', {}, signal), { code: 502 })
     await client.close()
