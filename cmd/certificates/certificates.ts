@@ -63,7 +63,7 @@ export const issueServing = (authority: KeyPair, hosts: readonly string[]): KeyP
     extension('2.5.29.17', sequence(...hosts.map(alternativeName))),
   ])
 
-/** A client certificate with a common name, signed by an authority, valid for as long as a new one. */
+/** A client certificate with a common name, signed by an authority, valid for ten years, as a new authority is. */
 export const issueClient = (authority: KeyPair, commonName: string): KeyPair =>
   issue(authority, { commonName, days: daysOfAuthority }, [
     extension('2.5.29.37', sequence(objectIdentifier(clientAuthentication))),

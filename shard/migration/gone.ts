@@ -10,8 +10,8 @@ import { annotationOf, type MigrationStep } from './step.ts'
 type Gone = Pick<MigrationStep, 'deps' | 'key'>
 
 /**
- * Ends a migration that failed, or has no object any more, for one logical cluster: it is opened where all its objects are. That is the destination
- * when the origin has begun to remove them, else the origin. Throws while the origin does not tell.
+ * Ends a migration that failed, or has no object any more, for one logical cluster: it is opened where all its objects are. That is the
+ * destination when the origin has begun to remove them, else the origin. Throws while the origin does not tell.
  */
 export async function settle(gone: Gone, cluster: ClusterName): Promise<void> {
   const raw = await rawCluster(gone.deps.content, cluster)

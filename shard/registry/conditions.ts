@@ -76,9 +76,9 @@ export function conditionsOf(
 const attempts = 64
 
 /**
- * Commits changes to a shared store until they are stored; returns the revision. `check` throws when they are not permitted, and returns what that depends
- * on. It is called before each attempt: another server may have changed it, although this one has no event of it yet. Throws
- * `StoreConflict`: of a change, or of a condition after the last attempt.
+ * Commits changes to a shared store until they are stored; returns the revision. `check` throws when they are not permitted, and returns
+ * what that depends on. It is called before each attempt: another server may have changed it, although this one has no event of it yet.
+ * Throws `StoreConflict`: of a change, or of a condition after the last attempt.
  */
 export async function commitChecked(
   { store, cache }: { readonly store: Store; readonly cache: WatchCache },
