@@ -21,6 +21,7 @@ import {
   readAuthorities,
 } from '../certificates/authorities.ts'
 import { readFlagFile } from '../files/files.ts'
+import type { FileWatchEnding } from '../files/follow.ts'
 import { StartError } from '../files/starterror.ts'
 import type { AuthenticationFlags, RequestHeaderFlags, ServiceAccountFlags } from '../flags/authentication.ts'
 import { admits } from '../flags/issuers.ts'
@@ -41,7 +42,7 @@ export interface PreparedIdentities {
   /** Adds authenticators of other tokens: service accounts, and issuers of workspaces. */
   with(...others: readonly BearerTokenReader[]): Authentication
   /** Reloads the certificate authorities, the issuers and the credentials for the webhook when their files change. */
-  follow(server: AuthorityWatch['server'], ending: Pick<AuthorityWatch, 'log' | 'signal'>): void
+  follow(server: AuthorityWatch['server'], ending: FileWatchEnding): void
 }
 
 /** Authentication by the flags of a server, with the keys of service account tokens. */
@@ -121,7 +122,7 @@ export async function prepareIdentities(
       const use = (next: Authorities): void => {
         authorities = next
       }
-      followAuthorities({ flags: options, current: authorities, use, server, ...ending })
+      followAuthorities({ flags: options, current: () => authorities, use, server, ...ending })
       issuers.follow(ending)
       webhook?.follow(ending)
     },

@@ -1,14 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import type { AuthenticationConfig } from '../../framework/authn/jwt/index.ts'
-import type { Logger } from '../../framework/contract/log.ts'
-import { follow } from '../files/follow.ts'
+import { type FileWatchEnding, follow } from '../files/follow.ts'
 import { type IssuerFlags, readIssuers } from '../flags/issuers.ts'
 
 /** The issuers of tokens, and what the flags say about anonymous requests. */
 export interface FollowedIssuers {
   current(): AuthenticationConfig
   /** Reloads `--authentication-config` when it changes. An issuer whose entry is the same keeps its keys. */
-  follow(ending: { readonly log: Logger; readonly signal: AbortSignal }): void
+  follow(ending: FileWatchEnding): void
 }
 
 /** Reads the issuers of the flags; `forbidden` ones are refused. Throws `StartError` with all mistakes. */

@@ -20,8 +20,7 @@ async function openWebhook(
   kubeconfig: string,
 ): Promise<{ readonly post: JsonClient; readonly follow: FollowedCredentials['follow'] }> {
   const read = () => readFlagKubeconfig(flag, kubeconfig)
-  const access = await read()
-  const { current, follow } = await openCredentials(flag, read)
+  const { access, current, follow } = await openCredentials(flag, read)
   return { post: jsonClient(access, current), follow }
 }
 

@@ -1,8 +1,7 @@
 import { certificatesOf } from '../../framework/authn/issuer.ts'
-import type { Logger } from '../../framework/contract/log.ts'
 import type { Server } from '../../framework/server/server.ts'
 import { readFlagFile } from '../files/files.ts'
-import { follow } from '../files/follow.ts'
+import { type FileWatchEnding, follow } from '../files/follow.ts'
 import { StartError } from '../files/starterror.ts'
 
 /** Certificate authorities of client certificates, PEM. */
@@ -46,29 +45,24 @@ export async function readAuthority(flag: string, path: string): Promise<string>
   }
 }
 
-export interface AuthorityWatch {
+export interface AuthorityWatch extends FileWatchEnding {
   readonly flags: AuthorityFlags
   /** Those in use. */
-  readonly current: Authorities
+  readonly current: () => Authorities
   /** Called when a file has changed, after `server` has the authorities. */
   readonly use: (next: Authorities) => void
   readonly server: Pick<Server, 'useCertificate'>
-  readonly log: Logger
-  /** Ends the polling of the files. */
-  readonly signal: AbortSignal
 }
 
 /** Reloads each file of the flags when it changes. An invalid one does not keep the other one from being reloaded. */
 export function followAuthorities({ flags, current, use, server, ...ending }: AuthorityWatch): void {
-  let known = current
   const add = (changed: Authorities): void => {
-    const next = { ...known, ...changed }
+    const next = { ...current(), ...changed }
     const clientCA = allAuthorities(next)
     if (clientCA !== undefined) server.useCertificate({ clientCA })
-    known = next
     use(next)
   }
-  const { users, proxies } = current
+  const { users, proxies } = current()
   const { clientCaFile, requestheaderClientCaFile } = flags
   const read = (own: AuthorityFlags) => () => readAuthorities(own)
   const each = { use: add, ...ending }

@@ -69,13 +69,13 @@ export async function readServerAccess(flag: string, file: string): Promise<Serv
 }
 
 /** The credentials for several servers in a kubeconfig, whose server is not used and may be absent. Throws `StartError`. */
-export async function readCredentials(flag: string, file: string): Promise<ServerCredentials> {
-  const { server: _, ...credentials } = await naming(flag, readKubeconfig(file, undefined, credentialsPolicy))
-  return credentials
-}
+export const readCredentials = async (flag: string, file: string): Promise<ServerCredentials> =>
+  withoutServer(await naming(flag, readKubeconfig(file, undefined, credentialsPolicy)))
 
 /** The credentials in a file. */
-export interface FollowedCredentials {
+export interface FollowedCredentials<A extends ServerCredentials = ServerCredentials> {
+  /** What the file had first. */
+  readonly access: A
   current(): ServerCredentials
   /** Reads them again when they change. */
   follow(ending: FileWatchEnding): void
@@ -85,20 +85,22 @@ export interface FollowedCredentials {
  * The credentials that `read` returns, without a server: client-go reads the certificates and the token files of a kubeconfig again, too
  * (`client-go/transport`). Rejects as `read` does.
  */
-export async function openCredentials(
+export async function openCredentials<A extends ServerCredentials>(
   flag: string,
-  read: () => Promise<ServerCredentials>,
-): Promise<FollowedCredentials> {
-  const readAgain = async (): Promise<ServerCredentials> => ({ ...(await read()), ...noServer })
-  let current = await readAgain()
+  read: () => Promise<A>,
+): Promise<FollowedCredentials<A>> {
+  const access = await read()
+  let current = withoutServer(access)
   const use = (next: ServerCredentials): void => {
     createSecureContext(tlsOf(next))
     current = next
   }
   const what = `credentials of ${flag}`
   return {
+    access,
     current: () => current,
-    follow: ending => follow({ what, current, read: readAgain, use, ...ending }),
+    follow: ending =>
+      follow({ what, current, read: async () => withoutServer(await read()), use, ...ending }),
   }
 }
 
@@ -114,7 +116,7 @@ export async function followCredentials(
 }
 
 /** The address of a server is not followed. */
-const noServer = { server: undefined }
+const withoutServer = ({ server: _, ...credentials }: Partial<ServerAccess>): ServerCredentials => credentials
 
 /** The token of a user in a kubeconfig of this server; undefined when there is none. Throws `StartError`. */
 export function tokenOf(kubeconfig: string, user: string, file: string): string | undefined {

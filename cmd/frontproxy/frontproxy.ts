@@ -23,7 +23,12 @@ import { followUsers } from '../authentication/users.ts'
 import { allAuthorities } from '../certificates/authorities.ts'
 import { consoleFiles } from '../files/console.ts'
 import { openDataDirectory } from '../files/directory.ts'
-import { followCredentials, readCredentials, readServerAccess } from '../files/kubeconfigfile.ts'
+import {
+  followCredentials,
+  openCredentials,
+  readCredentials,
+  readServerAccess,
+} from '../files/kubeconfigfile.ts'
 import { StartError } from '../files/starterror.ts'
 import type { FrontProxyFlags } from '../flags/frontproxy.ts'
 import { ignoredByFrontProxy, warningsAbout } from '../flags/ignored.ts'
@@ -195,8 +200,8 @@ async function openShards({ flags, log, stopping }: FrontProxySetup, externalUrl
   const ending = { log, signal: stopping }
   const readRoot = () => readServerAccess('--root-kubeconfig', rootKubeconfig)
   const readShards = () => readCredentials('--shards-kubeconfig', shardsKubeconfig)
-  const { server } = await readRoot()
-  const rootAccess = await followCredentials('--root-kubeconfig', readRoot, ending)
+  const ofRoot = await openCredentials('--root-kubeconfig', readRoot)
+  ofRoot.follow(ending)
   const access = await followCredentials('--shards-kubeconfig', readShards, ending)
   const clients = new Map<string, PeerClient>()
   const connect = ({ baseURL }: ShardAddress): PeerClient => createShardClient({ server: baseURL }, access)
@@ -205,7 +210,7 @@ async function openShards({ flags, log, stopping }: FrontProxySetup, externalUrl
     clients.set(shard.baseURL, known)
     return known
   }
-  const root = createShardClient({ server }, rootAccess)
+  const root = createShardClient(ofRoot.access, ofRoot.current)
   const index = await followShards({ root, connect, externalUrl, ...ending }).catch(error => {
     const { message } = error as Error
     throw new StartError(`The root shard of ${rootKubeconfig} cannot be read: ${message}.`)

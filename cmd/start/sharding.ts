@@ -12,7 +12,7 @@ import {
 import type { Store } from '../../shard/store/store.ts'
 import { readFlagPair } from '../files/files.ts'
 import type { FileWatchEnding } from '../files/follow.ts'
-import { followCredentials, readServerAccess } from '../files/kubeconfigfile.ts'
+import { followCredentials, openCredentials, readServerAccess } from '../files/kubeconfigfile.ts'
 import { StartError } from '../files/starterror.ts'
 import type { ShardFlags } from '../flags/shard.ts'
 
@@ -85,11 +85,10 @@ async function cacheServerOf(
   if (file === undefined) return {}
   const { createShardClient } = await import('../../proxy/shardclient.ts')
   const flag = '--cache-kubeconfig'
-  const read = () => readServerAccess(flag, file)
-  const { server } = await read()
-  const access = await followCredentials(flag, read, ending)
-  const { published } = createShardClient({ server }, access)
-  const own = createShardClient({ server: `${server}/services/cache/shards/${shardName}` }, access)
+  const { access, current, follow } = await openCredentials(flag, () => readServerAccess(flag, file))
+  follow(ending)
+  const { published } = createShardClient(access, current)
+  const own = createShardClient({ server: `${access.server}/services/cache/shards/${shardName}` }, current)
   return { cacheServer: { published, own } }
 }
 

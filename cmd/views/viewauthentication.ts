@@ -33,6 +33,6 @@ export async function openAuthentication(
     authenticator: following(authorities, bearer, proxied),
     identityHeaders,
     authorities,
-    follow: server => followAuthorities({ flags, current, use, server, log, signal }),
+    follow: server => followAuthorities({ flags, current: authorities, use, server, log, signal }),
   }
 }
