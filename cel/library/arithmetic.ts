@@ -12,6 +12,7 @@ import {
   negateInt,
   subtractInts,
 } from '../values/int.ts'
+import { MapView, ObjectView } from '../values/maps.ts'
 import { isTimestamp, timestampNanos, timestampOfNanos } from '../values/time.ts'
 import {
   bytesType,
@@ -33,8 +34,6 @@ import {
   itemsOf,
   type ListKind,
   ListView,
-  MapView,
-  ObjectView,
   sizeOf,
   Uint,
 } from '../values/value.ts'

@@ -1,4 +1,5 @@
 import { declare, type FunctionDecl, type FunctionOp, member, overload } from '../values/declaration.ts'
+import { LiteralMap } from '../values/maps.ts'
 import { boolType, listOf, mapOf, optionalOf, paramType } from '../values/type.ts'
 import {
   CelDuration,
@@ -9,7 +10,6 @@ import {
   isMap,
   itemsOf,
   type ListView,
-  LiteralMap,
   type MapValue,
   noSuchOverload,
   Optional,

@@ -1,7 +1,8 @@
 import { requestUriError } from '../../framework/formats/formats.ts'
 import { declare, type FunctionDecl, type FunctionOp, member, overload } from '../values/declaration.ts'
+import { LiteralMap } from '../values/maps.ts'
 import { boolType, listOf, mapOf, opaqueType, stringType } from '../values/type.ts'
-import { CelError, LiteralMap, type OpaqueValue } from '../values/value.ts'
+import { CelError, type OpaqueValue } from '../values/value.ts'
 
 const urlType = opaqueType('kubernetes.URL')
 

@@ -1,13 +1,13 @@
 import { insertAll } from '../library/optionals.ts'
 import { type CallExpr, type ComprehensionExpr, type Expr, isBinding } from '../syntax/ast.ts'
 import { charge, spend } from '../values/costtracker.ts'
+import { LiteralMap } from '../values/maps.ts'
 import {
   type CelValue,
   isList,
   isMap,
   itemAt,
   type ListView,
-  LiteralMap,
   type MapValue,
   noSuchOverload,
   sizeOf,

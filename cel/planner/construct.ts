@@ -1,13 +1,7 @@
 import type { ListExpr, MapExpr, StructExpr } from '../syntax/ast.ts'
 import { charge } from '../values/costtracker.ts'
-import {
-  CelError,
-  type CelValue,
-  LiteralMap,
-  noSuchOverload,
-  Optional,
-  StructValue,
-} from '../values/value.ts'
+import { LiteralMap } from '../values/maps.ts'
+import { CelError, type CelValue, noSuchOverload, Optional, StructValue } from '../values/value.ts'
 import {
   constantOf,
   type Eval,

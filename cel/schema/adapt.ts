@@ -1,5 +1,6 @@
 import { isObject, memberOf } from '../../framework/json/values.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
+import { MapView, ObjectView } from '../values/maps.ts'
 import { parseDuration, parseTimestamp } from '../values/time.ts'
 import {
   CelDuration,
@@ -12,8 +13,6 @@ import {
   itemsOf,
   type ListKind,
   ListView,
-  MapView,
-  ObjectView,
   Optional,
   StructValue,
   type TypeAdapter,

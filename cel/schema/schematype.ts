@@ -2,6 +2,7 @@ import { atOnce, Work } from '../../framework/json/json.ts'
 import { isObject } from '../../framework/json/values.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 import type { StructInfo } from '../checker/environment.ts'
+import { type FieldView, MapView, ObjectView } from '../values/maps.ts'
 import {
   boolType,
   bytesType,
@@ -17,7 +18,7 @@ import {
   structType,
   timestampType,
 } from '../values/type.ts'
-import { CelError, type FieldView, ListView, MapView, ObjectView, type TypeAdapter } from '../values/value.ts'
+import { CelError, ListView, type TypeAdapter } from '../values/value.ts'
 import {
   adaptBoolean,
   adaptInteger,
@@ -27,6 +28,7 @@ import {
   adaptUnknown,
   listKind,
 } from './adapt.ts'
+import { intOrStringSize, listMax, mapMax, stringSize } from './schemasize.ts'
 
 /** The CEL declaration of a schema (rules.md 7.33). */
 export interface SchemaDeclaration {
@@ -222,58 +224,3 @@ const withMetadata = (schema: JSONSchemaProps): JSONSchemaProps => ({
     metadata: { type: 'object', properties: { name: text, generateName: text } },
   },
 })
-
-/** The maximum size of a request, in bytes, which limits values that no schema limits. */
-const maxRequestSize = 3 * 1024 * 1024
-
-/** The maximum size of a scalar, and its minimum size in JSON. */
-export interface SchemaSize {
-  /** The maximum length of strings; 0 for values without a length. */
-  readonly maxElements: number
-  readonly minSize: number
-}
-
-const atLeastZero = (count: number): number => Math.max(0, count)
-
-/** A code point has up to four bytes. */
-const lengthSize = (schema: JSONSchemaProps): number | undefined =>
-  schema.maxLength === undefined ? undefined : atLeastZero(schema.maxLength) * 4
-
-const intOrStringSize = (schema: JSONSchemaProps): SchemaSize => ({
-  maxElements: lengthSize(schema) ?? maxRequestSize - 2,
-  minSize: 1,
-})
-
-const formats: Readonly<Record<string, SchemaSize>> = {
-  duration: { maxElements: 32, minSize: 3 },
-  date: { maxElements: 12, minSize: 12 },
-  'date-time': { maxElements: 32, minSize: 21 },
-}
-
-function stringSize(schema: JSONSchemaProps): SchemaSize {
-  const { format = '', maxLength, enum: values = [] } = schema
-  const known = formats[format]
-  if (known !== undefined) return known
-  if (format === 'byte')
-    return { maxElements: maxLength === undefined ? maxRequestSize - 2 : atLeastZero(maxLength), minSize: 2 }
-  const longest = values.reduce<number>(
-    (most, value) => (typeof value === 'string' ? Math.max(most, Buffer.byteLength(value)) : most),
-    0,
-  )
-  const unlimited = values.length > 0 ? longest : maxRequestSize - 2
-  return { maxElements: lengthSize(schema) ?? unlimited, minSize: 2 }
-}
-
-/** The maximum number of items of at least `itemSize` bytes in a request. */
-const listMax = (schema: JSONSchemaProps, itemSize: number): number =>
-  schema.maxItems === undefined
-    ? Math.trunc((maxRequestSize - 2) / (itemSize + 1))
-    : atLeastZero(schema.maxItems)
-
-const mapMax = (schema: JSONSchemaProps, valueSize: number): number =>
-  schema.maxProperties === undefined
-    ? Math.trunc((maxRequestSize - 2) / (valueSize + 6))
-    : atLeastZero(schema.maxProperties)
-
-/** The maximum number of values of at least `minSize` bytes in a request. */
-export const maxCardinality = (minSize: number): number => Math.trunc(maxRequestSize / (minSize + 1))

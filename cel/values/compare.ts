@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type CostTracker, spend } from './costtracker.ts'
+import { ObjectView } from './maps.ts'
 import { timestampNanos } from './time.ts'
 import {
   CelDuration,
@@ -12,7 +13,6 @@ import {
   itemAt,
   ListView,
   type MapValue,
-  ObjectView,
   Optional,
   StructValue,
   sizeOf,

@@ -4,16 +4,9 @@ import { standardDeclarations, standardLibrary } from '../../cel/library/index.t
 import { adaptDynamic } from '../../cel/schema/adapt.ts'
 import { type RootDeclaration, requiredDeclaration } from '../../cel/schema/schematype.ts'
 import { declare, functionsOf, overload } from '../../cel/values/declaration.ts'
+import { type FieldView, ObjectView } from '../../cel/values/maps.ts'
 import { type CelType, dynType, listOf, stringType, structType } from '../../cel/values/type.ts'
-import {
-  type CelValue,
-  type FieldView,
-  isList,
-  isMap,
-  itemsOf,
-  ObjectView,
-  StructValue,
-} from '../../cel/values/value.ts'
+import { type CelValue, isList, isMap, itemsOf, StructValue } from '../../cel/values/value.ts'
 import type { JSONSchemaProps } from '../../framework/meta/jsonschema.ts'
 
 const text: JSONSchemaProps = { type: 'string' }

@@ -1,7 +1,7 @@
 import { estimateCost } from '../../cel/cost/estimate.ts'
 import { unlimited } from '../../cel/cost/estimatesize.ts'
+import { maxCardinality } from '../../cel/schema/schemasize.ts'
 import {
-  maxCardinality,
   type RootDeclaration,
   resourceDeclarationSteps,
   type SchemaDeclaration,

@@ -6,17 +6,15 @@ import { type CelProgram, programOf } from '../../cel/planner/program.ts'
 import { Paused, Replay } from '../../cel/planner/replay.ts'
 import type { Expr } from '../../cel/syntax/ast.ts'
 import { newEffort, perCallLimit } from '../../cel/values/costtracker.ts'
+import { type FieldView, MapView, ObjectView } from '../../cel/values/maps.ts'
 import { dynType, listOf, mapOf, stringType, structType } from '../../cel/values/type.ts'
 import {
   CelError,
   type CelValue,
   Double,
-  type FieldView,
   isList,
   itemsOf,
   ListView,
-  MapView,
-  ObjectView,
   type TypeAdapter,
 } from '../../cel/values/value.ts'
 import { Pace } from '../../framework/async/awaitable.ts'
