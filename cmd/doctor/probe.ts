@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { isIP } from 'node:net'
 import { checkServerIdentity, connect, type PeerCertificate, type TLSSocket } from 'node:tls'
-import { fetchOnce, jsonIn, type TextResponse } from '../../framework/net/client.ts'
+import { jsonIn } from '../../framework/net/bodies.ts'
+import { fetchOnce, type TextResponse } from '../../framework/net/fetch.ts'
 import { authorizationOf, type ServerAccess, tlsOf } from '../../framework/net/serveraccess.ts'
 
 /** The certificate of a server, verified by the authorities of a kubeconfig. */

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { fetchText } from '../../framework/net/client.ts'
+import { fetchText } from '../../framework/net/fetch.ts'
 import { loopback } from '../../framework/request/user.ts'
 import type { ViewProcess } from './viewprocess.ts'
 

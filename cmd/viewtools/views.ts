@@ -1,5 +1,6 @@
-import { createClient, fetchText } from '../../framework/net/client.ts'
+import { createClient } from '../../framework/net/client.ts'
 import { problemOf } from '../../framework/net/failure.ts'
+import { fetchText } from '../../framework/net/fetch.ts'
 import { authorizationOf, type ServerAccess, tlsOf } from '../../framework/net/serveraccess.ts'
 import { columnsText } from '../files/columns.ts'
 import { StartError } from '../files/starterror.ts'

@@ -1,7 +1,7 @@
 import { inTurns, Pace } from '../async/awaitable.ts'
 import { parseJsonSteps } from '../json/jsonsteps.ts'
 import type { AddressPolicy } from '../net/addresspolicy.ts'
-import { fetchOnce } from '../net/client.ts'
+import { fetchOnce } from '../net/fetch.ts'
 
 /** How a document of an issuer is fetched. */
 export interface FetchOptions {

@@ -8,8 +8,10 @@ import { mock } from 'node:test'
 import tlsModule from 'node:tls'
 import { testCertificates } from '../../test/support/wire.ts'
 import { createAddressPolicy } from './addresspolicy.ts'
-import { createClient, fetchOnce, fetchText, type HttpClient, headOf, jsonIn } from './client.ts'
+import { headOf, jsonIn } from './bodies.ts'
+import { createClient, type HttpClient } from './client.ts'
 import { problemOf } from './failure.ts'
+import { fetchOnce, fetchText } from './fetch.ts'
 
 const limits = { bytes: 1_000, timeout: 5_000 }
 

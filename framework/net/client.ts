@@ -4,8 +4,8 @@ import type { Readable } from 'node:stream'
 import { type ConnectionOptions, createSecureContext, DEFAULT_CIPHERS } from 'node:tls'
 import type { Agent, buildConnector, Dispatcher } from 'undici'
 import { unlessAborted } from '../async/awaitable.ts'
-import { laterTurn, waitOutside } from '../async/turn.ts'
-import { badGateway, closing, failureOf, isStaleConnection } from './failure.ts'
+import { laterTurn } from '../async/turn.ts'
+import { closing, isStaleConnection } from './failure.ts'
 import type { HeaderMap } from './headers.ts'
 import { countInformational } from './informational.ts'
 import { lookupOnce } from './lookups.ts'
@@ -71,13 +71,6 @@ export interface OutgoingRequest {
 
 /** The head of a response and its body, which is read, dumped or destroyed by the caller. */
 export type OutgoingResponse = Dispatcher.ResponseData
-
-/** A response that was read completely. */
-export interface TextResponse {
-  readonly status: number
-  readonly headers: OutgoingResponse['headers']
-  readonly text: string
-}
 
 /** Connections with one set of TLS credentials. Redirects are not followed. */
 export interface HttpClient {
@@ -198,98 +191,3 @@ const aborted = closing('aborted')
 
 const isAbort = (reason: (Error & { readonly code?: string }) | undefined): boolean =>
   reason?.code === 'UND_ERR_INFO' && reason.message === 'aborted'
-
-/** Bytes and milliseconds. */
-export interface ReadLimits {
-  /** Longer bodies are an error. */
-  readonly bytes: number
-  readonly timeout: number
-}
-
-/** Sends a request and reads the whole response. Rejects also when the limits are exceeded. */
-export async function fetchText(
-  client: HttpClient,
-  request: Omit<OutgoingRequest, 'signal'> & { readonly signal?: AbortSignal },
-  limits: ReadLimits,
-): Promise<TextResponse> {
-  const deadline = AbortSignal.timeout(limits.timeout)
-  const signal = request.signal === undefined ? deadline : AbortSignal.any([request.signal, deadline])
-  const goOn = waitOutside()
-  const { statusCode: status, headers, body } = await client.request({ ...request, signal })
-  const text = await textIn(body, limits.bytes)
-  goOn()
-  return { status, headers, text }
-}
-
-/** `fetchText` of an absolute URL over a new connection. */
-export async function fetchOnce(
-  url: string,
-  request: Omit<OutgoingRequest, 'signal' | 'origin' | 'path'> & { readonly signal?: AbortSignal },
-  { limits, ...options }: HttpClientOptions & { readonly limits: ReadLimits },
-): Promise<TextResponse> {
-  const { origin, pathname, search } = new URL(url)
-  const client = createClient({ ...options, keepAlive: 0 })
-  try {
-    return await fetchText(client, { ...request, origin, path: pathname + search }, limits)
-  } finally {
-    void client.destroy()
-  }
-}
-
-const textIn = async (body: OutgoingResponse['body'], most: number): Promise<string> =>
-  (await bytesIn(body, most)).toString()
-
-const tooLarge = (): Error => new Error('the response is too large')
-
-/** The whole body. Rejects if it has more than `most` bytes, or ends early. */
-async function bytesIn(
-  body: OutgoingResponse['body'] | AsyncIterable<Buffer>,
-  most: number,
-  refusal: () => Error = tooLarge,
-): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    length += chunk.length
-    if (length > most) throw refusal()
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
-
-/** Bytes of a document or an object of a shard, and of an error. */
-const [mostOfShard, mostOfError] = [64 * 1024 * 1024, 4 * 1024 * 1024]
-
-/** The whole body of a shard, which is not streamed to a client. Throws 502, also for one that is too large. */
-export const shardBytes = (
-  body: OutgoingResponse['body'] | AsyncIterable<Buffer>,
-  most = mostOfShard,
-): Promise<Buffer> =>
-  bytesIn(body, most, () => badGateway('its response is too large')).catch((error: unknown) => {
-    throw failureOf(error)
-  })
-
-/** The text of an error of a shard. Throws what `shardBytes` throws. */
-export const shardError = async (body: OutgoingResponse['body']): Promise<string> =>
-  (await shardBytes(body, mostOfError)).toString()
-
-/** The first bytes of a body, at most `most`. */
-export async function headOf(body: OutgoingResponse['body'], most: number): Promise<string> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    chunks.push(chunk.subarray(0, most - length))
-    length += chunk.length
-    if (length >= most) break
-  }
-  return Buffer.concat(chunks).toString()
-}
-
-/** The JSON value of a text; undefined for text that is not JSON. */
-export function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}

@@ -1,6 +1,7 @@
 import { formatJson } from '../json/json.ts'
-import { fetchText, jsonIn } from './client.ts'
+import { jsonIn } from './bodies.ts'
 import { problemOf } from './failure.ts'
+import { fetchText } from './fetch.ts'
 import { clientWith, type ServerAccess, type ServerCredentials } from './serveraccess.ts'
 
 export interface JsonResponse {

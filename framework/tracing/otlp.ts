@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../contract/log.ts'
-import { createClient, fetchText, type HttpClient } from '../net/client.ts'
+import { createClient, type HttpClient } from '../net/client.ts'
 import { problemOf } from '../net/failure.ts'
+import { fetchText } from '../net/fetch.ts'
 import type { Span, SpanSink } from './span.ts'
 
 export interface OtlpOptions {

@@ -1,5 +1,6 @@
 import { Pace } from '../../framework/async/awaitable.ts'
-import { type OutgoingResponse, shardBytes } from '../../framework/net/client.ts'
+import { shardBytes } from '../../framework/net/bodies.ts'
+import type { OutgoingResponse } from '../../framework/net/client.ts'
 import { badGateway } from '../../framework/net/failure.ts'
 import type { Answer } from '../../framework/request/response.ts'
 import type { DocumentMemory, DocumentReader } from './documentmemory.ts'

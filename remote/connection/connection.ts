@@ -1,12 +1,12 @@
 import type { RequestContext } from '../../framework/contract/context.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 import { expired, type Status, StatusError } from '../../framework/meta/errors.ts'
+import { shardError } from '../../framework/net/bodies.ts'
 import {
   createClient,
   type HttpClient,
   mostHeadOfShard,
   type OutgoingResponse,
-  shardError,
 } from '../../framework/net/client.ts'
 import { badGateway, failureOf } from '../../framework/net/failure.ts'
 import type { HeaderMap } from '../../framework/net/headers.ts'

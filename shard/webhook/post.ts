@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
 import { authoritiesProblem } from '../../framework/net/authorities.ts'
-import { fetchOnce } from '../../framework/net/client.ts'
+import { fetchOnce } from '../../framework/net/fetch.ts'
 
 /** A call to a webhook. */
 export interface WebhookCall {
