@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { atOnce } from '../../framework/json/json.ts'
 import type { FieldError } from '../../framework/meta/errors.ts'
 import type { KubeObject } from '../../framework/meta/object.ts'
+import { canonicalQuota } from './canonicalquota.ts'
 import {
   configMapErrors,
   mergeStringData,
@@ -15,7 +16,7 @@ import {
   roleBindingErrors,
   roleErrors,
 } from './rbac.ts'
-import { canonicalQuota, quotaErrors } from './resourcequota.ts'
+import { quotaErrors } from './resourcequota.ts'
 import { leaseErrors } from './reststrategy.ts'
 
 const object = (fields: object): KubeObject => ({

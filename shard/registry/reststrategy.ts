@@ -4,6 +4,7 @@ import { labelNameErrors, pathSegmentNameErrors, subdomainNameErrors } from '../
 import type { KubeObject } from '../../framework/meta/object.ts'
 import { defaultCustomResourceDefinition } from '../../openapi/crd/crd.ts'
 import { restStrategyOf } from '../../openapi/definitions/kubernetes/reststrategy.ts'
+import { canonicalQuota } from './canonicalquota.ts'
 import { signingRequestRules } from './certificates.ts'
 import { acceptedNameErrors, definitionErrors, prepareDefinition, startDefinitionDeletion } from './crd.ts'
 import { configMapErrors, mergeStringData, secretErrors, withNamedSecrets } from './data.ts'
@@ -18,7 +19,7 @@ import {
   roleBindingErrors,
   roleErrors,
 } from './rbac.ts'
-import { canonicalQuota, quotaErrors, quotaStatusErrors } from './resourcequota.ts'
+import { quotaErrors, quotaStatusErrors } from './resourcequota.ts'
 import type { KindStrategy } from './strategy.ts'
 
 /** The strategy of custom resources (rules.md 3.7, 3.22, 3.29). */
