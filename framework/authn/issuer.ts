@@ -1,10 +1,8 @@
 import { X509Certificate } from 'node:crypto'
 import type { DetailedPeerCertificate, PeerCertificate } from 'node:tls'
 
-/** Whether a configured authority has issued the certificate, and it is valid now. */
+/** Whether a configured authority has issued the certificate, and both are valid now. */
 export type Trust = (certificate: PeerCertificate) => boolean
-
-const remembered = 1024
 
 /**
  * Trust in the authorities of a PEM bundle. TLS has verified the chain up to any configured authority; this checks
@@ -12,15 +10,12 @@ const remembered = 1024
  */
 export function trustIn(bundle: string): Trust {
   const authorities = certificatesOf(bundle)
-  const known = new Map<string, boolean>()
+  // A connection has one certificate object.
+  const known = new WeakMap<PeerCertificate, readonly Validity[]>()
   return certificate => {
-    if (!validNow(certificate)) return false
-    const before = known.get(certificate.fingerprint256)
-    if (before !== undefined) return before
-    const issued = issuedBy(certificate, authorities)
-    if (known.size >= remembered) known.clear()
-    known.set(certificate.fingerprint256, issued)
-    return issued
+    const found = known.get(certificate) ?? chainsOf(certificate, authorities)
+    known.set(certificate, found)
+    return found.some(isNow)
   }
 }
 
@@ -39,10 +34,11 @@ function validityOf(certificate: PeerCertificate): Validity {
   return read
 }
 
-/** Checked for each request: a connection may outlive its certificate. */
-export function validNow(certificate: PeerCertificate): boolean {
+/** Checked for each request: a connection may outlive its certificate, and its authority. */
+export const validNow = (certificate: PeerCertificate): boolean => isNow(validityOf(certificate))
+
+function isNow({ from, to }: Validity): boolean {
   const now = Date.now()
-  const { from, to } = validityOf(certificate)
   return from <= now && now <= to
 }
 
@@ -52,20 +48,24 @@ export function certificatesOf(bundle: string): readonly X509Certificate[] {
   return blocks.map(block => new X509Certificate(block))
 }
 
-function issuedBy(
+/** When each chain of the certificate to one of the authorities is valid. */
+function chainsOf(
   certificate: PeerCertificate | DetailedPeerCertificate,
   authorities: readonly X509Certificate[],
-): boolean {
+): readonly Validity[] {
   const parsed = new X509Certificate(certificate.raw)
-  if (authorities.some(ca => parsed.checkIssued(ca) && parsed.verify(ca.publicKey))) return true
-  const issuer = 'issuerCertificate' in certificate ? certificate.issuerCertificate : undefined
-  if (issuer === undefined || issuer.fingerprint256 === certificate.fingerprint256) return false
+  const isIssuedBy = (ca: X509Certificate): boolean => parsed.checkIssued(ca) && parsed.verify(ca.publicKey)
+  const issuers = authorities.filter(isIssuedBy).map(readValidity)
+  const above = 'issuerCertificate' in certificate ? certificate.issuerCertificate : undefined
+  const isSent = above !== undefined && above.fingerprint256 !== certificate.fingerprint256
+  const parent = isSent ? new X509Certificate(above.raw) : undefined
   // The peer has sent the chain: each certificate must be a CA that has signed the one below.
-  const parent = new X509Certificate(issuer.raw)
-  return (
-    parent.ca &&
-    parsed.checkIssued(parent) &&
-    parsed.verify(parent.publicKey) &&
-    issuedBy(issuer, authorities)
-  )
+  if (above !== undefined && parent?.ca && isIssuedBy(parent)) issuers.push(...chainsOf(above, authorities))
+  const own = validityOf(certificate)
+  return issuers.map(({ from, to }) => ({ from: Math.max(from, own.from), to: Math.min(to, own.to) }))
 }
+
+const readValidity = ({ validFrom, validTo }: X509Certificate): Validity => ({
+  from: Date.parse(validFrom),
+  to: Date.parse(validTo),
+})
