@@ -77,9 +77,9 @@ export function frontProxy(options: FrontProxyOptions): Handler {
     if (personal !== undefined) return Promise.resolve(toPersonalView(options, passing, personal))
     return Promise.resolve(toBackend(options, passing, match))
   }
-  const reviews = new WatchReviews<Streamed>(stream => mayGoOn(options, stream))
+  const reviews = new WatchReviews<Streamed>(mayGoOn.bind(undefined, options))
   return async exchange => {
-    const { lifetime } = exchange
+    const { lifetime, incoming } = exchange
     lifetime.limit(undefined)
     lifetime.follow(options.stopping, 'shutdown')
     const routes = options.routes()
@@ -93,16 +93,20 @@ export function frontProxy(options: FrontProxyOptions): Handler {
     // Requests that are canceled meanwhile open no connection to a shard.
     await fairness.beginnings.begin(seat.flow.user)
     exchange.measured.works()
-    if (isStreamed(exchange.incoming)) reviews.follow({ lifetime, exchange, user: passing.user })
+    if (isStreamed(incoming) || 'upgrade' in incoming.headers) reviews.follow({ lifetime, exchange, user })
     return answer(passing)
   }
 }
 
-interface Streamed extends ReviewedWatch, Pick<ProxiedRequest, 'exchange' | 'user'> {}
+type Streamed = ReviewedWatch & Pick<ProxiedRequest, 'exchange' | 'user'>
 
-/** Whether the user of a watch would be authenticated again. Throws 401 otherwise. Its shard reviews what the user may do. */
+/** Whether the user would be admitted again. Throws 401 for invalid credentials. Shards review what the user may do there. */
 async function mayGoOn(options: FrontProxyOptions, { exchange, user }: Streamed): Promise<boolean> {
-  return isDeepStrictEqual(await authenticate(options, { ...exchange }, options.routes()), user)
+  const routes = options.routes()
+  if (!isDeepStrictEqual(await authenticate(options, { ...exchange }, routes), user)) return false
+  const { mapping, cluster = '' } = routes.match(exchange.incoming.path) ?? {}
+  const found = mapping?.path === treePath && placeOf(options.index, cluster)
+  return !found || !('parent' in found) || mayEnter(options, { exchange, user }, found.parent)
 }
 
 const isStreamed = ({ path, search }: Incoming): boolean => isStream(path + search)
@@ -177,9 +181,8 @@ async function authenticate(
 /** The logical cluster of a path; for a mounted workspace, that of its parent. */
 function clusterAt(index: ShardIndex, segment: string): ClusterName | undefined {
   const found = placeOf(index, segment)
-  if (found === undefined) return undefined
-  if (found.kind === 'shard') return found.cluster
-  return 'parent' in found ? found.parent : undefined
+  if (found?.kind === 'shard') return found.cluster
+  return found !== undefined && 'parent' in found ? found.parent : undefined
 }
 
 /**

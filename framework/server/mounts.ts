@@ -27,6 +27,12 @@ export interface MountOptions {
   readonly outbound?: Outbound
 }
 
+/** A request of a user that goes on at another server. */
+export interface Mounted extends Exchange {
+  user: UserInfo
+  readonly mount: MountedTarget['place']
+}
+
 /**
  * Answers a request for a mounted workspace. Users with the verb `access` in the parent workspace are redirected or their
  * requests forwarded; a mount of a URL of this server is answered by `answer`, with the new path. Throws 403 for other
@@ -107,9 +113,10 @@ async function requireAccess(
     throw forbiddenTo(user, infoOf(exchange.incoming), 'access denied')
 }
 
-async function mayEnter(
-  { backend }: MountOptions,
-  { lifetime }: Exchange,
+/** Whether the user has the verb `access` in a logical cluster. */
+export async function mayEnter(
+  { backend }: Pick<MountOptions, 'backend'>,
+  { lifetime }: Pick<Exchange, 'lifetime'>,
   user: UserInfo,
   cluster: ClusterName,
 ): Promise<boolean> {

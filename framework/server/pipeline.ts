@@ -1,8 +1,6 @@
-import { isDeepStrictEqual } from 'node:util'
 import { type Awaitable, after } from '../async/awaitable.ts'
 import { forbiddenTo } from '../contract/authorizer.ts'
 import { contextWith, createContext, type RequestContext, type TokenCipher } from '../contract/context.ts'
-import { silent } from '../contract/log.ts'
 import type { PluginSupervisor } from '../contract/pluginsupervisor.ts'
 import type { Forwarding } from '../contract/upstream.ts'
 import type { VirtualWorkspace } from '../contract/workspace.ts'
@@ -22,7 +20,7 @@ import { authorize, refuseBareUrl, userOf } from './access.ts'
 import { type Authorized, dispatch, type Routed, type Sources } from './dispatch.ts'
 import { impersonated } from './impersonated.ts'
 import { locate } from './locate.ts'
-import { answerMounted, type MountOptions } from './mounts.ts'
+import { answerMounted, type Mounted, type MountOptions } from './mounts.ts'
 import type { RunningViews } from './readiness.ts'
 import {
   homeOf,
@@ -35,7 +33,7 @@ import {
   type Target,
   type Unresolved,
 } from './routes.ts'
-import { createRecording, type Exchange, type Handler } from './serve.ts'
+import type { Exchange, Handler } from './serve.ts'
 import type { WatchReviews } from './watchreviews.ts'
 
 /** The dependencies of the request pipeline. */
@@ -49,8 +47,8 @@ export interface Pipeline extends Sources, MountOptions {
   readonly fairness: Fairness
   /** Encrypts continue tokens. */
   readonly tokens: TokenCipher
-  /** Ends watches whose users may not open them any more. */
-  readonly reviews: Pick<WatchReviews<Routed>, 'follow'>
+  /** Ends watches and tunnels whose users may not open them any more. */
+  readonly reviews: Pick<WatchReviews<Routed | Mounted>, 'follow'>
   /** Absent: requests are not traced. */
   readonly tracing?: Pick<Tracing, 'step'>
 }
@@ -101,6 +99,7 @@ async function answerMount(pipeline: Pipeline, exchange: Exchange, target: Mount
   const answer = await answerMounted(pipeline, exchange, { target, user }, inside)
   // A request that has gone on within this server has a seat already.
   if (!('forward' in answer) || exchange.lifetime.holding !== undefined) return answer
+  pipeline.reviews.follow({ ...exchange, user, mount: target.place })
   const seat = await seatOf(pipeline, 'watching', { ...exchange, user }, target.path)
   if (seat !== undefined && 'reason' in seat) return tooMany(seat)
   if (seat !== undefined) exchange.lifetime.hold(seat)
@@ -172,6 +171,7 @@ function answerSeated(pipeline: Pipeline, exchange: Routed): Awaitable<Answer | 
   if (forwarding === undefined) return answerItself(pipeline, exchange)
   // The process of a view authorizes its requests itself.
   liftDeadline(exchange)
+  if (isLongRunning(exchange.target.info)) pipeline.reviews.follow(exchange)
   return isolated(pipeline, exchange, forwarding)
 }
 
@@ -187,22 +187,6 @@ function answerItself(pipeline: Pipeline, exchange: Routed): Awaitable<Answer | 
 
 function liftDeadline({ target, lifetime }: Routed): void {
   if (isLongRunning(target.info)) lifetime.limit(undefined)
-}
-
-/** Whether an open watch would be admitted again, as before. Throws what a new one would get. */
-export async function mayGoOn(pipeline: Omit<Pipeline, 'reviews'>, open: Routed): Promise<boolean> {
-  const { target, incoming, ctx } = open
-  const exchange = {
-    ...open,
-    audit: undefined,
-    record: createRecording(silent, incoming),
-    requestor: undefined,
-  }
-  const place = { cluster: namedCluster(pipeline.backend, target), path: target.info.path }
-  exchange.user = await userOf(pipeline.authenticator, exchange, place)
-  const known = incoming.impersonates ? await impersonated(pipeline.backend, exchange) : exchange
-  const again = await admitted(pipeline, known)
-  return ctx === undefined || (again.ctx.cluster === ctx.cluster && isDeepStrictEqual(again.user, ctx.user))
 }
 
 /** Passes a request on to the process of its view. */
@@ -251,7 +235,7 @@ const unresolved = (user: UserInfo, { info, hint }: Unresolved): Error =>
     : forbiddenTo(user, info, `Path not resolved to a valid virtual workspace${hint}`)
 
 /** Throws 503 unless the view is ready and not sick, and 403 unless the user may make the request; adds the context. */
-function admitted(pipeline: Omit<Pipeline, 'reviews'>, exchange: Routed): Awaitable<Authorized> {
+export function admitted(pipeline: Omit<Pipeline, 'reviews'>, exchange: Routed): Awaitable<Authorized> {
   const { backend, views } = pipeline
   const { workspace, cluster, scope, info } = exchange.target
   requireReady(views, workspace)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { createServer, type RequestOptions, request, type Server } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
@@ -11,7 +11,7 @@ import { pipeline } from 'node:stream/promises'
 import type { KubeObject } from '../../../framework/index.ts'
 import { discard, eventually, type Kubectl, kubectlFor, type Oriel, startOriel } from '../../support/oriel.ts'
 import { type FrontProxy, startFrontProxy, writeProxyAuthority } from '../../support/servers/frontproxy.ts'
-import { apply } from '../../support/tenants.ts'
+import { apply, createWorkspaces, rolesFor } from '../../support/tenants.ts'
 import { configAt } from '../../support/watcher.ts'
 import { testCertificates } from '../../support/wire.ts'
 
@@ -79,7 +79,7 @@ describe('streams through a mounted workspace', function () {
   let proxy: FrontProxy
   let target: Server
   let folder: string
-  let root: Kubectl
+  let team: Kubectl
   let ways: Readonly<Record<(typeof entrances)[number], Entrance>>
 
   before(async () => {
@@ -89,18 +89,20 @@ describe('streams through a mounted workspace', function () {
     target = await startTarget()
     const flags = ['--mount-allow', '127.0.0.1', '--mount-ca-file', join(folder, 'ca.crt')]
     const believed = await writeProxyAuthority(folder)
+    await appendFile(join(folder, 'shard-tokens.csv'), 'nobody-token,nobody,2\n')
     oriel = await startOriel({ args: [...believed, ...flags, '--store', 'memory:'] })
-    root = kubectlFor(oriel, 'root')
-    await apply(root, endpoints)
-    await root(['wait', '--for=condition=Established', 'crd/endpoints.example.io'])
+    const root = kubectlFor(oriel, 'root')
+    for (const { kubectl } of await createWorkspaces(oriel, ['team'])) team = kubectl
+    await apply(team, endpoints)
+    await team(['wait', '--for=condition=Established', 'crd/endpoints.example.io'])
     const ref = { apiVersion: 'example.io/v1', kind: 'Endpoint', name: 'streams', namespace: 'default' }
-    await apply(root, endpoint('Ready'), {
+    await apply(team, endpoint('Ready'), {
       apiVersion: 'tenancy.kcp.io/v1alpha1',
       kind: 'Workspace',
       metadata: { name: 'streams' },
       spec: { mount: { ref } },
     })
-    await root(['wait', '--for=condition=WorkspaceMountReady', 'workspace/streams', '--timeout=30s'])
+    await team(['wait', '--for=condition=WorkspaceMountReady', 'workspace/streams', '--timeout=30s'])
     proxy = await startFrontProxy({ folder, name: 'proxy', shards: [oriel], args: flags })
     await root([
       ...['create', 'clusterrolebinding', 'metrics', '--clusterrole=system:kcp:metrics-reader'],
@@ -128,7 +130,7 @@ describe('streams through a mounted workspace', function () {
     metadata: { name: 'streams', namespace: 'default' },
     status: { phase, URL: `https://127.0.0.1:${(target.address() as AddressInfo).port}` },
   })
-  const at = '/clusters/root:streams/api/v1/namespaces/default/pods/a'
+  const at = '/clusters/root:team:streams/api/v1/namespaces/default/pods/a'
 
   for (const way of entrances)
     describe(`by ${way}`, () => {
@@ -136,9 +138,14 @@ describe('streams through a mounted workspace', function () {
         const { url, options } = ways[way]
         return request(url, { ...options, path, ...more, headers: { ...options.headers, ...more.headers } })
       }
-      const answerTo = async (path: string): Promise<IncomingMessage> => {
-        const [answer] = (await once(ask(path).end(), 'response')) as [IncomingMessage]
+      const answerTo = async (path: string, more: RequestOptions = {}): Promise<IncomingMessage> => {
+        const [answer] = (await once(ask(path, more).end(), 'response')) as [IncomingMessage]
         return answer
+      }
+      const shellAt = async (path: string, headers: RequestOptions['headers'] = {}): Promise<Socket> => {
+        const upgrading = { ...headers, connection: 'Upgrade', upgrade: 'websocket' }
+        const [, socket] = await once(ask(path, { headers: upgrading }).end(), 'upgrade')
+        return socket
       }
 
       /** Memory of the forwarding process, in MiB. */
@@ -180,17 +187,29 @@ describe('streams through a mounted workspace', function () {
         const watch = await answerTo(`${at}?watch=true`)
         const [event] = (await once(watch, 'data')) as [Buffer]
         assert.equal(String(event), watched)
-        const headers = { connection: 'Upgrade', upgrade: 'websocket' }
-        const [, shell] = (await once(ask(`${at}/exec`, { headers }).end(), 'upgrade')) as [unknown, Socket]
-        const closed = once(shell, 'close')
-        await apply(root, endpoint('Connecting'))
+        const closed = once(await shellAt(`${at}/exec`), 'close')
+        await apply(team, endpoint('Connecting'))
         assert.equal(Buffer.concat(await watch.toArray()).length, 0)
         assert.equal(watch.complete, true)
         await closed
         const status = async () => (await answerTo(`${at}?watch=true`)).statusCode
         await eventually(status, code => code === 503)
-        await apply(root, endpoint('Ready'))
+        await apply(team, endpoint('Ready'))
         await eventually(status, code => code === 200)
+      })
+
+      it('end when their user loses access to the workspace that has the mount', async () => {
+        await apply(team, ...rolesFor('nobody'))
+        const headers = { Authorization: 'Bearer nobody-token' }
+        const watch = await answerTo(`${at}?watch=true`, { headers })
+        const [event] = (await once(watch, 'data')) as [Buffer]
+        assert.equal(String(event), watched)
+        const shells = await Promise.all(['exec', 'page'].map(name => shellAt(`${at}/${name}`, headers)))
+        const closed = shells.map(shell => once(shell, 'close'))
+        await team(['delete', 'clusterrolebinding', 'nobody-in-tests'])
+        assert.equal(Buffer.concat(await watch.toArray()).length, 0)
+        await Promise.all(closed)
+        assert.equal((await answerTo(at, { headers })).statusCode, 403)
       })
     })
 

@@ -34,7 +34,7 @@ export default ({ allow, andLabels, apiSetOf, defineVirtualWorkspace, deny, labe
     const apis = apiSetOf([{ ...configMaps, storage }])
     return {
       apis: () => apis,
-      authorize: async ({ params, user }) => user.groups.includes('team:' + params.team) ? allow('a member') : deny('no member'),
+      authorize: async ({ params, user }) => user.groups.includes('team:' + params.team) || user.name.endsWith(':robot') ? allow('a member') : deny('no member'),
       actAs: () => loopback,
       async http(ctx, request, response) {
         await harms[request.url.slice(1)]?.()
@@ -183,6 +183,22 @@ const flows = (start: Start, blocks: boolean) =>
       assert.equal(status, 201, text)
       assert.equal((await watch.next())?.object.metadata.name, 'written')
       watch.leave()
+    })
+
+    it('ends the watches of a service account that is deleted', async () => {
+      await tenant.kubectl(['create', 'serviceaccount', 'robot'])
+      const token = (await tenant.kubectl(['create', 'token', 'robot'])).trim()
+      const robot = await clientOf(userAt(oriel, oriel.viewsUrl, token))
+      const [ends, stays] = [
+        await robot.watch(`${maps('team')}?watch=true`),
+        await ada.watch(`${maps('team')}?watch=true`),
+      ]
+      assert.equal((await ends.next())?.type, 'ADDED')
+      await tenant.kubectl(['delete', 'serviceaccount', 'robot'])
+      while ((await ends.next()) !== undefined);
+      assert.equal((await robot(maps('team'))).status, 401)
+      assert.equal((await stays.next())?.type, 'ADDED')
+      stays.leave()
     })
 
     it('explains its decisions', async () => {
