@@ -188,7 +188,8 @@ class Relay implements Dispatcher.DispatchHandler {
   #cutShort(answer: StatusError): void {
     if (this.#isOver) return
     const { response, lifetime } = this.#client
-    if (response.headersSent && lifetime.endsWell() && this.#endsLine) {
+    const isBetweenEvents = this.#endsLine && isStream(this.#forwarding.target)
+    if (response.headersSent && lifetime.endsWell() && isBetweenEvents) {
       this.#body.end()
       this.#finish()
     } else this.#fail(answer)
