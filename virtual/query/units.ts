@@ -6,6 +6,7 @@ import type { ApiResource, Host, RequestContext } from '../../framework/index.ts
 import type { ResourceRequest } from '../../framework/request/requestinfo.ts'
 import {
   type APIBinding,
+  type APIExport,
   exportedResources,
   type LogicalCluster,
   logicalClusterName,
@@ -37,6 +38,12 @@ interface Owner {
 
 /** The provider of a binding. */
 const providerOf = oncePerItem(({ object }) => (object as APIBinding).status?.apiExportClusterName)
+
+/** '' for an export without a policy. */
+const policyOf = oncePerItem(({ object }) => {
+  const { maximalPermissionPolicy } = (object as APIExport).spec ?? {}
+  return maximalPermissionPolicy == null ? '' : JSON.stringify(maximalPermissionPolicy)
+})
 
 /** Decides which objects a request may read. */
 export class Units {
@@ -85,6 +92,18 @@ export class Units {
     const bindings = this.#host.informers.for(resources.apiBindings).list(cluster)
     const providers = await pacedMap(bindings, providerOf)
     return [...new Set([cluster, ...(owner === undefined ? [] : [owner.cluster]), ...providers])]
+  }
+
+  /** Calls `changed` with the logical cluster of an export whose maximal permission policy changes. Returns a function that ends it. */
+  followPolicies(changed: (cluster: string) => void): () => void {
+    const { informers } = this.#host.shared ?? this.#host
+    return informers.for(resources.apiExports).onEvent(({ type, item, previous = item }) => {
+      const [before, now] = [
+        type === 'ADDED' ? '' : policyOf(previous),
+        type === 'DELETED' ? '' : policyOf(item),
+      ]
+      if (before !== now) changed(item.key.cluster)
+    })
   }
 
   /** The namespaces that the user may read, or ''; none where the user may not read. */

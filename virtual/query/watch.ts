@@ -66,6 +66,7 @@ export async function* watchQueried(
   const stops = [
     watching.changes.follow('*', suspect),
     watching.clusters.follow(cluster => suspect(cluster)),
+    watching.units.followPolicies(suspect),
     watching.host.informers.for(resources.apiBindings).onEvent(({ item }) => suspect(item.key.cluster)),
   ]
   try {
@@ -194,8 +195,11 @@ class QueryWatch {
     while (this.#suspects.size > 0) {
       const suspects = this.#suspects
       this.#suspects = new Set()
-      for (const cluster of this.#affected(suspects))
+      for (const cluster of this.#affected(suspects)) {
+        // Another server that decides may have done so before what changed elsewhere.
+        if (!suspects.has(cluster)) this.#watching.host.backend.authorizer.forget?.(cluster)
         for (const event of await this.#compared(cluster, await this.#unitsIn(cluster))) events.push(event)
+      }
     }
     return events
   }
@@ -241,9 +245,10 @@ class QueryWatch {
     for (const gone of before.values())
       events.push({ type: 'DELETED', item: atRevision(gone, this.#position) })
     this.#hold(sent.size - count)
-    const known = this.#places.get(cluster)?.decidedIn
-    const decidedIn = known ?? (await this.#watching.units.decidedIn(cluster))
-    if (units.length > 0) this.#places.set(cluster, { units, sent, decidedIn })
+    const decidedIn = await this.#watching.units.decidedIn(cluster)
+    // The user may get the permission again in another logical cluster.
+    const isKept = units.length > 0 || (decidedIn.length > 1 && this.#places.has(cluster))
+    if (isKept) this.#places.set(cluster, { units, sent, decidedIn })
     else this.#places.delete(cluster)
     return events
   }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { compiled, discard, type Kubectl, run } from '../../support/oriel.ts'
+import { compiled, discard, eventually, type Kubectl, kubectlFor, run } from '../../support/oriel.ts'
 import { apply, rolesFor } from '../../support/tenants.ts'
 import { userAt, watch } from '../../support/watcher.ts'
-import { ViewScene, widget } from './declared/scene.ts'
+import { ViewScene, widget, widgets } from './declared/scene.ts'
 
 describe('oriel query', function () {
   this.timeout(60_000)
@@ -138,6 +138,36 @@ describe('oriel query', function () {
       watcher.seen.map(({ type, object }) => `${type} ${object.metadata?.name}`),
       ['ADDED a', 'ADDED b', 'DELETED a'],
     )
+    watcher.stop()
+  })
+
+  it('ends to show what a new maximal permission policy of the export does not allow', async () => {
+    const config = userAt(scene.oriel, scene.oriel.url, 'ada-token')
+    const watcher = await watch(config, path, { fieldSelector: 'metadata.name=b' })
+    await watcher.next(({ type }) => type === 'ADDED')
+    const { provider, consumers } = scene
+    const policed = (policy: object | null) => {
+      const spec = { maximalPermissionPolicy: policy }
+      return provider([
+        'patch',
+        'apiexport',
+        'widgets.example.com',
+        '--type=merge',
+        '-p',
+        JSON.stringify({ spec }),
+      ])
+    }
+    await policed({ local: {} })
+    const ada = await scene.as('ada', scene.oriel.url)
+    await eventually(
+      () => ada(`/clusters/${consumers.red.cluster}${widgets}`),
+      ({ status }) => status === 403,
+    )
+    await apply(kubectlFor(scene.oriel, 'shard-base').at('/clusters/root:red'), widget('b', 'green'))
+    await watcher.next(() => watcher.seen.length === 2)
+    assert.equal(watcher.seen[1]?.type, 'DELETED', JSON.stringify(watcher.seen[1]))
+    await policed(null)
+    await watcher.next(() => watcher.seen.length === 3)
     watcher.stop()
   })
 })
