@@ -78,7 +78,15 @@ export class IsolatedViews {
   }
 
   #forwarding(name: string, request: IsolatedRequest): Forwarding {
-    return relayed(this.#running(name), request, () => failure(name))
+    return relayed(this.#running(name), request, why => this.#failure(name, why))
+  }
+
+  /** The 500 of a request that the process did not answer. It is logged. */
+  #failure(view: string, why: string): ViewFailure {
+    const text = `failed: its process did not answer: ${why}`
+    const plugin = this.#launching.plugin.origin.name
+    this.#reports.log.error({ view, plugin }, `view ${view} ${text}`)
+    return new ViewFailure(`the view ${JSON.stringify(view)} ${text}`)
   }
 
   #decide(name: string, ctx: RequestContext): Promise<Decision> {
@@ -146,6 +154,3 @@ export class IsolatedViews {
     throw new Error('its views have other names or paths than before: start the server again')
   }
 }
-
-const failure = (name: string): ViewFailure =>
-  new ViewFailure(`the view ${JSON.stringify(name)} failed: its process ended before it answered`)

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { IsolatedRequest } from '../../framework/contract/pluginsupervisor.ts'
 import type { Forwarding } from '../../framework/contract/upstream.ts'
-import { StatusError } from '../../framework/meta/errors.ts'
+import type { StatusError } from '../../framework/meta/errors.ts'
+import { BadGateway } from '../../framework/net/failure.ts'
 import { forward } from '../../framework/net/forward.ts'
 import { type HeaderMap, passedOn } from '../../framework/net/headers.ts'
 import { forwardUpgrade } from '../../framework/net/upgrade.ts'
@@ -11,11 +12,11 @@ import type { ViewProcess } from './viewprocess.ts'
 /** The authority of requests to a process; they go to its socket. */
 export const origin = 'http://view'
 
-/** Passes a request on to a process. `failed` makes the error for a process that ends before it answers. */
+/** Passes a request on to a process. `failed` makes the error for a process that does not answer, from the reason. */
 export const relayed = (
   process: ViewProcess,
   request: IsolatedRequest,
-  failed: () => StatusError,
+  failed: (why: string) => StatusError,
 ): Forwarding => ({
   async forward(client) {
     const { incoming } = request
@@ -31,7 +32,7 @@ export const relayed = (
         return await forwardUpgrade({ ...sent, connect: { socketPath: process.socketPath } }, client)
       await forward({ ...sent, observer, dispatcher: await process.client.dispatcher() }, client)
     } catch (error) {
-      throw error instanceof StatusError && error.code === 502 ? failed() : error
+      throw error instanceof BadGateway ? failed(error.why) : error
     }
   },
 })

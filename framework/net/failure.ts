@@ -1,16 +1,22 @@
 import { StatusError, serviceUnavailable, timeout } from '../meta/errors.ts'
 import { AddressRefused } from './addresspolicy.ts'
 
-/** Status 502. */
-export const badGateway = (why: string): StatusError =>
-  new StatusError(502, 'BadGateway', `error trying to reach the server behind this endpoint: ${why}`)
+/** Status 502. `why` continues a sentence about the other server. */
+export class BadGateway extends StatusError {
+  readonly why: string
+  constructor(why: string) {
+    super(502, 'BadGateway', `error trying to reach the server behind this endpoint: ${why}`)
+    this.why = why
+  }
+}
+
+export const badGateway = (why: string): StatusError => new BadGateway(why)
 
 /** Status 502 for a response that is longer than this server reads: another attempt would get the same one. */
-export class ResponseTooLarge extends StatusError {
+export class ResponseTooLarge extends BadGateway {
   /** `what` of the response has more than `most` bytes. */
   constructor(what: string, most: number) {
-    const { code, reason, message } = badGateway(`${what} in its response has more than ${most} bytes`)
-    super(code, reason, message)
+    super(`${what} in its response has more than ${most} bytes`)
   }
 }
 

@@ -16,6 +16,7 @@ import { userAt } from '../../support/watcher.ts'
 const module = `
 const harms = {
   exit: () => process.exit(7),
+  garble: response => response.socket.end('garbage\\r\\n\\r\\n'),
   block: () => { for (;;); },
   async eat() {
     const all = []
@@ -37,7 +38,7 @@ export default ({ allow, andLabels, apiSetOf, defineVirtualWorkspace, deny, labe
       authorize: async ({ params, user }) => user.groups.includes('team:' + params.team) || user.name.endsWith(':robot') ? allow('a member') : deny('no member'),
       actAs: () => loopback,
       async http(ctx, request, response) {
-        await harms[request.url.slice(1)]?.()
+        await harms[request.url.slice(1)]?.(response)
         const { user, requestor } = ctx
         const { headers } = request
         response.setHeader('audit-id', 'forged')
@@ -224,12 +225,24 @@ const flows = (start: Start, blocks: boolean) =>
       const before = await told('sick')
       const { status, text } = await ada(below('sick', '/exit'))
       assert.equal(status, 500, text)
-      assert.match(text, /the view \\"sick\\" failed: its process ended before it answered/)
+      assert.match(
+        text,
+        /the view \\"sick\\" failed: its process did not answer: (the connection was|connection refused)/,
+      )
       assert.equal((await boss('/readyz')).status, 200)
       await readyAgain('sick')
       assert.notEqual((await told('sick')).pid, before.pid)
       assert.equal((await watch.next())?.type, 'ADDED')
       watch.leave()
+    })
+
+    it('is not said to have ended when its response is malformed', async () => {
+      const problem = 'its process did not answer: its response is malformed'
+      await readyAgain('sick')
+      const { status, text } = await ada(below('sick', '/garble'))
+      assert.equal(status, 500, text)
+      assert.ok(text.includes(problem), text)
+      await logged(new RegExp(`"view":"sick","plugin":"[^"]*team.mjs","msg":"view sick failed: ${problem}"`))
     })
 
     it('is ended when it has too much memory', async () => {
