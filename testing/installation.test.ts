@@ -124,6 +124,15 @@ describe('an installation for tests', () => {
     assert.equal((await admin.request(widgets, { method: 'POST', body })).status, 422)
   })
 
+  it('says which plugin is none', async () => {
+    const refused = (plugin: unknown, problem: string) =>
+      assert.rejects(startInstallation({ plugins: [team, plugin as ViewPlugin] }), ({ message }: Error) =>
+        message.includes(problem),
+      )
+    await refused({ default: team }, 'plugins[1]: the default export must be a function that returns a view')
+    await refused(() => ({}), 'the plugin must return a view made by defineVirtualWorkspace()')
+  })
+
   it('refuses kinds that there are not', async () => {
     const bad = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'a' } }
     await assert.rejects(

@@ -1,5 +1,6 @@
 import { authorizationParts } from '../cmd/authorization/authorization.ts'
 import { clustersView } from '../cmd/views/clustersview.ts'
+import { factoriesOf } from '../cmd/views/factories.ts'
 import { bearerTokens } from '../framework/authn/index.ts'
 import { resourceOfKind } from '../framework/contract/apis.ts'
 import type { Item } from '../framework/contract/item.ts'
@@ -7,7 +8,6 @@ import { type Logger, silent } from '../framework/contract/log.ts'
 import { loopbackContext } from '../framework/contract/loopback.ts'
 import { versionInfo } from '../framework/contract/version.ts'
 import type { WorkspaceFactory } from '../framework/contract/workspace.ts'
-import * as framework from '../framework/index.ts'
 import type { KubeObject } from '../framework/meta/object.ts'
 import { createMetrics } from '../framework/metrics/metrics.ts'
 import type { ViewPlugin } from '../framework/plugin.ts'
@@ -63,6 +63,7 @@ export async function startInstallation({
   plugins,
   options = {},
 }: InstallationOptions): Promise<Installation> {
+  const factories = plugins.flatMap((plugin, i) => supervised(plugin, options, `plugins[${i}]`))
   const stop = new AbortController()
   const failures: string[] = []
   const log = failureLog(failures)
@@ -76,7 +77,6 @@ export async function startInstallation({
     reviews: authorizer => authorization.reviews(authorizer),
     admission: host => [authorization.admission(host.backend.authorizer)],
   })
-  const factories = plugins.flatMap(plugin => factoriesOf(plugin, options))
   const server = await serve(shard, factories, log)
   const names = new Set<string>()
   const write = (object: KubeObject, cluster: string) => createIn(shard, object, cluster, stop.signal)
@@ -163,13 +163,14 @@ function established(definition: KubeObject): KubeObject {
   return { ...definition, status: { acceptedNames: names, conditions, storedVersions } }
 }
 
-function factoriesOf(
+/** The views of a plugin. Throws an `Error` that names the member of `plugins`, or the line. */
+function supervised(
   plugin: ViewPlugin,
   options: Readonly<Record<string, unknown>>,
+  member: string,
 ): readonly WorkspaceFactory[] {
-  const made = plugin(framework, options)
+  const factories = factoriesOf(plugin, options, member)
   const file = (definedAt(plugin) ?? '').replace(/:\d+:\d+$/, '')
-  const factories = typeof made === 'function' ? [made] : made
   const supervision = {
     supervisors: new Map(),
     isOurs: () => false,

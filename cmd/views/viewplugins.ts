@@ -1,7 +1,6 @@
 import type { Host, VirtualWorkspace, WorkspaceFactory } from '../../framework/contract/workspace.ts'
 import * as framework from '../../framework/index.ts'
-import type { ViewPlugin } from '../../framework/plugin.ts'
-import { definedAt, type PluginOrigin, positionOf } from '../../framework/plugins/position.ts'
+import { type PluginOrigin, positionOf } from '../../framework/plugins/position.ts'
 import { type Supervision, supervisedFactories } from '../../framework/plugins/supervise.ts'
 import { checkViews } from '../../framework/server/routes.ts'
 import { StartError } from '../files/starterror.ts'
@@ -10,6 +9,7 @@ import { IsolatedViews, type ProcessReports } from '../isolation/isolatedviews.t
 import type { Isolation } from '../isolation/isolation.ts'
 import { type IsolatedPlugin, ViewProcess } from '../isolation/viewprocess.ts'
 import { reportExits } from './exits.ts'
+import { factoriesOf } from './factories.ts'
 import { isOurs } from './ourfiles.ts'
 import { findModule, loadModule } from './pluginmodule.ts'
 import { type ListedView, listedViews } from './viewlist.ts'
@@ -69,7 +69,7 @@ async function loaded(
     reportExits(origin)
     const { exported, apiVersion, files } = await loadModule(origin, fresh)
     checkApiVersion(apiVersion, origin)
-    const factories = factoriesOf(exported, listed, origin)
+    const factories = factoriesOf(exported, listed.options, origin.file)
     return {
       origin,
       files,
@@ -135,31 +135,6 @@ function checkApiVersion(version: unknown, { file }: PluginOrigin): void {
 }
 
 const oneLine = (text: string): string => text.replace(/\s*\n\s*/g, ' ').trim()
-
-/** The views of a plugin. Throws an `Error` that names the line. */
-function factoriesOf(
-  plugin: unknown,
-  { options }: ListedView,
-  { file }: PluginOrigin,
-): readonly WorkspaceFactory[] {
-  if (typeof plugin !== 'function')
-    throw new Error(`${file}: the default export must be a function that returns ${wanted}`)
-  const made: unknown = (plugin as ViewPlugin)(framework, options)
-  const factories: readonly unknown[] = Array.isArray(made) ? made : [made]
-  const isGood = factories.length > 0 && factories.every(each => typeof each === 'function')
-  if (isGood) return factories as readonly WorkspaceFactory[]
-  if (made instanceof Promise) made.catch(() => undefined)
-  const at = definedAt(plugin as ViewPlugin) ?? file
-  throw new Error(`${at}: the plugin must return ${wanted}, but it returned ${shown(made)}`)
-}
-
-const wanted = 'a view made by defineVirtualWorkspace(), or a list of such views'
-
-function shown(made: unknown): string {
-  if (made instanceof Promise) return 'a promise: use await outside of the function'
-  if (Array.isArray(made)) return made.length === 0 ? 'an empty list' : 'a list with something else'
-  return typeof made === 'object' && made !== null ? 'an object' : String(made)
-}
 
 /** Creates all views for a host. Throws `StartError` when one of them fails, or names or URLs clash. */
 export function viewsOver(factories: readonly WorkspaceFactory[], host: Host): readonly VirtualWorkspace[] {
