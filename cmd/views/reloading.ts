@@ -2,7 +2,11 @@ import { type FSWatcher, watch } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Logger } from '../../framework/contract/log.ts'
 import type { Host, WorkspaceFactory } from '../../framework/contract/workspace.ts'
-import { type ReplaceableView, replaceableView } from '../../framework/plugins/replaceable.ts'
+import {
+  type Generation,
+  type ReplaceableView,
+  replaceableView,
+} from '../../framework/plugins/replaceable.ts'
 import type { LoadedViews, Supervising } from './viewplugins.ts'
 
 /** The views of plugins, each of which is replaced when the files of its plugin change. */
@@ -33,6 +37,8 @@ class Reloading {
   #host: Host | undefined
   #timer: NodeJS.Timeout | undefined
   #reload: Promise<void> = Promise.resolve()
+  /** End the views that are not ready to replace the served ones yet. */
+  #pending: readonly AbortController[] = []
 
   constructor(
     plugin: LoadedViews,
@@ -56,7 +62,7 @@ class Reloading {
     return replaceable.view
   }
 
-  #generation(plugin: LoadedViews, i: number) {
+  #generation(plugin: LoadedViews, i: number): Generation {
     const end = new AbortController()
     const factory = plugin.supervised({ ...this.#supervision, until: end.signal })[i]
     if (factory === undefined || this.#host === undefined) throw new Error('there is no such view')
@@ -74,6 +80,7 @@ class Reloading {
     if (name !== null && !this.#concerns(join(folder, name))) return
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => {
+      this.#abandon(new Error('a file was saved before they were ready'))
       this.#reload = this.#reload.then(() => this.#again())
     }, gather)
   }
@@ -90,7 +97,10 @@ class Reloading {
     const { name } = this.#plugin.origin
     try {
       const next = await this.#plugin.again()
-      await this.#replace(next)
+      await this.#replace(next).catch(error => {
+        next.discard()
+        throw error
+      })
       this.#plugin = next
       this.#watch(next.files)
       const took = Math.round(performance.now() - since)
@@ -102,16 +112,32 @@ class Reloading {
     }
   }
 
-  /** All views are made before the first one is replaced. */
+  /** All views are ready before the first one is replaced. */
   async #replace(next: LoadedViews): Promise<void> {
-    const generations = next.supervised(this.#supervision).map((_, i) => this.#generation(next, i))
-    const pairs = generations.map(generation => {
-      const { name, path } = generation.view
-      const replaced = this.#views.get(name)
-      if (replaced === undefined || replaced.view.path.pattern !== path.pattern)
-        throw new Error(`the view ${JSON.stringify(name)} has another name or path: start the server again`)
-      return { generation, replaced }
-    })
-    await Promise.all(pairs.map(({ generation, replaced }) => replaced.replace(generation)))
+    const pairs = next.supervised(this.#supervision).map((_, i) => this.#pair(this.#generation(next, i)))
+    if (pairs.length < this.#views.size) throw new Error('they are fewer than before: start the server again')
+    this.#pending = pairs.map(({ generation }) => generation.end)
+    try {
+      const ready = await Promise.all(pairs.map(({ generation, replaced }) => replaced.prepare(generation)))
+      this.#pending = []
+      for (const replace of ready) replace()
+    } catch (error) {
+      this.#abandon(error)
+      throw error
+    }
+  }
+
+  /** A view and the one that it replaces. */
+  #pair(generation: Generation) {
+    const { name, path } = generation.view
+    const replaced = this.#views.get(name)
+    if (replaced === undefined || replaced.view.path.pattern !== path.pattern)
+      throw new Error(`the view ${JSON.stringify(name)} has another name or path: start the server again`)
+    return { generation, replaced }
+  }
+
+  #abandon(reason: unknown): void {
+    for (const end of this.#pending) end.abort(reason)
+    this.#pending = []
   }
 }

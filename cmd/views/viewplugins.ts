@@ -23,6 +23,8 @@ export interface LoadedViews {
   readonly isIsolated: boolean
   /** The views, which are supervised. */
   supervised(by: Supervising): readonly WorkspaceFactory[]
+  /** Ends the process of views that are not served. */
+  discard(): void
   /** Reads the files again. Rejects with an `Error` that names file and line. */
   again(): Promise<LoadedViews>
 }
@@ -75,6 +77,7 @@ async function loaded(
       files,
       isIsolated: false,
       supervised: by => supervisedFactories({ origin, factories }, by),
+      discard: () => undefined,
       again: () => loaded(origin, listed, { fresh: true }),
     }
   } catch (error) {
@@ -101,6 +104,7 @@ async function loadedInProcess(
     files,
     isIsolated: true,
     supervised: by => views.map((_, i) => host => viewAt(made({ ...by, log: host.log }), i)),
+    discard: () => first.kill('its views were not served'),
     again: () => loadedInProcess(plugin, isolation),
   }
 }

@@ -20,10 +20,10 @@ describe('a view that is replaced', () => {
   }
   const status = async (): Promise<number> => (await get(scene, path, as('reader'))).status
   const serve = async (define: Definition) => {
-    const replaceable = replaceableView(generation(define))
-    await start(scene, [plain(scene), replaceable.view])
+    const { view, prepare } = replaceableView(generation(define))
+    await start(scene, [plain(scene), view])
     await create(scene, 'team', 'a')
-    return replaceable
+    return { prepare, replace: async (next: Generation) => (await prepare(next))() }
   }
 
   it('serves as the next one, without a restart', async () => {
@@ -81,6 +81,32 @@ describe('a view that is replaced', () => {
     }
     await assert.rejects(replace(generation({ run })), /no luck/)
     assert.equal(await status(), 200)
+  })
+
+  it('stays when the controllers of the next one end before they are ready', async () => {
+    const { replace } = await serve({})
+    await assert.rejects(
+      replace(generation({ run: async () => undefined })),
+      /run\(\) has ended, and did not/,
+    )
+    assert.equal(await status(), 200)
+  })
+
+  it('stays when the next one is given up before it is ready', async () => {
+    const { prepare } = await serve({})
+    const next = generation({ run: () => new Promise(() => undefined) })
+    const prepared = prepare(next)
+    next.end.abort(new Error('given up'))
+    await assert.rejects(prepared, /given up/)
+    assert.equal(await status(), 200)
+  })
+
+  it('serves until the function is called that replaces it', async () => {
+    const { prepare } = await serve({})
+    const replace = await prepare(generation({ authorize: async () => deny('closed') }))
+    assert.equal(await status(), 200)
+    replace()
+    assert.equal(await status(), 403)
   })
 
   it('begins the controllers again that have failed', async () => {

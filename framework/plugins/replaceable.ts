@@ -10,8 +10,11 @@ export interface Generation {
 /** A view that can be replaced while it is served. */
 export interface ReplaceableView {
   readonly view: VirtualWorkspace
-  /** Resolves when the next view is ready and serves; the last one has ended then. Rejects if its `run` fails before. */
-  replace(next: Generation): Promise<void>
+  /**
+   * Starts the next view. Resolves when it is ready, with the function by which it replaces the last one, which ends then. Rejects if
+   * its `run` fails or ends before, or if its `end` aborts, with the reason.
+   */
+  prepare(next: Generation): Promise<() => void>
 }
 
 /** `first` serves until it is replaced by a view with the same name and path. */
@@ -23,13 +26,13 @@ export function replaceableView(first: Generation): ReplaceableView {
       get: (_, member) => (member === 'run' ? generations.run : Reflect.get(generations.current, member)),
       has: (_, member) => member === 'run' || Reflect.has(generations.current, member),
     }),
-    replace: next => generations.replace(next),
+    prepare: next => generations.prepare(next),
   }
 }
 
 /** The controllers of a view, which have begun. */
 interface Running {
-  /** Rejects if they fail before. */
+  /** Rejects if they fail or end before. */
   readonly ready: Promise<void>
   /** Rejects when they fail. */
   readonly over: Promise<void>
@@ -64,9 +67,13 @@ class Generations {
     this.#current.end.abort()
   }
 
-  async replace(next: Generation): Promise<void> {
+  async prepare(next: Generation): Promise<() => void> {
     const running = begun(next, this.#stopped)
     await running.ready
+    return () => this.#replace(next, running)
+  }
+
+  #replace(next: Generation, running: Running): void {
     const last = this.#current
     this.#current = next
     this.#running = this.#follow(running)
@@ -92,7 +99,8 @@ function begun({ view, end }: Generation, stopped: AbortSignal | undefined): Run
   let over: Promise<void> = Promise.resolve()
   const ready = new Promise<void>((resolve, reject) => {
     over = run.call(view, resolve, signal)
-    over.catch(reject)
+    over.then(() => reject(new Error('run() has ended, and did not call ready()')), reject)
+    void aborted(signal).then(() => reject(signal.reason))
   })
   return { ready, over }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Client, clientOf } from '../../support/client.ts'
-import { discard, eventually, type Oriel, startOriel } from '../../support/oriel.ts'
+import { discard, eventually, type Oriel, run, startOriel } from '../../support/oriel.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { apply, createWorkspaces, type Tenant } from '../../support/tenants.ts'
 import { configAt } from '../../support/watcher.ts'
@@ -111,5 +111,82 @@ describe('--watch', function () {
     await prints(/the view \\"words\\" has another name or path: start the server again/)
     await write('words.ts', view('word'))
     await becomes('four')
+  })
+
+  it('serves what is saved after an edit that is never ready', async () => {
+    const run = 'return { run: () => new Promise(() => undefined), apis: () => apis'
+    await write('words.ts', view("'never'").replace('return { apis: () => apis', run))
+    await prints(/"view":"words".*run\(\) has not called ready\(\) yet/)
+    assert.equal(await said(), 'four')
+    await write('words.ts', view("'better'"))
+    await becomes('better')
+  })
+})
+
+/** Two isolated views that answer with the version; in the version 'two', the second one is never ready. */
+const isolated = (version: string, path = ''): string => `
+export default f => ['quick', 'slow'].map(name => f.defineVirtualWorkspace(name, '/services/${path}' + name, () => ({
+  apis: () => undefined,
+  http: (_ctx, _request, response) => response.end('${version} ' + process.ppid),
+  async run(ready, signal) {
+    if (name === 'quick' || '${version}' !== 'two') ready()
+    await new Promise(resolve => signal.addEventListener('abort', resolve))
+  },
+})))
+`
+
+describe('--watch of isolated views', function () {
+  this.timeout(120_000)
+  let folder: string
+  let oriel: Oriel
+  let client: Client
+  const write = (text: string): Promise<void> => writeFile(join(folder, 'two.mjs'), text)
+  const answer = async (of: string): Promise<readonly string[]> =>
+    (await client(`/services/${of}/clusters/root/x`)).text.split(' ')
+  const becomes = (of: string, version: string) =>
+    eventually(
+      () => answer(of),
+      ([each]) => each === version,
+    )
+  /** How many processes the server has started, which are those of the views. */
+  const processes = async (): Promise<number> => {
+    const [, server] = await answer('slow')
+    const { stdout } = await run('ps', ['-A', '-o', 'ppid='])
+    return stdout.split('\n').filter(parent => parent.trim() === server).length
+  }
+
+  before(async () => {
+    folder = await temporaryDirectory('reloadisolated')
+    await write(isolated('one'))
+    await writeFile(join(folder, 'views.yaml'), 'views: [{ view: ./two.mjs, isolate: true }]')
+    oriel = await startOriel({
+      args: ['--views', join(folder, 'views.yaml'), '--watch', '--store', 'memory:'],
+    })
+    client = await clientOf(configAt(oriel, oriel.url, 'shard-base'))
+    for (const of of ['quick', 'slow']) await becomes(of, 'one')
+  })
+  after(() => discard(oriel))
+
+  it('ends the process of views that are refused', async () => {
+    await write(isolated('one', 'moved/'))
+    await eventually(
+      async () => oriel.output(),
+      output => output.includes('another name or path: start the server again'),
+    )
+    await eventually(processes, count => count === 1)
+  })
+
+  it('replaces all views of a plugin at once, when all are ready', async () => {
+    await write(isolated('two'))
+    await eventually(processes, count => count === 2)
+    await eventually(
+      async () => oriel.output(),
+      output =>
+        output.includes('before they were ready') || /"view":"slow"[^\n]*not called ready/.test(output),
+    )
+    for (const of of ['quick', 'slow']) assert.equal((await answer(of))[0], 'one')
+    await write(isolated('three'))
+    for (const of of ['quick', 'slow']) await becomes(of, 'three')
+    await eventually(processes, count => count === 1)
   })
 })
