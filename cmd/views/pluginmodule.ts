@@ -1,8 +1,10 @@
 import { existsSync, statSync } from 'node:fs'
-import { extname, join, resolve } from 'node:path'
+import { createRequire, register } from 'node:module'
+import { extname, join, resolve, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Jiti } from 'jiti'
 import type { PluginOrigin } from '../../framework/plugins/position.ts'
+import { isOurs } from './ourfiles.ts'
 
 /** TypeScript, which Node 20 does not run. */
 const isTypeScript = (file: string): boolean => /\.[cm]?ts$/.test(file)
@@ -21,6 +23,25 @@ async function loader(loaded: (file: string) => void = () => undefined): Promise
       return { code: plain.transform(source) }
     },
   })
+}
+
+/**
+ * Makes the imports fail by which jiti would have Node load JavaScript of a plugin: jiti then reads it as it reads TypeScript, and Node
+ * would not read it again.
+ */
+const refusal = `export const resolve = (specifier, { parentURL }, next) =>
+  /[/]jiti[/]lib[/]jiti[.][cm]js$/.test(parentURL) && /^([/]|file:)(?!.*[/]node_modules[/])/.test(specifier)
+    ? Promise.reject(new Error('is read by jiti'))
+    : next(specifier)`
+let isRefusing = false
+
+/** Has the files of plugins read again, at the next load. */
+function readAgain(): void {
+  if (!isRefusing) register(`data:text/javascript,${encodeURIComponent(refusal)}`)
+  isRefusing = true
+  const { cache } = createRequire(join(process.cwd(), 'views.ts'))
+  for (const file of Object.keys(cache))
+    if (!isOurs(file) && !file.includes(`${sep}node_modules${sep}`)) delete cache[file]
 }
 
 /** Finds the module of `--view`: a file, or a package that is installed in the working directory. Throws an `Error`. */
@@ -78,12 +99,14 @@ export async function loadModule(
   longest = patience,
 ): Promise<LoadedModule> {
   const files = new Set([file])
+  if (fresh) readAgain()
   const loading =
     isTypeScript(file) || fresh
       ? loader(each => files.add(each)).then(modules => modules.import(file))
       : natively(file)
   const module = await loadedWithin(longest, loading)
-  const { default: exported, apiVersion } = module as {
+  // What jiti reads of CommonJS is module.exports.
+  const { default: exported = module, apiVersion } = module as {
     readonly default?: unknown
     readonly apiVersion?: unknown
   }
