@@ -53,7 +53,11 @@ export interface RootDeclaration extends SchemaDeclaration {
   of(schema: JSONSchemaProps): SchemaDeclaration | undefined
 }
 
+/** The name that expressions have for a field; undefined: they cannot access it. */
+type Naming = (field: string) => string | undefined
+
 interface Build {
+  readonly nameOf: Naming
   readonly structs: Map<string, StructInfo>
   readonly declarations: Map<JSONSchemaProps, SchemaDeclaration>
   readonly work: Work
@@ -65,9 +69,13 @@ type Declaring = Generator<void, SchemaDeclaration | undefined>
 export const declarationOf = (schema: JSONSchemaProps, name?: string): RootDeclaration | undefined =>
   atOnce(declarationSteps(schema, name))
 
-/** The declaration of a schema of this program. Throws an `Error` if expressions cannot access values of it. */
-export function requiredDeclaration(schema: JSONSchemaProps, name: string): RootDeclaration {
-  const declaration = declarationOf(schema, name)
+/**
+ * The declaration of a schema of this program. Throws an `Error` if expressions cannot access values of it.
+ *
+ * @param nameOf the names of its fields; without it, those of the schemas of CustomResourceDefinitions
+ */
+export function requiredDeclaration(schema: JSONSchemaProps, name: string, nameOf?: Naming): RootDeclaration {
+  const declaration = atOnce(declareRoot(schema, name, false, nameOf))
   if (declaration === undefined) throw new Error(`${name} cannot be declared`)
   return declaration
 }
@@ -82,8 +90,13 @@ export const declarationSteps = (schema: JSONSchemaProps, name = 'selfType'): De
 export const resourceDeclarationSteps = (schema: JSONSchemaProps): DeclaringRoot =>
   declareRoot(schema, 'selfType', true)
 
-function* declareRoot(schema: JSONSchemaProps, name: string, isResource: boolean): DeclaringRoot {
-  const build: Build = { structs: new Map(), declarations: new Map(), work: new Work() }
+function* declareRoot(
+  schema: JSONSchemaProps,
+  name: string,
+  isResource: boolean,
+  nameOf: Naming = escapedName,
+): DeclaringRoot {
+  const build: Build = { nameOf, structs: new Map(), declarations: new Map(), work: new Work() }
   const declared = yield* declareSchema(build, schema, name, isResource)
   if (declared === undefined) return undefined
   return {
@@ -189,7 +202,7 @@ function* declareObject(build: Build, schema: JSONSchemaProps, name: string): De
   const views = new Map<string, FieldView>()
   let minSize = 2
   for (const [key, property] of Object.entries(schema.properties ?? {})) {
-    const escaped = escapedName(key)
+    const escaped = build.nameOf(key)
     // Most properties are scalars, and a generator for each takes longer than the rest.
     const field = isLeaf(property)
       ? declareLeaf(build, property)

@@ -68,7 +68,10 @@ const namespaceSchema = object({
   }),
 })
 
-const requestFields = requiredDeclaration(requestSchema, 'kubernetes.AdmissionAttributes')
+/** `namespace` is a reserved word in the schemas of CustomResourceDefinitions only. */
+const sameName = (field: string): string => field
+
+const requestFields = requiredDeclaration(requestSchema, 'kubernetes.AdmissionAttributes', sameName)
 export const requestDeclaration: Pick<RootDeclaration, 'type' | 'adapt' | 'struct'> = {
   type: requestFields.type,
   adapt(raw) {
@@ -83,7 +86,7 @@ export const requestDeclaration: Pick<RootDeclaration, 'type' | 'adapt' | 'struc
     return { field: field => (field === optionsField ? dynType : info.field(field)) }
   },
 }
-export const namespaceDeclaration = requiredDeclaration(namespaceSchema, 'kubernetes.Namespace')
+export const namespaceDeclaration = requiredDeclaration(namespaceSchema, 'kubernetes.Namespace', sameName)
 
 const variablesType = structType('kubernetes.variables')
 

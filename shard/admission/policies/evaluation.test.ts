@@ -6,7 +6,11 @@ import { inOneVersion } from '../../../framework/contract/admission.ts'
 import { silent } from '../../../framework/contract/log.ts'
 import { loopbackContext } from '../../../framework/contract/loopback.ts'
 import { atOnce } from '../../../framework/json/json.ts'
-import { admissionEnvironment } from '../../../openapi/expressions/admission.ts'
+import {
+  admissionEnvironment,
+  namespaceDeclaration,
+  requestDeclaration,
+} from '../../../openapi/expressions/admission.ts'
 import {
   asVariable,
   conditionsHold,
@@ -50,6 +54,24 @@ describe('requestOf', () => {
     assert.deepEqual(requestKind, { group, version: 'v1', kind: 'Widget' })
     assert.deepEqual(seen, { group, version: 'v2', resource: 'widgets' })
     assert.deepEqual(requestResource, { group, version: 'v1', resource: 'widgets' })
+  })
+})
+
+describe('namespace, a reserved word in the schemas of definitions', () => {
+  it('is a field of the request and of the metadata of namespaceObject', () => {
+    const environment = admissionEnvironment({ params: false, variables: new Map() })
+    const variables: Variables = {
+      request: requestDeclaration.adapt({ namespace: 'team-a', operation: 'CREATE' }),
+      namespaceObject: namespaceDeclaration.adapt({ metadata: { name: 'team-a' } }),
+    }
+    const expressions = [
+      'request.namespace == "team-a" && has(request.namespace)',
+      '!has(namespaceObject.metadata.namespace) && namespaceObject.metadata.name == request.namespace',
+    ]
+    for (const source of expressions) {
+      const expression = atOnce(compileExpression(source, environment))
+      assert.deepEqual(evaluated(expression, variables, newAllowance(new Replays())), { value: true })
+    }
   })
 })
 
