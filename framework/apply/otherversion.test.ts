@@ -53,7 +53,7 @@ const time = '2026-01-01T00:00:00Z'
 interface Write {
   readonly by: string
   readonly version: string
-  readonly spec: Spec
+  readonly spec: Spec | undefined
   readonly live?: KubeObject
   readonly converting?: ConvertObject
 }
@@ -62,7 +62,7 @@ const widget = ({ version, spec }: Write): KubeObject => ({
   apiVersion: `example.com/${version}`,
   kind: 'Widget',
   metadata: { name: 'w' },
-  spec,
+  ...(spec && { spec }),
 })
 
 /** The live object in the version of a request, as a storage gives it. */
@@ -82,6 +82,9 @@ async function update(write: Write): Promise<KubeObject> {
   const next = { ...widget(write), metadata: live?.metadata ?? {} }
   return inTurns(trackUpdate(endpoint, { manager: write.by, time }, next, live), new Pace())
 }
+
+/** An object of which m2 owns the empty spec only. */
+const parentOnly = (): Promise<KubeObject> => update({ by: 'm2', version: 'v1', spec: {} })
 
 const entriesOf = ({ metadata }: KubeObject): readonly string[] =>
   (metadata.managedFields as readonly { manager: string; apiVersion: string; fieldsV1: object }[]).map(
@@ -114,6 +117,16 @@ describe('server-side apply in several versions', () => {
     const shared = await apply({ by: 'm2', version: 'v2', spec: { colour: 'red' }, live: first })
     const next = await apply({ by: 'm1', version: 'v1', spec: { note: 'n' }, live: shared })
     assert.deepEqual(next.spec, { color: 'red', note: 'n' })
+  })
+
+  it('removes a field whose parent another manager owns in another version, and keeps the parent', async () => {
+    const created = await update({ by: 'm2', version: 'v1', spec: { note: 'n' } })
+    const applied = await apply({ by: 'm1', version: 'v1', spec: { color: 'red', size: 'l' }, live: created })
+    const next = await apply({ by: 'm1', version: 'v2', spec: { colour: 'red' }, live: applied })
+    assert.deepEqual(next.spec, { colour: 'red', note: 'n' })
+    const empty = await apply({ by: 'm1', version: 'v1', spec: { size: 'l' }, live: await parentOnly() })
+    const { spec } = await apply({ by: 'm1', version: 'v2', spec: undefined, live: empty })
+    assert.deepEqual(spec, {})
   })
 
   it('conflicts with the owner of the same field in another version', async () => {

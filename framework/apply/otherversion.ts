@@ -1,6 +1,6 @@
 import type { Steps, Work } from '../json/json.ts'
 import { isMembers, type Members } from './fieldpath/fieldpath.ts'
-import { type FieldSet, unionSteps } from './fieldpath/fieldset.ts'
+import { differenceSteps, type FieldSet, unionSteps } from './fieldpath/fieldset.ts'
 import type { ManagedEntry } from './managed.ts'
 import { comparisonSteps } from './typed/compare.ts'
 import { removeSteps } from './typed/remove.ts'
@@ -52,7 +52,8 @@ export type FieldsInVersion = Pick<ManagedEntry, 'apiVersion' | 'fields'>
 
 /**
  * The fields of an entry as the version of the object names them: those that change in this version when the entry's version loses
- * the entry's fields. Fields of the object without a name in the entry's version are never among them.
+ * the entry's fields. Fields of the object without a name in the entry's version are never among them, nor are those that others set
+ * below a field of the entry.
  */
 export function* fieldsHere(
   { object, versions, convert }: ObjectInVersions,
@@ -67,5 +68,7 @@ export function* fieldsHere(
   const whole = yield* inVersion(before, version, convert)
   const rest = yield* inVersion(after, version, convert)
   const { removed, modified } = yield* comparisonSteps(here, whole, rest)
-  return yield* unionSteps(removed, modified, work)
+  const lost = yield* comparisonSteps(there, before, after)
+  const ofOthers = yield* differenceSteps(lost.removed, fields, work)
+  return yield* differenceSteps(yield* unionSteps(removed, modified, work), ofOthers, work)
 }
