@@ -63,6 +63,19 @@ describe('permission claims', () => {
         'secrets. (verbs: accepted [get], exported [get list]; selector differs from defaultSelector)',
     )
   })
+  for (const { mine, theirs } of [
+    { mine: ['get'], theirs: ['*'] },
+    { mine: ['*'], theirs: ['get', 'list'] },
+    { mine: ['list', 'get', 'get'], theirs: ['get', 'list'] },
+  ])
+    it(`takes the accepted verbs ${mine} as those of the export, ${theirs}`, () => {
+      const { conditions } = applyClaims(
+        [exported('secrets', { verbs: theirs })],
+        [accepted('secrets', { verbs: mine })],
+        always,
+      )
+      assert.equal(conditions[0].status, 'True')
+    })
   it('does not apply claims on resources that do not exist', () => {
     const { applied, conditions } = applyClaims(
       [exported('widgets', { group: 'example.io', identityHash: 'beef' })],

@@ -75,7 +75,7 @@ function mismatch(
   if (exported === undefined) return undefined
   const [mine, theirs] = [claim.verbs ?? [], exported.verbs ?? []]
   const differences = [
-    ...(areSame(mine, theirs) || areSame(mine.toSorted(), theirs.toSorted())
+    ...(haveSame(mine, theirs)
       ? []
       : [`verbs: accepted [${mine.join(' ')}], exported [${theirs.join(' ')}]`]),
     ...(exported.defaultSelector === undefined || isDeepStrictEqual(claim.selector, exported.defaultSelector)
@@ -85,8 +85,9 @@ function mismatch(
   return differences.length === 0 ? undefined : `${printed(claim)} (${differences.join('; ')})`
 }
 
-const areSame = (a: readonly string[], b: readonly string[]): boolean =>
-  a.length === b.length && a.every((each, i) => each === b[i])
+/** `*` of either side stands for the verbs of the other. */
+const haveSame = (mine: readonly string[], theirs: readonly string[]): boolean =>
+  [mine, theirs].some(verbs => verbs.includes('*')) || isDeepStrictEqual(new Set(mine), new Set(theirs))
 
 function application(missing: readonly Accepted[]): ConditionState {
   if (missing.length === 0) return isTrue('PermissionClaimsApplied')
