@@ -82,6 +82,7 @@ describe('the lifecycle of a workspace', () => {
         findCondition(own.status?.conditions, finished)?.message,
         `waiting since ${since()} for example.com/lock on workspaces.tenancy.kcp.io ${top.asked.name} at ${url}/clusters/root`,
       )
+      assert.equal(own.status?.phase, 'Deleting')
       assert.notEqual(low.asked.now(), undefined)
       await hold(scene, top.asked, [])
       const above = await top.asked.when(waitsFor('WaitingForChildren'))

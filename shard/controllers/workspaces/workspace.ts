@@ -165,14 +165,15 @@ async function deleteWorkspace(step: WorkspaceStep, workspace: Workspace): Promi
   else await home.remove()
 }
 
-/** While the Workspace has other finalizers, its LogicalCluster is not deleted. */
+/** While the Workspace has other finalizers, its LogicalCluster is not deleted, but the phase is never that of a workspace to use. */
 async function reportHolders(step: WorkspaceStep): Promise<void> {
   const { client, directory, shard } = step.deps
   const parent = `${shard.externalURL}/clusters/${directory.path(step.parent)}`
   await updateStatus<Workspace>(client, ...target(step), current => {
     const state = waitingForWorkspaceFinalizers(current, parent)
     const conditions = setConditions(current.status?.conditions, [state])
-    return { ...current, status: { ...current.status, conditions } }
+    const phase = current.status?.terminators?.length ? 'Terminating' : 'Deleting'
+    return { ...current, status: { ...current.status, phase, conditions } }
   })
 }
 
