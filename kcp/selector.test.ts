@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { labelMatcher } from '../framework/selectors/matcher.ts'
 import { parseLabelSelector } from '../framework/selectors/parse.ts'
 import { formatLabelSelector, matchesLabels } from '../framework/selectors/selectors.ts'
-import { type MetaV1LabelSelector, requirementsOf, selectorErrors } from './selector.ts'
+import { type MetaV1LabelSelector, requirementsOf, selectorErrors, selectorProblem } from './selector.ts'
 
 const labels = { team: 'blue', secret: '' }
 const selects = (selector: MetaV1LabelSelector): boolean => matchesLabels(requirementsOf(selector), labels)
@@ -25,6 +25,25 @@ describe('a selector of an object', () => {
       [true, true, true, true, true, true],
     )
     assert.equal(selects({ matchLabels: { team: 'red' } }), false)
+  })
+
+  it('has in one text why Kubernetes cannot read it', () => {
+    assert.deepEqual(
+      [
+        {},
+        expression('team', 'In', ['blue']),
+        expression('team', 'Near'),
+        expression('team', 'In', []),
+        { matchLabels: { 'a b': '' } },
+      ].map(selector => selectorProblem(selector)?.slice(0, 45)),
+      [
+        undefined,
+        undefined,
+        '"Near" is not a valid label selector operator',
+        "values: Invalid value: []: for 'in', 'notin' ",
+        'matchLabels: Invalid value: "a b": name part ',
+      ],
+    )
   })
 
   it('selects nothing where Kubernetes refuses it, instead of more than is meant', () => {

@@ -1,4 +1,4 @@
-import type { FieldError } from '../framework/meta/errors.ts'
+import { type FieldError, fieldErrorText } from '../framework/meta/errors.ts'
 import { child, forbidden, invalidValue, required } from '../framework/meta/fielderror.ts'
 import { labelValueErrors, qualifiedNameErrors } from '../framework/meta/names.ts'
 import type { LabelRequirement, LabelSelector } from '../framework/selectors/selectors.ts'
@@ -55,6 +55,23 @@ function readSelector(selector: MetaV1LabelSelector): LabelSelector {
     return operator === undefined ? [] : [{ key, operator, values }]
   })
   return { requirements: [...labels, ...expressions] }
+}
+
+/** Why Kubernetes cannot read a selector, as conditions have it (`metav1.LabelSelectorAsSelector`); undefined when it can. */
+export function selectorProblem(selector: MetaV1LabelSelector): string | undefined {
+  const [first] = selectorErrors(selector, '')
+  return expressionProblem(selector) ?? (first && fieldErrorText(first))
+}
+
+/** The same of the operators and the numbers of values only. */
+export function expressionProblem({ matchExpressions = [] }: MetaV1LabelSelector): string | undefined {
+  for (const { operator, values = [] } of matchExpressions) {
+    if (!operators.has(operator))
+      return `${JSON.stringify(operator ?? '')} is not a valid label selector operator`
+    if ((operator === 'In' || operator === 'NotIn') && values.length === 0)
+      return `values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty`
+  }
+  return undefined
 }
 
 /** Errors after which a selector is not read further: it has room for a hundred thousand. */

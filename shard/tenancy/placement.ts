@@ -11,7 +11,7 @@ import {
 import type { Shard } from '../../kcp/core.ts'
 import { regionLabel } from '../../kcp/labels.ts'
 import { shardHash, workspaceClusterName } from '../../kcp/names.ts'
-import { requirementsOf } from '../../kcp/selector.ts'
+import { expressionProblem, requirementsOf } from '../../kcp/selector.ts'
 import type { Workspace } from '../../kcp/tenancy.ts'
 import { withMetadata } from '../registry/strategy.ts'
 import type { ClusterDirectory } from './directory.ts'
@@ -36,7 +36,7 @@ export function placementOf(
   { spec }: Workspace,
 ): Placement {
   const wanted = spec?.location?.selector ?? {}
-  const wrong = wanted.matchExpressions?.map(problemOf).find(problem => problem !== undefined)
+  const wrong = expressionProblem(wanted)
   if (wrong !== undefined) return { problem: `spec.location.selector is invalid: ${wrong}` }
   const shard = chosen(directory.shards(), requirementsOf(wanted))
   if (shard === undefined) return { problem: 'No available shards to schedule the workspace' }
@@ -69,21 +69,6 @@ function freeName(directory: ClusterDirectory): ClusterName {
     const name = workspaceClusterName()
     if (directory.logicalCluster(name) === undefined) return name
   }
-}
-
-interface Expression {
-  readonly operator?: string
-  readonly values?: readonly string[]
-}
-
-function problemOf(expression: unknown): string | undefined {
-  const { operator = '', values = [] } = expression as Expression
-  if (operator === 'Exists' || operator === 'DoesNotExist') return undefined
-  if (operator !== 'In' && operator !== 'NotIn')
-    return `${JSON.stringify(operator)} is not a valid label selector operator`
-  return values.length > 0
-    ? undefined
-    : `values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty`
 }
 
 /**

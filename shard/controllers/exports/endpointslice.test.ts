@@ -7,7 +7,7 @@ import { resources } from '../../../kcp/resources.ts'
 import type { Workspace } from '../../../kcp/tenancy.ts'
 import { type TestKcpShard, testKcpShard } from '../../testing/kcpshard.ts'
 import { type TestShard, until } from '../../testing/shard.ts'
-import { clusterScoped } from '../client.ts'
+import { clusterScoped, updateObject, updateStatus } from '../client.ts'
 import type { TenancyResources } from '../host.ts'
 
 describe('an endpoint slice', () => {
@@ -45,12 +45,15 @@ describe('an endpoint slice', () => {
     await create(resources.apiExports, await workspace('provider'), exported)
   }
 
-  /** The condition `APIExportValid` of the slice, when its status is this. */
-  const reached = (cluster: string, status: 'True' | 'False') =>
+  const sliceIn = (cluster: string): APIExportEndpointSlice | undefined =>
+    shard.informers.for(resources.endpointSlices).get(cluster, '', 'toys')?.object as
+      | APIExportEndpointSlice
+      | undefined
+
+  /** The condition of the slice, when its status is this. */
+  const reached = (cluster: string, status: 'True' | 'False', type = 'APIExportValid') =>
     until(() => {
-      const found = shard.informers.for(resources.endpointSlices).get(cluster, '', 'toys')?.object
-      const { conditions } = (found as APIExportEndpointSlice | undefined)?.status ?? {}
-      const condition = findCondition(conditions, 'APIExportValid')
+      const condition = findCondition(sliceIn(cluster)?.status?.conditions, type)
       return condition?.status === status ? condition : undefined
     })
 
@@ -69,5 +72,43 @@ describe('an endpoint slice', () => {
     assert.equal((await reached(consumer, 'False')).reason, 'APIExportNotFound')
     await provide()
     await reached(consumer, 'True')
+  })
+
+  it('reports a partition that selects by an unknown operator, and keeps its endpoints', async () => {
+    const cluster = await workspace('partitioned')
+    await create(tenancy.partitions, cluster, {
+      apiVersion: 'topology.kcp.io/v1alpha1',
+      kind: 'Partition',
+      metadata: { name: 'near' },
+      spec: { selector: { matchExpressions: [{ key: 'region', operator: 'Near' }] } },
+    })
+    const apiVersion = 'apis.kcp.io/v1alpha2'
+    const exported = { apiVersion, kind: 'APIExport', metadata: { name: 'toys' }, spec: {} }
+    await create(resources.apiExports, cluster, exported)
+    await create(resources.endpointSlices, cluster, {
+      apiVersion: 'apis.kcp.io/v1alpha1',
+      kind: 'APIExportEndpointSlice',
+      metadata: { name: 'toys' },
+      spec: { export: { name: 'toys' }, partition: 'near' },
+    })
+    const target = clusterScoped(cluster, 'toys')
+    const { reason, message } = await reached(cluster, 'False', 'PartitionValid')
+    assert.equal(reason, 'PartitionInvalidReference')
+    assert.equal(message, '"Near" is not a valid label selector operator')
+    await updateStatus<APIExportEndpointSlice>(shard.client, resources.endpointSlices, target, current => ({
+      ...current,
+      status: { ...current.status, endpoints: [{ url: 'https://views.example.com' }] },
+    }))
+    await updateObject(shard.client, tenancy.partitions, clusterScoped(cluster, 'near'), current => ({
+      ...current,
+      spec: { selector: { matchExpressions: [{ key: 'region', operator: 'Far' }] } },
+    }))
+    const status = await until(() => {
+      const found = sliceIn(cluster)?.status
+      return findCondition(found?.conditions, 'PartitionValid')?.message?.startsWith('"Far"')
+        ? found
+        : undefined
+    })
+    assert.equal(status.endpoints?.length, 1)
   })
 })

@@ -6,8 +6,7 @@ import { isCopy } from '../../../kcp/annotations.ts'
 import type { APIExportEndpointSlice } from '../../../kcp/apis.ts'
 import { type ConditionState, isFalse, isTrue, setConditions } from '../../../kcp/conditions.ts'
 import { resources } from '../../../kcp/resources.ts'
-import { type MetaV1LabelSelector, requirementsOf } from '../../../kcp/selector.ts'
-
+import { type MetaV1LabelSelector, requirementsOf, selectorProblem } from '../../../kcp/selector.ts'
 import { clusterScoped, updateStatus } from '../client.ts'
 import { type Controller, createController, keyFor, keyOf, parseKey } from '../controller.ts'
 import type { KcpControllerDeps } from '../host.ts'
@@ -93,7 +92,7 @@ function examine(deps: KcpControllerDeps, cluster: string, slice: APIExportEndpo
   return {
     conditions: [exported, partition.condition],
     shardSelector: partition.selector,
-    clear: exported.status === 'False' || partition.condition.status === 'False',
+    clear: exported.status === 'False' || !partition.exists,
   }
 }
 
@@ -110,21 +109,34 @@ function exportCondition(
   return isFalse('APIExportValid', 'Error', 'APIExportNotFound', message)
 }
 
+/** What a slice says of the partition that it names. */
+interface PartitionFinding {
+  readonly condition: ConditionState
+  readonly selector: string
+  readonly exists: boolean
+}
+
 /** The condition of the partition that a slice names, and its selector. */
 export function partitionOf(
   { informers, tenancy }: KcpControllerDeps,
   cluster: string,
   name: string | undefined,
-): { readonly condition: ConditionState; readonly selector: string } {
-  if (!name) return { condition: isTrue('PartitionValid'), selector: '' }
+): PartitionFinding {
+  if (!name) return { condition: isTrue('PartitionValid'), selector: '', exists: true }
   const partition = informers.for(tenancy.partitions).get(cluster, '', name)?.object
   if (partition === undefined) {
     const message = `partitions.topology.kcp.io "${name}" not found`
-    return {
-      condition: isFalse('PartitionValid', 'Error', 'PartitionInvalidReference', message),
-      selector: '',
-    }
+    return { condition: invalidReference(message), selector: '', exists: false }
   }
   const { selector = {} } = (partition.spec ?? {}) as { readonly selector?: MetaV1LabelSelector }
-  return { condition: isTrue('PartitionValid'), selector: formatLabelSelector(requirementsOf(selector)) }
+  const problem = selectorProblem(selector)
+  if (problem !== undefined) return { condition: invalidReference(problem), selector: '', exists: true }
+  return {
+    condition: isTrue('PartitionValid'),
+    selector: formatLabelSelector(requirementsOf(selector)),
+    exists: true,
+  }
 }
+
+const invalidReference = (message: string): ConditionState =>
+  isFalse('PartitionValid', 'Error', 'PartitionInvalidReference', message)
