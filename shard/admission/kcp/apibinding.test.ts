@@ -46,4 +46,11 @@ describe('admission of an APIBinding', () => {
     )
     await admit(() => undefined)
   })
+
+  it('takes an empty path as none, as kcp does', async () => {
+    const local = { ...object, spec: { reference: { export: { path: '', name: 'e' } } } }
+    homes[''] = 'own'
+    const mutated = await mutate?.(ctx, { ...request, object: local } as never, undefined as never)
+    assert.deepEqual(mutated?.spec, { reference: { export: { name: 'e' } } })
+  })
 })

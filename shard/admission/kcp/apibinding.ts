@@ -24,7 +24,8 @@ export const apiBindingAdmission = (rules: ExportRules): AdmissionPlugin => ({
   handles: { resources: [bindings] },
   mutate(_ctx, request) {
     if (!concerns(request, bindings, ['CREATE', 'UPDATE'])) return request.object
-    return labelled(rules.directory, request, withFinalizer(request.object as APIBinding))
+    const binding = withoutEmptyPath(request.object as APIBinding)
+    return labelled(rules.directory, request, withFinalizer(binding))
   },
   async validate(ctx, request) {
     if (`${request.resource}.${request.group}` !== bindings || request.operation === 'DELETE') return
@@ -32,6 +33,14 @@ export const apiBindingAdmission = (rules: ExportRules): AdmissionPlugin => ({
     if (request.subresource === '') await checkBinding(rules, ctx, request)
   },
 })
+
+/** An empty path is that of the own workspace, as none is; the schema refuses it (kcp writes the object again, without empty texts). */
+function withoutEmptyPath(object: APIBinding): APIBinding {
+  const { reference } = object.spec ?? {}
+  if (reference?.export?.path !== '') return object
+  const { path: _, ...named } = reference.export
+  return { ...object, spec: { ...object.spec, reference: { ...reference, export: named } } }
+}
 
 function withFinalizer(object: APIBinding): APIBinding {
   const { finalizers = [], deletionTimestamp } = object.metadata
