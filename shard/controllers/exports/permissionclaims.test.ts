@@ -50,6 +50,14 @@ describe('permission claims', () => {
         'unexpected/invalid claim for widgets.example.io (identity "beef")',
     )
   })
+  it('has several of them in brackets, as kcp', () => {
+    const claims = ['secrets', 'configmaps'].map(name => accepted(name))
+    const [unexpected] = applyClaims([], claims, always).conditions
+    assert.match(unexpected.message ?? '', /first 2\): \[unexpected.*secrets.*, unexpected.*configmaps.*\]$/)
+    const wanted = ['secrets', 'configmaps'].map(name => exported(name))
+    const [, unapplied] = applyClaims(wanted, claims, () => false).conditions
+    assert.match(unapplied.message ?? '', /applied: \[unable.*, unable.*\]$/)
+  })
   it('warns of other verbs and selectors', () => {
     const [valid] = applyClaims(
       [exported('secrets', { verbs: ['get', 'list'], defaultSelector: { matchLabels: { a: 'b' } } })],

@@ -44,16 +44,20 @@ interface Accepted {
 
 const printed = ({ resource, group }: PermissionClaim): string => `${resource}.${group ?? ''}`
 
-/** The first `most` entries of a list, and their number. */
-function counted(list: readonly string[], most: number, what: string): string {
-  const shown = list.slice(0, most)
-  return `${list.length} ${what} (showing first ${shown.length}): ${shown.join(', ')}`
-}
+/** The start of a message: how many there are, and how many of them it shows. */
+const counted = (list: readonly string[], shown: readonly string[], what: string): string =>
+  `${list.length} ${what} (showing first ${shown.length}): `
+
+/** Several errors in one text (`NewAggregate` of `k8s.io/apimachinery/pkg/util/errors`). */
+const aggregated = (errors: readonly string[]): string =>
+  errors.length === 1 ? errors.join() : `[${errors.join(', ')}]`
 
 function validity(accepted: readonly Accepted[]): ConditionState {
   const mismatched = accepted.flatMap(({ claim, exported }) => mismatch(claim, exported) ?? [])
   if (mismatched.length > 0) {
-    const message = counted(mismatched, 5, 'permission claim(s) have mismatched verbs or selectors')
+    const shown = mismatched.slice(0, 5)
+    const start = counted(mismatched, shown, 'permission claim(s) have mismatched verbs or selectors')
+    const message = `${start}${shown.join(', ')}`
     return isFalse('PermissionClaimsValid', 'Warning', 'PermissionClaimsMismatch', message)
   }
   const unexpected = accepted
@@ -63,7 +67,8 @@ function validity(accepted: readonly Accepted[]): ConditionState {
         `unexpected/invalid claim for ${printed(claim)} (identity "${claim.identityHash ?? ''}")`,
     )
   if (unexpected.length === 0) return isTrue('PermissionClaimsValid')
-  const message = counted(unexpected, 10, 'unexpected and/or invalid permission claims')
+  const shown = unexpected.slice(0, 10)
+  const message = `${counted(unexpected, shown, 'unexpected and/or invalid permission claims')}${aggregated(shown)}`
   return isFalse('PermissionClaimsValid', 'Error', 'InvalidPermissionClaims', message)
 }
 
@@ -92,6 +97,6 @@ const haveSame = (mine: readonly string[], theirs: readonly string[]): boolean =
 function application(missing: readonly Accepted[]): ConditionState {
   if (missing.length === 0) return isTrue('PermissionClaimsApplied')
   const shown = missing.slice(0, 10).map(({ claim }) => `unable to find informer for ${printed(claim)}`)
-  const message = `Permission claims have not been fully applied: ${shown.join(', ')}`
+  const message = `Permission claims have not been fully applied: ${aggregated(shown)}`
   return isFalse('PermissionClaimsApplied', 'Error', 'InternalError', message)
 }
