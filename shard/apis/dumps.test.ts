@@ -14,6 +14,8 @@ import { resources } from '../../kcp/resources.ts'
 import { externalLogicalClusterAdmin } from '../../kcp/users.ts'
 import { stopClocks } from '../../test/support/time/clocks.ts'
 import { encodeStored, storageKey } from '../cache/codec.ts'
+import { openMemoryStore } from '../store/memory.ts'
+import { behindStore } from '../testing/behindstore.ts'
 import { type TestShard, testShard } from '../testing/shard.ts'
 
 const configMap = (name: string): KubeObject => ({
@@ -53,16 +55,16 @@ describe('dumps of logical clusters', () => {
 
   async function ask(
     cluster: string,
-    { groups = [externalLogicalClusterAdmin], metadata = ours, spec = {}, method = 'POST' } = {},
+    { groups = [externalLogicalClusterAdmin], metadata = ours, spec = {}, method = 'POST', of = shard } = {},
   ): Promise<LogicalClusterDump> {
-    const ctx = contextWith(shard.context(resources.configMaps, cluster), {
+    const ctx = contextWith(of.context(resources.configMaps, cluster), {
       cluster,
       user: { name: 'someone', groups },
       info: { isResource: false, verb: 'post', path: dumpsPath },
     })
     const bytes = Buffer.from(JSON.stringify({ metadata, spec }))
     const request = { method, query: new URLSearchParams(), headers: {}, body: async () => bytes }
-    const response = await shard.backend.forward(ctx, request)
+    const response = await of.backend.forward(ctx, request)
     assert.equal(response.status, 201)
     return JSON.parse(await textOf(response)) as LogicalClusterDump
   }
@@ -104,6 +106,26 @@ describe('dumps of logical clusters', () => {
   it('are of logical clusters that move only', async () => {
     await assert.rejects(ask('staying'), refused(404))
     await assert.rejects(ask('*'), refused(404))
+  })
+
+  it('have the revision before the entries are read: a later write is not among them', async () => {
+    const inner = openMemoryStore()
+    const store = behindStore(inner)
+    const writing = await testShard({ store })
+    await writing.addCluster('moving')
+    await annotate(writing, 'moving', { [migratingAnnotation]: 'root:migration' })
+    let written = 0
+    store.range = async function* (...asked) {
+      yield* inner.range(...asked)
+      written = await inner.commit([{ key: '/other', value: Buffer.from('x') }])
+    }
+    const { metadata } = await ask('moving', { of: writing })
+    assert.ok(
+      Number(metadata?.resourceVersion) < written,
+      `${metadata?.resourceVersion} is not before ${written}`,
+    )
+    await writing.stop()
+    await inner.close()
   })
 
   it('are of all objects: there is none while they are being removed', async () => {

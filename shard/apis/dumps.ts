@@ -48,10 +48,12 @@ export async function dumpResponse(
   if (source.inactive.refusalOfWrites(cluster) === undefined || source.inactive.isPartial(cluster))
     throw notFound({ ...about, name: cluster })
   const asked = dumpIn(await request.body(largest))
+  // Before the read: what is written later is not in the page.
+  const resourceVersion = String(source.store.revision)
   const status = isForKcp(asked)
     ? await kcpPageOf(source, cluster, asked.spec ?? {})
     : await pageOf(source, cluster, asked.spec ?? {})
-  const metadata = { ...asked.metadata, resourceVersion: String(source.store.revision) }
+  const metadata = { ...asked.metadata, resourceVersion }
   const bytes = Buffer.from(JSON.stringify({ ...asked, metadata, status }))
   return { status: 201, headers: { 'content-type': 'application/json' }, body: only(bytes) }
 }
