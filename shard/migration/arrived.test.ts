@@ -81,7 +81,7 @@ describe('the objects of a logical cluster that moves', () => {
       403,
       {},
       arrived(`alpha,${since}`),
-      arrived(`alpha,${since},complete`),
+      arrived(`alpha,${since - 1},complete`),
       arrived(`alpha,${since},complete,${count - 1}`),
       arrived(`alpha,${since - 1},complete,${count}`),
       arrived(`gamma,${since},complete,${count}`),
@@ -101,6 +101,15 @@ describe('the objects of a logical cluster that moves', () => {
     assert.deepEqual([status.phase, await left()], ['OriginCleanup', 2])
     const { reason, message } = findCondition(status.conditions, 'OriginCleaned') ?? {}
     assert.deepEqual([reason, message], ['DestinationUnreachable', 'no answer'])
+  })
+
+  it('stay while the destination is of a version that does not count them', async () => {
+    there = arrived(`alpha,${await closed()},complete`)
+    assert.ok(await cleanUp(step()), 'it is asked again')
+    assert.deepEqual([status.phase, await left()], ['OriginCleanup', 2])
+    const { reason, message } = findCondition(status.conditions, 'OriginCleaned') ?? {}
+    assert.equal(reason, 'DestinationOutdated')
+    assert.equal(message, 'shard beta does not say how many objects it has copied: its version is too old')
   })
 
   it('are not those of copies from before they were copied again', async () => {

@@ -12,9 +12,12 @@ import {
 import { peerNamed } from './shards.ts'
 import { annotationOf, clusterOf, destinationOf, type MigrationStep } from './step.ts'
 
+/** The destination has all objects, and is of a version that does not count them. */
+export class OutdatedDestination extends Error {}
+
 /**
  * Whether the destination itself has all objects of a logical cluster as they are since it was closed here, whatever the migration says.
- * A shard of kcp does not tell: it has got the last entries. Throws while the destination does not answer.
+ * A shard of kcp does not tell: it has got the last entries. Throws while the destination does not answer, or does not count.
  */
 export async function hasArrived(step: MigrationStep, raw: RawCluster): Promise<boolean> {
   const dump = dumpStateOf(raw)
@@ -26,5 +29,10 @@ export async function hasArrived(step: MigrationStep, raw: RawCluster): Promise<
   const there = { object, modified: 0 }
   const { origin, last, isComplete, count } = arrivalOf(there)
   if (!movesFor(there, annotationOf(key)) || !isComplete || origin !== deps.shard.name) return false
-  return last >= closedAt(raw) && count === (await countOf(deps.content.values, rangeOf(cluster)))
+  if (last < closedAt(raw)) return false
+  if (Number.isNaN(count))
+    throw new OutdatedDestination(
+      `shard ${destinationOf(step)} does not say how many objects it has copied: its version is too old`,
+    )
+  return count === (await countOf(deps.content.values, rangeOf(cluster)))
 }

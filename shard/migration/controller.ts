@@ -18,7 +18,7 @@ import { type Controller, keyOf } from '../controllers/controller.ts'
 import type { KcpControllerDeps } from '../controllers/host.ts'
 import { createQueue, type Queue } from '../controllers/queue.ts'
 import { bindMigrations } from './binding.ts'
-import { copyPage, finalize, keysOfWaiting } from './destination.ts'
+import { copyPage, finalize, keysOfWaiting, noteCount } from './destination.ts'
 import { settle } from './gone.ts'
 import { homeHere, homeThere } from './home.ts'
 import { reportMissing } from './missing.ts'
@@ -217,7 +217,7 @@ export async function advance(step: MigrationStep): Promise<number | undefined> 
   if (phase === undefined || phase === 'Preparing')
     return isOrigin ? prepare(step) : void (await reportMissing(step))
   if (phase === 'Migrating') return isDestination ? copyPage(step) : void (isOrigin && (await check(step)))
-  if (phase === 'OriginCleanup') return isOrigin ? cleanUp(step) : undefined
+  if (phase === 'OriginCleanup') return isOrigin ? cleanUp(step) : isDestination ? noteCount(step) : undefined
   if (phase === 'DestinationFinalize') return isDestination ? finalize(step) : undefined
   if (!isOrigin && !isDestination) return undefined
   if (phase === 'Failed') await settle(step, clusterOf(step))

@@ -26,15 +26,16 @@ import {
   arrivalOf,
   batch,
   changeOf,
-  complete,
   countOf,
   isIncoming,
   isMovable,
   keyOfCluster,
   movesFor,
+  type RawCluster,
   rawCluster,
   transferAll,
   valuesOf,
+  withCount,
 } from './rawcluster.ts'
 import {
   annotationOf,
@@ -91,14 +92,10 @@ async function hold({ home, key, migration }: MigrationStep): Promise<undefined>
   await home.write(migration, key, { finalizers: [...finalizers, migrationFinalizer] })
 }
 
-const keep = (
-  { deps, ...step }: MigrationStep,
-  entries: readonly StoredEntry[],
-  last: number,
-): Promise<void> =>
+const keep = (step: MigrationStep, entries: readonly StoredEntry[], last: number): Promise<void> =>
   transferAll(
-    deps.content,
-    entries.map(entry => [changeFor({ deps, ...step }, entry, last)]),
+    step.deps.content,
+    entries.map(entry => [changeFor(step, entry, last)]),
   )
 
 /** What the bindings among the entries of a shard of kcp need. */
@@ -157,27 +154,19 @@ function arriving(step: MigrationStep, bytes: Buffer, last: number): LogicalClus
   })
 }
 
-/** Notes that everything is copied, and how much that is: it tells without the migration where the objects are. */
-function withCount(object: LogicalCluster, count: number | undefined): LogicalCluster {
-  const [origin, there] = (object.metadata.annotations?.[incomingAnnotation] ?? '').split(',')
-  const text = [origin, there, ...(count === undefined ? [] : [complete, count])].join(',')
-  return annotated(object, { [incomingAnnotation]: text })
-}
-
 /** The switch: when the phase is written, the objects of the logical cluster are those of this shard. */
 async function takeOver(step: MigrationStep, entriesCopied: number): Promise<number | undefined> {
   const { deps } = step
   const raw = await rawCluster(deps.content, clusterOf(step))
-  const waiting = waitingPrefix(step.key)
-  if (raw === undefined || (await countBelow(deps, waiting)) + 1 !== entriesCopied) return copyAll(step)
+  if (raw === undefined || (await countBelow(deps, waitingPrefix(step.key))) + 1 !== entriesCopied)
+    return copyAll(step)
   const assigned = await assignWorkspace(
     deps,
     { cluster: clusterOf(step), object: raw.object },
     deps.shard.name,
   ).catch((error: Error) => error)
   if (assigned instanceof Error) return refused(step, assigned)
-  const count = (await countBelow(deps, `${waiting}${clusterOf(step)}/`)) + 1
-  await deps.content.transfer([changeOf(clusterOf(step), raw, withCount(raw.object, count))])
+  await noteComplete(step, raw)
   await report(step, {
     phase: 'OriginCleanup',
     entriesCopied,
@@ -185,6 +174,20 @@ async function takeOver(step: MigrationStep, entriesCopied: number): Promise<num
     conditions: [isTrue('DataCopied')],
   })
   return undefined
+}
+
+/** While the origin asks: an earlier version of this shard has noted that everything is copied, and not how much that is. */
+export async function noteCount(step: MigrationStep): Promise<undefined> {
+  const raw = await rawCluster(step.deps.content, clusterOf(step))
+  if (raw === undefined || !movesFor(raw, annotationOf(step.key))) return
+  const { isComplete, count } = arrivalOf(raw)
+  if (isComplete && Number.isNaN(count)) await noteComplete(step, raw)
+}
+
+async function noteComplete(step: MigrationStep, raw: RawCluster): Promise<void> {
+  const cluster = clusterOf(step)
+  const count = (await countBelow(step.deps, `${waitingPrefix(step.key)}${cluster}/`)) + 1
+  await step.deps.content.transfer([changeOf(cluster, raw, withCount(raw.object, count))])
 }
 
 /** Some of the pages are missing: they are on another shard, or were lost. */

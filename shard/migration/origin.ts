@@ -13,13 +13,14 @@ import { decodeStored, encodeStored, parseStorageKey } from '../cache/codec.ts'
 import { missingInKcp } from '../entries/tokcp.ts'
 import { copyOf, isSharedOf } from '../peers/copying.ts'
 import type { StoreChange, StoredValue } from '../store/store.ts'
-import { hasArrived } from './arrived.ts'
+import { hasArrived, OutdatedDestination } from './arrived.ts'
 import {
   annotated,
   changeOf,
   closedAt,
   dumpStateOf,
   isIncoming,
+  isLeaving,
   isMovable,
   keyOfCluster,
   movesFor,
@@ -45,7 +46,7 @@ export async function prepare(step: MigrationStep): Promise<number | undefined> 
   const problem = problemOf(step, raw)
   if (problem !== undefined) return void (await fail(step, ...problem))
   const reached = await reachDestination(step)
-  if (reached instanceof Error) return waitForDestination(step, 'OriginReady', reached.message)
+  if (reached instanceof Error) return waitForDestination(step, 'OriginReady', reached)
   const unsupported = unsupportedBy(step, reached)
   if (unsupported !== undefined) return void (await fail(step, 'DestinationNotSupported', unsupported))
   const { finalizers = [] } = migration.metadata
@@ -100,9 +101,11 @@ const fail = (step: MigrationStep, reason: string, message: string): Promise<voi
 async function waitForDestination(
   step: MigrationStep,
   condition: 'OriginReady' | 'OriginCleaned',
-  message: string,
+  error: Error,
 ): Promise<number> {
-  const state = isFalse(condition, 'Error', 'DestinationUnreachable', message)
+  const { message } = error
+  const reason = error instanceof OutdatedDestination ? 'DestinationOutdated' : 'DestinationUnreachable'
+  const state = isFalse(condition, 'Error', reason, message)
   const known = findCondition(step.migration.status?.conditions, condition)
   if (known?.message !== message) await report(step, { conditions: [state] })
   return tryAgain
@@ -135,7 +138,7 @@ export async function cleanUp(step: MigrationStep): Promise<number | undefined> 
   const raw = await rawCluster(deps.content, cluster)
   if (raw !== undefined && !isIncoming(raw) && movesFor(raw, annotationOf(key))) {
     const isReady = isLeaving(raw) || (await isCopiedThere(step, raw))
-    if (isReady instanceof Error) return waitForDestination(step, 'OriginCleaned', isReady.message)
+    if (isReady instanceof Error) return waitForDestination(step, 'OriginCleaned', isReady)
     if (!isReady) return copyAgain(step, raw)
     // A shard of kcp does not do that.
     if (dumpStateOf(raw) !== undefined)
@@ -145,9 +148,6 @@ export async function cleanUp(step: MigrationStep): Promise<number | undefined> 
   await report(step, { phase: 'DestinationFinalize', conditions: [isTrue('OriginCleaned')] })
   return undefined
 }
-
-const isLeaving = ({ object }: RawCluster): boolean =>
-  object.metadata.annotations?.[leavingAnnotation] !== undefined
 
 /** An error says why the destination does not tell. */
 async function isCopiedThere(step: MigrationStep, raw: RawCluster): Promise<boolean | Error> {

@@ -2,7 +2,12 @@ import { originAnnotation } from '../../framework/contract/item.ts'
 import { type ClusterName, isSystemCluster } from '../../framework/meta/object.ts'
 import { isClusterName } from '../../framework/request/path.ts'
 import { decodeObject } from '../../framework/wire/encode.ts'
-import { dumpAnnotation, incomingAnnotation, migratingAnnotation } from '../../kcp/annotations.ts'
+import {
+  dumpAnnotation,
+  incomingAnnotation,
+  leavingAnnotation,
+  migratingAnnotation,
+} from '../../kcp/annotations.ts'
 import type { LogicalCluster } from '../../kcp/core.ts'
 import { logicalClusterName, rootCluster } from '../../kcp/logicalclusters.ts'
 import { resources } from '../../kcp/resources.ts'
@@ -59,8 +64,11 @@ export const movesFor = (home: RawCluster, annotation: string): boolean =>
 /** Whether it comes from another shard, which still has its objects or has had them. */
 export const isIncoming = (home: RawCluster): boolean => annotationIn(home, incomingAnnotation) !== undefined
 
+/** Whether its objects are being removed here, because another shard has them. */
+export const isLeaving = (home: RawCluster): boolean => annotationIn(home, leavingAnnotation) !== undefined
+
 /** The third part of `<origin>,<revision>,complete,<number of objects>`. */
-export const complete = 'complete'
+const complete = 'complete'
 
 /** What a destination says about a logical cluster that comes from another shard. */
 export interface ArrivalNote {
@@ -96,6 +104,13 @@ export function annotated(
     value === undefined ? [] : [[name, value] as const],
   )
   return { ...object, metadata: { ...object.metadata, annotations: Object.fromEntries(next) } }
+}
+
+/** Notes that everything is copied, and how much that is: it tells without the migration where the objects are. */
+export function withCount(object: LogicalCluster, count: number | undefined): LogicalCluster {
+  const [origin, there] = (object.metadata.annotations?.[incomingAnnotation] ?? '').split(',')
+  const text = [origin, there, ...(count === undefined ? [] : [complete, count])].join(',')
+  return annotated(object, { [incomingAnnotation]: text })
 }
 
 /** The change that stores a LogicalCluster over the one that was read. */
