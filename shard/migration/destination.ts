@@ -19,6 +19,7 @@ import type { StoredEntry } from '../entries/fromkcp.ts'
 import { isDefinition } from '../entries/fromoriel.ts'
 import { storedResourceOf } from '../manifests/apply.ts'
 import type { StoreChange, StoredValue } from '../store/store.ts'
+import { isCopiedHere } from './arrived.ts'
 import { boundCopies, knownDefinition } from './boundcopies.ts'
 import { requestedPage } from './page.ts'
 import {
@@ -57,6 +58,9 @@ export async function copyPage(step: MigrationStep): Promise<number | undefined>
   const { dumpContinue = '', entriesCopied = 0 } = step.migration.status ?? {}
   const problem = await problemOf(step)
   if (problem !== undefined) return refused(step, new Error(problem))
+  const isCopied = await isCopiedHere(step).catch((error: Error) => error)
+  if (isCopied instanceof Error) return refused(step, isCopied)
+  if (isCopied) return takeOver(step, (await countBelow(step.deps, waitingPrefix(step.key))) + 1)
   const page = await requestedPage(step, dumpContinue).catch((error: Error) => error)
   if (page instanceof Error) return refused(step, page)
   // Not before: if the origin has removed its objects, these are the only ones.

@@ -1,3 +1,4 @@
+import type { PeerClient } from '../../framework/contract/peer.ts'
 import { unknownShard } from './shards.ts'
 import { destinationOf, type MigrationStep } from './step.ts'
 
@@ -15,8 +16,14 @@ export async function reachDestination(step: MigrationStep): Promise<Reached | E
   const name = destinationOf(step)
   const peer = step.deps.peers.get(name)
   if (peer === undefined) return new Error(unknownShard(name))
-  const asked = peer.get<{ readonly gitVersion?: string }>('/version', AbortSignal.timeout(longest))
-  const answer = await asked.catch((error: Error) => error)
-  if (answer instanceof Error) return new Error(`shard ${name} does not respond: ${answer.message}`)
-  return { isKcp: answer.gitVersion?.includes('+oriel-') !== true }
+  const isKcp = await isOfKcp(peer).catch((error: Error) => error)
+  if (isKcp instanceof Error) return new Error(`shard ${name} does not respond: ${isKcp.message}`)
+  return { isKcp }
+}
+
+/** Whether a shard is one of kcp. Throws while it does not answer. */
+export async function isOfKcp(peer: PeerClient): Promise<boolean> {
+  const signal = AbortSignal.timeout(longest)
+  const { gitVersion } = await peer.get<{ readonly gitVersion?: string }>('/version', signal)
+  return gitVersion?.includes('+oriel-') !== true
 }
