@@ -80,3 +80,54 @@ describe('an object that a controller creates while its server loses the Lease',
     )
   })
 })
+
+describe('objects that a controller transfers while its server loses the Lease', () => {
+  it('are not stored when the next server has begun before they arrive', async () => {
+    const store = openMemoryStore()
+    const [own, next] = [behindStore(store), await testShard({ store: behindStore(store) })]
+    const key = '/migrating/late'
+    let arrive = (): void => undefined
+    const arriving = new Promise<void>(resolve => {
+      arrive = resolve
+    })
+    let sent: Promise<unknown> | undefined
+    const { commit } = own
+    own.commit = (changes, conditions) => {
+      if (changes[0]?.key !== key) return commit(changes, conditions)
+      const committed = arriving.then(() => commit(changes, conditions))
+      sent = committed.catch(() => undefined)
+      return committed
+    }
+    let hasEnded = false
+    const controllers = ({ content }: ShardHost) => [
+      {
+        name: 'test',
+        idle: () => Promise.resolve(),
+        run: async () => {
+          await assert.rejects(content.transfer([{ key, value: Buffer.from('x') }]), { code: 503 })
+          hasEnded = true
+        },
+      },
+    ]
+    const shard = await testShard({ store: own, controllers })
+    await shard.addCluster(localAdminCluster)
+    await shard.client.create(resources.namespaces, { ...inAdmin, name: 'kube-system' }, kubeSystem)
+    const running = shard.run()
+    await until(() => sent !== undefined || undefined)
+    await shard.client.update(resources.leases, lease, object => ({
+      ...object,
+      spec: { holderIdentity: 'another', leaseDurationSeconds: 600 },
+    }))
+    await until(() => hasEnded || undefined)
+    await next.content.commit(next.content.admissionEnd())
+    arrive()
+    await sent
+    // This one is later.
+    await next.content.commit([{ key: '/other', value: Buffer.from('x') }])
+    assert.equal(await store.get(key), undefined)
+    await shard.stop()
+    await running
+    await next.stop()
+    await store.close()
+  })
+})

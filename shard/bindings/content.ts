@@ -78,19 +78,18 @@ export function clusterContent(
   refusalOfWrites: (cluster: ClusterName) => Error | undefined = () => undefined,
   permission?: () => () => void,
 ): ClusterContent {
-  const transfer = async (changes: readonly StoreChange[]): Promise<number> => {
-    const revision = await store.commit(changes)
+  const transfer = async (changes: readonly StoreChange[], checkAlso = () => {}): Promise<number> => {
+    const mayStore = permission?.()
+    const check = (): void => {
+      mayStore?.()
+      checkAlso()
+    }
+    const revision = await commitPermitted({ store, cache }, changes, check)
     await cache.at(revision)
     return revision
   }
   const commit = async (changes: readonly StoreChange[]): Promise<void> => {
-    if (changes.length === 0) return
-    const mayStore = permission?.()
-    const check = (): void => {
-      mayStore?.()
-      checkOpen(changes, refusalOfWrites)
-    }
-    await cache.at(await commitPermitted({ store, cache }, changes, check))
+    if (changes.length > 0) await transfer(changes, () => checkOpen(changes, refusalOfWrites))
   }
   return {
     *of(cluster) {
@@ -105,7 +104,7 @@ export function clusterContent(
     remove: objects => commit(objects.map(removalOf)),
     add: objects => commit(objects.map(creationOf)),
     commit,
-    transfer,
+    transfer: changes => transfer(changes),
     admissionEnd: () => (store.isShared ? [newAdmission()] : []),
     values: (from, to, limit) => firstValues(store, [from, to], limit),
     subscribe: handler => cache.subscribe(handler),
