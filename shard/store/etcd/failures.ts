@@ -27,9 +27,15 @@ export function failureOf(error: unknown): EtcdFailure {
 const withoutFrame = (details: string): string =>
   details.replace(/^No connection established\. Last error: (?:Error: )?(.*?)\. Resolution note: .*$/s, '$1')
 
+/** Raft has another leader now (`ErrProposalDropped`, which has no code), or more requests than it applies (`ErrTooManyRequests`). */
+const isNotProposed = ({ message }: EtcdFailure): boolean =>
+  message === 'raft proposal dropped' || message === 'etcdserver: too many requests'
+
+const transient: readonly number[] = [status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.CANCELLED]
+
 /** Whether another attempt, or another member, may succeed: no connection, no leader, no answer in time. */
-export const isTransient = ({ code }: EtcdFailure): boolean =>
-  code === status.UNAVAILABLE || code === status.DEADLINE_EXCEEDED || code === status.CANCELLED
+export const isTransient = (failure: EtcdFailure): boolean =>
+  transient.includes(failure.code) || isNotProposed(failure)
 
 export const isTimeout = ({ code }: EtcdFailure): boolean => code === status.DEADLINE_EXCEEDED
 

@@ -85,6 +85,16 @@ else
       assert.match(String(await store.failed), why)
     }
 
+    for (const text of ['raft proposal dropped', 'etcdserver: too many requests'])
+      it(`repeats a write that a member refuses with "${text}"`, async () => {
+        proxy.tamper('Txn', () => {
+          proxy.tamper('Txn', undefined)
+          throw new RefusedByEtcd(text)
+        })
+        const revision = await store.commit([put('/a', '1')])
+        assert.equal((await store.get('/a'))?.modified, revision)
+      })
+
     it('ends when events come twice', async () => {
       const watch = await following()
       tamperEvents(response => [response, response])
