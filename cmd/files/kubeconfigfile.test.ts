@@ -76,9 +76,9 @@ describe('a kubeconfig file', () => {
       ],
       [{ server: '' }, {}, `${file('config')} has no server for the context "c" (--root-kubeconfig).`],
       [
-        { server: 'localhost' },
+        { server: 'localhost:6443' },
         {},
-        `${file('config')} has no absolute URL as server: give --root-kubeconfig another file.`,
+        `${file('config')} has no absolute URL as server for the context "c": set one such as https://host:6443 (--root-kubeconfig).`,
       ],
     ]
     for (const [cluster, user, message] of table) {

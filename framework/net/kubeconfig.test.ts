@@ -87,6 +87,14 @@ for (const [name, policy] of Object.entries(policies))
       ['no users', kubeconfig({}, {}, { users: {} }), /^has no user "admin"$/],
       ['null entries', kubeconfig({}, {}, { clusters: [null] }), /^has no cluster "server"$/],
       ['no server', kubeconfig({ server: '' }), /^has no server for the context "here"$/],
+      ...['localhost:6443', '10.0.0.1:6443', 'localhost', 'ftp://server', 'https://', 'https:server'].map(
+        server =>
+          [
+            `the server ${server}`,
+            kubeconfig({ server }),
+            /^has no absolute URL as server for the context "here": set one such as https:\/\/host:6443$/,
+          ] as const,
+      ),
       ['a server that is an object', kubeconfig({ server: {} }), /^has no server for the context "here"$/],
       [
         'data that is not PEM',

@@ -8,8 +8,8 @@ export interface KubeconfigPolicy {
   readonly refused: ReadonlyMap<string, string>
   /** Whether messages list the contexts. The kubeconfig of a tenant comes from a Secret, its messages do not stay there. */
   readonly listsContexts: boolean
-  /** The server of a cluster that names none. Absent: it must name one. */
-  readonly defaultServer?: string
+  /** Stands for the server of each cluster, which need not name one. Absent: it must name one. */
+  readonly server?: string
 }
 
 const refusedForAll = {
@@ -38,7 +38,7 @@ export const operatorPolicy: KubeconfigPolicy = {
  */
 export const credentialsPolicy: KubeconfigPolicy = {
   ...operatorPolicy,
-  defaultServer: 'https://shards.invalid',
+  server: 'https://shards.invalid',
 }
 
 /** For kubeconfigs of tenants: only inline data. Files and programs would be those of this server. */
@@ -86,12 +86,20 @@ export function parseKubeconfig(text: string, policy: KubeconfigPolicy, context?
   for (const [field, instead] of policy.refused)
     if (isSet(cluster[field]) || isSet(user[field]))
       throw new KubeconfigError(`must not set ${field}: ${instead}`)
-  const server = textIn(cluster, 'server') ?? policy.defaultServer
-  if (server === undefined) throw new KubeconfigError(`has no server for the context ${JSON.stringify(name)}`)
   return {
-    access: { server: server.replace(/\/+$/, ''), ...inlineIn(cluster, user) },
+    access: { server: policy.server ?? serverIn(cluster, name), ...inlineIn(cluster, user) },
     files: filesIn(cluster, user, policy),
   }
+}
+
+/** Of `localhost:6443`, which client-go takes for a host, the URL parser takes `localhost:` for the scheme. */
+function serverIn(cluster: Fields, context: string): string {
+  const server = textIn(cluster, 'server')
+  const place = `for the context ${JSON.stringify(context)}`
+  if (server === undefined) throw new KubeconfigError(`has no server ${place}`)
+  if (!/^https?:\/\//i.test(server) || !URL.canParse(server))
+    throw new KubeconfigError(`has no absolute URL as server ${place}: set one such as https://host:6443`)
+  return server.replace(/\/+$/, '')
 }
 
 /** The server of a tenant's kubeconfig, or why it cannot be used, in one sentence without a full stop. */
