@@ -1,11 +1,9 @@
-import { createSecureContext } from 'node:tls'
 import { expiryOf, whenPassed } from '../../framework/async/expiry.ts'
 import type { Logger } from '../../framework/contract/log.ts'
 import type { TlsOptions } from '../../framework/server/listener.ts'
 import type { Server } from '../../framework/server/server.ts'
 import { readFlagPair } from '../files/files.ts'
 import { follow } from '../files/follow.ts'
-import { StartError } from '../files/starterror.ts'
 
 /** A serving certificate and its private key, PEM. */
 export type ServingCertificate = Pick<TlsOptions, 'cert' | 'key'>
@@ -24,27 +22,7 @@ export async function readSupplied(flags: SuppliedFiles): Promise<ServingCertifi
   )
   if (pair === undefined) return undefined
   const [cert, key] = pair
-  checkCertificate(cert, flags)
-  checkPair({ cert, key }, flags)
   return { cert, key }
-}
-
-function checkCertificate(pem: string, { tlsCertFile }: SuppliedFiles): void {
-  try {
-    expiryOf(pem)
-  } catch {
-    throw new StartError(`${tlsCertFile} contains no valid certificate: give --tls-cert-file a PEM file.`)
-  }
-}
-
-function checkPair(pair: ServingCertificate, { tlsCertFile, tlsPrivateKeyFile }: SuppliedFiles): void {
-  try {
-    createSecureContext(pair)
-  } catch {
-    throw new StartError(
-      `${tlsCertFile} and ${tlsPrivateKeyFile} are not a key pair: give --tls-private-key-file the key of the certificate.`,
-    )
-  }
 }
 
 export interface CertificateFollowing {

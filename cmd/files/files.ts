@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { createSecureContext } from 'node:tls'
+import { expiryOf } from '../../framework/async/expiry.ts'
 import { codeOf, StartError } from './starterror.ts'
 
 /** The bytes of a file; undefined when it does not exist. Throws `StartError` when it is not readable. */
@@ -30,15 +32,37 @@ export interface FlagFile {
 }
 
 /**
- * Reads the files of two flags that belong together, such as a certificate and its key; undefined without the flags, of which a
- * command has both or none (`flagsBelongTogether`). Throws `StartError` for a file that is not readable.
+ * Reads the PEM files of the flags of a certificate and its private key; undefined without the flags, of which a command has both or
+ * none (`flagsBelongTogether`). Throws `StartError` for a file that is not readable, and for files that are no pair.
  */
 export async function readFlagPair(
   first: FlagFile,
   second: FlagFile,
-): Promise<readonly [string, string] | undefined> {
+): Promise<readonly [cert: string, key: string] | undefined> {
   if (first.path === undefined || second.path === undefined) return undefined
-  return Promise.all([readFlagFile(first.flag, first.path), readFlagFile(second.flag, second.path)])
+  const [cert, key] = await Promise.all([
+    readFlagFile(first.flag, first.path),
+    readFlagFile(second.flag, second.path),
+  ])
+  if (!passes(() => expiryOf(cert)))
+    throw new StartError(`${first.path} contains no valid certificate: give ${first.flag} a PEM file.`)
+  if (!isPair(cert, key))
+    throw new StartError(
+      `${first.path} and ${second.path} are not a key pair: give ${second.flag} the key of the certificate.`,
+    )
+  return [cert, key]
+}
+
+/** Whether TLS can use the certificate with the private key, both PEM. */
+export const isPair = (cert: string, key: string): boolean => passes(() => createSecureContext({ cert, key }))
+
+function passes(check: () => unknown): boolean {
+  try {
+    check()
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Replaces a file atomically; only its owner may read it. Throws `StartError`, and leaves no part of the new file. */

@@ -63,7 +63,7 @@ describe('the credentials of a kubeconfig', () => {
         found => found.some(error => reason.test(error)),
       )
     await writeFile(join(directory, 'client.crt'), cert)
-    await refused(/key values mismatch/)
+    await refused(/has a client certificate without its private key/)
     assert.equal(await sent(), 'Bearer second')
     await writeFile(join(directory, 'client.crt'), client.certificate)
     await writeFile(ca, 'no certificate')

@@ -7,12 +7,14 @@ import { AuditMeters } from '../../framework/audit/index.ts'
 import { webhookTokensDefaults } from '../../framework/authn/index.ts'
 import { silent } from '../../framework/contract/log.ts'
 import { auditWebhook, authorizationWebhook, tokenWebhook } from '../authentication/webhooks.ts'
-import { issueAuthority } from '../certificates/certificates.ts'
+import { issueAuthority, issueClient } from '../certificates/certificates.ts'
 import { readCredentials, readKubeconfig, readServerAccess } from './kubeconfigfile.ts'
 import { StartError } from './starterror.ts'
 
 describe('a kubeconfig file', () => {
-  const { certificate: authority } = issueAuthority()
+  const issuer = issueAuthority()
+  const { certificate: authority } = issuer
+  const admin = issueClient(issuer, 'admin')
   let directory: string
   const file = (name: string): string => join(directory, name)
   const write = (cluster: object, user: object): Promise<void> =>
@@ -29,8 +31,9 @@ describe('a kubeconfig file', () => {
     directory = await mkdtemp(join(tmpdir(), 'oriel-kubeconfig-'))
     await mkdir(file('tls'))
     await writeFile(file('tls/ca.crt'), authority)
-    await writeFile(file('admin.crt'), 'certificate')
-    await writeFile(file('admin.key'), 'key')
+    await writeFile(file('admin.crt'), admin.certificate)
+    await writeFile(file('admin.key'), admin.key)
+    await writeFile(file('other.key'), issuer.key)
     await writeFile(file('token'), 'secret\n')
   })
   after(() => rm(directory, { recursive: true }))
@@ -41,8 +44,8 @@ describe('a kubeconfig file', () => {
     assert.deepEqual(await readKubeconfig(file('config')), {
       server: 'https://server:6443/clusters/root',
       ca: authority,
-      cert: 'certificate',
-      key: 'key',
+      cert: admin.certificate,
+      key: admin.key,
       token: 'secret',
     })
     assert.equal((await readServerAccess('--root-kubeconfig', file('config'))).server, 'https://server:6443')
@@ -73,6 +76,16 @@ describe('a kubeconfig file', () => {
         { 'certificate-authority': 'token' },
         {},
         `${file('token')} contains no valid certificate: give the cluster an authority in PEM (--root-kubeconfig).`,
+      ],
+      [
+        {},
+        { 'client-certificate': 'admin.crt', 'client-key': 'other.key' },
+        `${file('config')} has a client certificate without its private key: set client-key to it (--root-kubeconfig).`,
+      ],
+      [
+        {},
+        { 'client-certificate': 'admin.crt' },
+        `${file('config')} has a client certificate without its private key: set client-key to it (--root-kubeconfig).`,
       ],
       [{ server: '' }, {}, `${file('config')} has no server for the context "c" (--root-kubeconfig).`],
       [

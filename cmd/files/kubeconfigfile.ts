@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { createSecureContext } from 'node:tls'
 import { certificatesOf } from '../../framework/authn/issuer.ts'
 import {
   credentialsPolicy,
@@ -9,7 +8,8 @@ import {
   parseKubeconfig,
   userToken,
 } from '../../framework/net/kubeconfig.ts'
-import { type ServerAccess, type ServerCredentials, tlsOf } from '../../framework/net/serveraccess.ts'
+import type { ServerAccess, ServerCredentials } from '../../framework/net/serveraccess.ts'
+import { isPair } from './files.ts'
 import { type FileWatchEnding, follow } from './follow.ts'
 import { codeOf, StartError } from './starterror.ts'
 
@@ -28,11 +28,15 @@ export async function readKubeconfig(
   const read = async (path: string): Promise<string> => contentOf(place(path))
   const ca = files.ca === undefined ? access.ca : await read(files.ca)
   if (ca !== undefined) checkAuthority(ca, files.ca === undefined ? file : place(files.ca))
+  const cert = files.cert === undefined ? access.cert : await read(files.cert)
+  const key = files.key === undefined ? access.key : await read(files.key)
+  if (cert !== undefined && (key === undefined || !isPair(cert, key)))
+    throw new StartError(`${file} has a client certificate without its private key: set client-key to it.`)
   return {
     ...access,
     ...(ca !== undefined && { ca }),
-    ...(files.cert && { cert: await read(files.cert) }),
-    ...(files.key && { key: await read(files.key) }),
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
     ...(files.token && { token: (await read(files.token)).trim() }),
   }
 }
@@ -90,7 +94,6 @@ export async function openCredentials<A extends ServerCredentials>(
   const access = await read()
   let current = withoutServer(access)
   const use = (next: ServerCredentials): void => {
-    createSecureContext(tlsOf(next))
     current = next
   }
   const what = `credentials of ${flag}`
