@@ -61,6 +61,16 @@ describe('administrators', () => {
     assert.notEqual((await start()).shardAdminToken, other.shardAdminToken)
   })
 
+  it('keep their token when a start fails because its kubeconfig cannot be written', async () => {
+    const first = await start()
+    const elsewhere = join(directory, 'none', 'admin.kubeconfig')
+    await assert.rejects(prepareAdmins(directory, elsewhere), {
+      name: 'StartError',
+      message: `${elsewhere} cannot be written (ENOENT): choose another --kubeconfig-path, or make its directory.`,
+    })
+    assert.equal((await start()).shardAdminToken, first.shardAdminToken)
+  })
+
   it('refuse a kubeconfig with another token', async () => {
     const admins = await start()
     await writeFile(kubeconfig, written({ ...admins, shardAdminToken: 'other' }))

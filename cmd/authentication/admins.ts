@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { access, constants } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { sha256, type TokenUser } from '../../framework/authn/index.ts'
 import { systemMasters } from '../../framework/request/user.ts'
 import { adminTokenFile } from '../files/directory.ts'
 import { readIfThere, writePrivately } from '../files/files.ts'
-import { StartError } from '../files/starterror.ts'
+import { codeOf, StartError } from '../files/starterror.ts'
 import type { AdminTokens } from '../process/worker.ts'
 
 /** The built-in administrators with their tokens (kcp `pkg/server/options/authentication.go`, AdminAuthentication). */
@@ -54,9 +56,21 @@ async function persistentToken(store: string, kubeconfig: string): Promise<strin
         `give that path, or remove ${store} to get a new token in this file.`,
     )
   }
+  await checkPlace(kubeconfig)
   const token = randomUUID()
   await writePrivately(store, sha256(token))
   return token
+}
+
+/** The kubeconfig with a new token is written later: where it cannot be, the token in another file stays valid. */
+async function checkPlace(kubeconfig: string): Promise<void> {
+  try {
+    await access(dirname(kubeconfig), constants.W_OK)
+  } catch (error) {
+    throw new StartError(
+      `${kubeconfig} cannot be written (${codeOf(error)}): choose another --kubeconfig-path, or make its directory.`,
+    )
+  }
 }
 
 async function tokenIn(kubeconfig: string, user: string): Promise<string | undefined> {

@@ -65,8 +65,15 @@ function passes(check: () => unknown): boolean {
   }
 }
 
-/** Replaces a file atomically; only its owner may read it. Throws `StartError`, and leaves no part of the new file. */
-export async function writePrivately(path: string, content: string | Buffer): Promise<void> {
+/**
+ * Replaces a file atomically; only its owner may read it. Throws `StartError`, which names the flag with the place of the file, and leaves
+ * no part of the new file.
+ */
+export async function writePrivately(
+  path: string,
+  content: string | Buffer,
+  flag = '--data-directory',
+): Promise<void> {
   const unfinished = `${path}.${randomUUID()}`
   try {
     await writeFile(unfinished, content, { mode: 0o600, flush: true })
@@ -74,7 +81,7 @@ export async function writePrivately(path: string, content: string | Buffer): Pr
   } catch (error) {
     await rm(unfinished, { force: true })
     throw new StartError(
-      `${path} cannot be written (${codeOf(error)}): make room on the disk, or choose another --data-directory.`,
+      `${path} cannot be written (${codeOf(error)}): make room on the disk, or choose another ${flag}.`,
     )
   }
 }

@@ -58,7 +58,12 @@ export async function start(given: StartFlags, member: Membership = { role: serv
   const port = await openServingPort(given, { ...serving, isolation }, authentication, log)
   const options = { ...given, port: port.port }
   const url = publicUrl(options)
-  await writePrivately(kubeconfig, adminKubeconfig({ server: url, ca: serving.authority, ...admins }))
+  const content = adminKubeconfig({ server: url, ca: serving.authority, ...admins })
+  await writePrivately(
+    kubeconfig,
+    content,
+    given.kubeconfigPath === undefined ? undefined : '--kubeconfig-path',
+  )
   const served = { options, role, port, where, authentication, isolation, log, signal }
   const { shard, server, store, audit, disk } = await withProgress('Starting', say =>
     bringUp({ ...served, rootCA: serving.authority, loading: objects => say(() => loadedText(objects)) }),

@@ -50,7 +50,11 @@ export async function add(name: string, flags: AddUserFlags): Promise<void> {
   }
   if (!(await addUser(dataDirectory, user)))
     throw new StartError(`The user ${name} exists: remove it first with oriel user remove ${name}.`)
-  await writePrivately(resolve(output), userKubeconfig({ server, ca, name, token }))
+  const content = userKubeconfig({ server, ca, name, token })
+  await writePrivately(resolve(output), content, '--output').catch(async error => {
+    await removeUser(dataDirectory, name)
+    throw error
+  })
   const status = await withProgress('Waiting for the server', () => statusFor({ server, ca, token }))
   process.stdout.write(`Added user ${name} with the kubeconfig ${output}.${noteOf(status)}\n`)
 }
