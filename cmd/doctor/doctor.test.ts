@@ -62,6 +62,11 @@ const sick: readonly [name: string, options: SickOptions, line: RegExp][] = [
     /FAIL\] client certificate: .*has expired on .*\n.*renew the client certificate/,
   ],
   [
+    'a client certificate of a clock that is ahead',
+    { hours: 48, from: 24 },
+    /FAIL\] client certificate: .*is not valid before .*\n.*check the clock of this machine, or renew the client/,
+  ],
+  [
     'a client certificate that expires within days',
     { hours: 24 },
     /warn\] client certificate: .*valid until .*\n.*renew the client certificate/,
@@ -262,9 +267,25 @@ describe('oriel doctor', function () {
     )
   })
 
-  it('does not send credentials to a server with an untrusted certificate', async () => {
+  it('names the certificate, not the response to a request without credentials, for a published URL', async () => {
+    const views = await startSickServer()
+    const status = { endpoints: [{ url: `${views.url}/services/x` }] }
+    const slice = { metadata: { name: 'widgets' }, status }
+    const shard = { metadata: { name: 'root' }, spec: { virtualWorkspaceURL: views.url } }
+    const { stdout } = await examined({
+      sick: ({ path }) => {
+        const item = { shards: shard, apiexportendpointslices: slice }[path.split('/').at(-1) ?? '']
+        return item && { status: 200, body: { items: [item] } }
+      },
+    })
+    assert.match(stdout, /FAIL\] published URLs: widgets lists .*: its certificate is signed by an unknown/)
+    views.close()
+    await rm(views.directory, { recursive: true })
+  })
+
+  it('does not send credentials to a server with an untrusted certificate, and does not say that they are wrong', async () => {
     const seen: (string | undefined)[] = []
-    await examined({
+    const { stdout } = await examined({
       otherAuthority: true,
       sick: ({ commonName }) => {
         seen.push(commonName)
@@ -272,5 +293,7 @@ describe('oriel doctor', function () {
       },
     })
     assert.ok(seen.length > 0 && seen.every(name => name === undefined))
+    assert.match(stdout, /^\[ - {2}\] credentials: not sent to a server whose certificate is not trusted$/m)
+    assert.doesNotMatch(stdout, /FAIL\] credentials/)
   })
 })

@@ -35,9 +35,8 @@ export async function probe(
   { headers = {}, body }: ProbeRequest = {},
 ): Promise<ProbeResponse> {
   const certificate = await certificateOf(access, url)
-  const isTrusted = certificate.problem === undefined || access.insecure === true
   const { ca, ...credentials } = access
-  const shown = isTrusted ? credentials : {}
+  const shown = isTrusted(access, certificate) ? credentials : {}
   const response = await fetchOnce(
     url,
     {
@@ -53,6 +52,10 @@ export async function probe(
   )
   return { ...response, certificate }
 }
+
+/** Whether credentials are sent to a server with this certificate. */
+export const isTrusted = ({ insecure }: ServerAccess, { problem }: SeenCertificate): boolean =>
+  problem === undefined || insecure === true
 
 /** Completes the handshake and closes the connection. */
 async function certificateOf({ ca }: ServerAccess, url: string): Promise<SeenCertificate> {

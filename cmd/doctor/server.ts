@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto'
 import { problemOf, problemOfCode } from '../../framework/net/failure.ts'
 import type { ServerAccess } from '../../framework/net/serveraccess.ts'
-import { type Finding, failed, ok, warning } from './finding.ts'
-import { jsonOf, type ProbeResponse, probe } from './probe.ts'
+import { type Finding, failed, ok, skipped, warning } from './finding.ts'
+import { isTrusted, jsonOf, type ProbeResponse, probe } from './probe.ts'
 
 const day = 86_400_000
 /** Accepted clock difference in milliseconds, about the tolerance for tokens and certificates. */
@@ -26,7 +26,9 @@ export async function serverFindings(access: ServerAccess): Promise<readonly Fin
     certificateFinding('certificate', origin, seen, where),
     ...own,
     clock(origin, seen),
-    await identity(access, origin),
+    isTrusted(access, seen.certificate)
+      ? await identity(access, origin)
+      : skipped('credentials', 'not sent to a server whose certificate is not trusted'),
   ]
 }
 
@@ -59,10 +61,18 @@ function clientCertificate({ cert }: ServerAccess): readonly Finding[] {
   const check = 'client certificate'
   const change = 'renew the client certificate in the kubeconfig'
   try {
-    const { validTo, subject } = new X509Certificate(cert)
-    return [
-      validity(check, `the certificate of ${subject.replaceAll('\n', ', ')}`, new Date(validTo), change),
-    ]
+    const { validFrom, validTo, subject } = new X509Certificate(cert)
+    const what = `the certificate of ${subject.replaceAll('\n', ', ')}`
+    const from = new Date(validFrom)
+    if (from.getTime() > Date.now())
+      return [
+        failed(
+          check,
+          `${what} is not valid before ${from.toISOString()}`,
+          `check the clock of this machine, or ${change}`,
+        ),
+      ]
+    return [validity(check, what, new Date(validTo), change)]
   } catch {
     return [failed(check, 'invalid client certificate in the kubeconfig', change)]
   }

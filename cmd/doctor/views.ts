@@ -1,8 +1,8 @@
-import { problemOf } from '../../framework/net/failure.ts'
+import { problemOf, problemOfCode } from '../../framework/net/failure.ts'
 import type { ServerAccess } from '../../framework/net/serveraccess.ts'
 import { onlyOfStart } from '../flags/servedviews.ts'
 import { type Finding, failed, ok, skipped, warning } from './finding.ts'
-import { jsonOf, type ProbeResponse, probe } from './probe.ts'
+import { isTrusted, jsonOf, type ProbeResponse, probe } from './probe.ts'
 import { certificateFinding } from './server.ts'
 
 interface List<T> {
@@ -141,8 +141,12 @@ async function publishedFinding(
       `correct ${setting}, or remove the outdated URL from the status of the endpoint slice`,
     )
   try {
-    const { status } = await probe(access, `${url}/clusters/*/apis`)
+    const { status, certificate } = await probe(access, `${url}/clusters/*/apis`)
     if (status === 200) return undefined
+    if (!isTrusted(access, certificate)) {
+      const { reason, change } = problemOfCode(certificate.problem ?? '', setting)
+      return failed(check, `${name} lists ${url}: ${reason}`, change)
+    }
     return failed(
       check,
       `${name} lists ${url}, which responds with ${status}`,

@@ -17,6 +17,8 @@ export interface ClientCertificateOptions {
   readonly subject: string
   /** Hours of validity from now; negative: expired. */
   readonly hours?: number
+  /** Hours from now until it is valid; default: it has been valid for a day. */
+  readonly from?: number
   readonly serverOnly?: boolean
   /** Subject alternative names, as in a serving certificate. */
   readonly hosts?: readonly string[]
@@ -32,13 +34,13 @@ const alternativeName = (value: string) => ({
 
 /** A client certificate signed by an authority. */
 export async function issueClient(authority: KeyPair, options: ClientCertificateOptions): Promise<KeyPair> {
-  const { subject, hours = 1, serverOnly = false, hosts = [] } = options
+  const { subject, from = -24, hours = 1, serverOnly = false, hosts = [] } = options
   const keys = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
   const der = Buffer.from(authority.key.replace(/-----[^-]+-----|\s/g, ''), 'base64')
   const certificate = await X509CertificateGenerator.create({
     subject,
     issuer: new X509Certificate(authority.certificate).subject,
-    notBefore: new Date(Date.now() - 24 * hour),
+    notBefore: new Date(Date.now() + from * hour),
     notAfter: new Date(Date.now() + hours * hour),
     signingAlgorithm: algorithm,
     publicKey: keys.publicKey,

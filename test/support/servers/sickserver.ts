@@ -38,6 +38,8 @@ export interface SickOptions {
   readonly sick?: Sick
   /** Hours for which the client certificate is valid. */
   readonly hours?: number
+  /** Hours until it is valid. */
+  readonly from?: number
   /** Names in the serving certificate. */
   readonly names?: readonly string[]
   /** A wrong certificate authority for the kubeconfig. */
@@ -78,7 +80,7 @@ function healthy(url: string, { path, method, headers, commonName }: Question): 
 }
 
 export async function startSickServer(options: SickOptions = {}): Promise<SickServer> {
-  const { sick = () => undefined, hours, names = ['127.0.0.1'], otherAuthority = false } = options
+  const { sick = () => undefined, hours, from, names = ['127.0.0.1'], otherAuthority = false } = options
   const authority = issueAuthority()
   const serving = issueServing(authority, names)
   const tls = { cert: serving.certificate, key: serving.key, ca: authority.certificate }
@@ -103,6 +105,7 @@ export async function startSickServer(options: SickOptions = {}): Promise<SickSe
   const admin = await issueClient(authority, {
     subject: 'CN=shard-admin, O=system:masters',
     ...(hours && { hours }),
+    ...(from && { from }),
   })
   const proxy = await issueClient(authority, { subject: 'CN=front-proxy' })
   const kubeconfig = join(directory, 'kubeconfig')
