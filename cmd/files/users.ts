@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { link, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { link, mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { writePrivately } from './files.ts'
+import { readIfThere, writePrivately } from './files.ts'
 import { codeOf, StartError } from './starterror.ts'
 
 /** A user whose token the data directory has. */
@@ -44,23 +44,28 @@ export async function addUser(dataDirectory: string, user: StoredUser): Promise<
   }
 }
 
-/** Removes a user; false when there is none of that name. */
+/** Removes a user; false when there is none of that name. Throws `StartError` for a directory that cannot be written. */
 export async function removeUser(dataDirectory: string, name: string): Promise<boolean> {
+  const file = fileOf(directoryIn(dataDirectory), name)
   try {
-    await rm(fileOf(directoryIn(dataDirectory), name))
+    await rm(file)
     return true
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return false
-    throw error
+    throw new StartError(
+      `${file} cannot be removed (${codeOf(error)}): run the command as the user that the files belong to.`,
+    )
   }
 }
 
-/** The users, sorted by name. Throws for a file that is not one of a user. */
+/** The users, sorted by name. Throws `StartError` for a file that is not readable, or not one of a user. */
 export async function readUsers(dataDirectory: string): Promise<readonly StoredUser[]> {
   const directory = directoryIn(dataDirectory)
   const names = await readdir(directory).catch(error => {
     if (codeOf(error) === 'ENOENT') return []
-    throw error
+    throw new StartError(
+      `${directory} cannot be read (${codeOf(error)}): make it a directory that the user of this process may read.`,
+    )
   })
   const files = names.filter(name => name.endsWith('.json')).map(name => join(directory, name))
   const users = await Promise.all(files.map(readUser))
@@ -69,10 +74,11 @@ export async function readUsers(dataDirectory: string): Promise<readonly StoredU
 
 /** undefined: the user was removed meanwhile. */
 async function readUser(file: string): Promise<StoredUser | undefined> {
+  const bytes = await readIfThere(file)
+  if (bytes === undefined) return undefined
   try {
-    return JSON.parse(await readFile(file, 'utf8')) as StoredUser
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined
+    return JSON.parse(bytes.toString()) as StoredUser
+  } catch {
     throw new StartError(
       `${file} is not the file of a user: remove it, and add the user with oriel user add.`,
     )

@@ -9,6 +9,7 @@ import type { Commit, Medium, Most } from '../medium.ts'
 import { type Store, type StoredValue, StoreError } from '../store.ts'
 import { isAlive, type Owner, thisProcess } from './owner.ts'
 import {
+  asStoreError,
   decodeCommit,
   fileName,
   keyText,
@@ -59,13 +60,9 @@ async function openStore(directory: string, begin: number, history?: Partial<His
   try {
     return new LoggedStore(await openMedium(directory, begin), history)
   } catch (error) {
-    if (error instanceof StoreError) throw error
-    throw new StoreError(`the store in ${directory} cannot be opened: ${reasonOf(error)}`)
+    throw asStoreError(directory, error)
   }
 }
-
-const reasonOf = (error: unknown): string =>
-  /^(EEXIST|ENOTDIR)\b/.test(textOf(error)) ? 'this is not a directory: choose another one.' : textOf(error)
 
 async function openMedium(directory: string, begin: number): Promise<LmdbMedium> {
   await mkdir(directory, { recursive: true, mode: 0o700 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Store } from '../store.ts'
+import { type Store, StoreError } from '../store.ts'
 import { openLmdbStore } from './lmdb.ts'
 import { fileName, openTables } from './tables.ts'
 
@@ -29,6 +29,18 @@ describe('the file of a store', () => {
     const { treeLeafPageCount } = log.getStats() as { treeLeafPageCount: number }
     await root.close()
     assert.ok(treeLeafPageCount <= 52, `${treeLeafPageCount} pages, of which each has room for two`)
+  })
+
+  it('is named when it cannot be read, as for a server that starts', async () => {
+    const other = join(directory, 'other')
+    await mkdir(join(other, fileName), { recursive: true })
+    for (const mode of ['read', 'write'] as const)
+      await assert.rejects(
+        openTables(other, mode),
+        error =>
+          error instanceof StoreError &&
+          error.message.startsWith(`the store in ${other} cannot be opened: EISDIR: `),
+      )
   })
 
   it('has keys with NUL, which older versions accepted', async () => {

@@ -62,8 +62,22 @@ export interface Tables {
   readonly meta: Database<Buffer, string>
 }
 
-/** Opens the tables of a store. Throws `StoreError` for a file that is damaged, or of another program or version. */
-export async function openTables(directory: string, mode: 'read' | 'write'): Promise<Tables> {
+/** Opens the tables of a store. Throws `StoreError` for a file that is damaged, not readable, or of another program or version. */
+export const openTables = (directory: string, mode: 'read' | 'write'): Promise<Tables> =>
+  tablesIn(directory, mode).catch(error => {
+    throw asStoreError(directory, error)
+  })
+
+/** Why a store cannot be opened. */
+export const asStoreError = (directory: string, error: unknown): StoreError =>
+  error instanceof StoreError
+    ? error
+    : new StoreError(`the store in ${directory} cannot be opened: ${reasonOf(error)}`)
+
+const reasonOf = (error: unknown): string =>
+  /^(EEXIST|ENOTDIR)\b/.test(textOf(error)) ? 'this is not a directory: choose another one.' : textOf(error)
+
+async function tablesIn(directory: string, mode: 'read' | 'write'): Promise<Tables> {
   const path = join(directory, fileName)
   if (mode === 'read' && !existsSync(path)) throw new StoreError(`there is no store in ${directory}`)
   const why = await whyUnusable(path, mode)
