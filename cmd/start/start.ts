@@ -58,12 +58,7 @@ export async function start(given: StartFlags, member: Membership = { role: serv
   const port = await openServingPort(given, { ...serving, isolation }, authentication, log)
   const options = { ...given, port: port.port }
   const url = publicUrl(options)
-  const content = adminKubeconfig({ server: url, ca: serving.authority, ...admins })
-  await writePrivately(
-    kubeconfig,
-    content,
-    given.kubeconfigPath === undefined ? undefined : '--kubeconfig-path',
-  )
+  await writeKubeconfig(given, kubeconfig, adminKubeconfig({ server: url, ca: serving.authority, ...admins }))
   const served = { options, role, port, where, authentication, isolation, log, signal }
   const { shard, server, store, audit, disk } = await withProgress('Starting', say =>
     bringUp({ ...served, rootCA: serving.authority, loading: objects => say(() => loadedText(objects)) }),
@@ -95,6 +90,9 @@ async function prepareIsolation(given: StartFlags, tokens: readonly BearerTokenR
   const isolation = (await hasIsolated(given)) ? await isolationOfServer(given.logLevel) : undefined
   return { isolation, tokens: isolation === undefined ? tokens : [...tokens, isolation.tokens] }
 }
+
+const writeKubeconfig = ({ kubeconfigPath }: StartFlags, path: string, content: string): Promise<void> =>
+  writePrivately(path, content, kubeconfigPath === undefined ? undefined : '--kubeconfig-path')
 
 interface Places {
   readonly directory: string
