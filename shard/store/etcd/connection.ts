@@ -10,16 +10,12 @@ import {
 import { StoreError } from '../store.ts'
 import { EtcdFailure, failureOf, isOldToken, isTimeout, isTransient } from './failures.ts'
 import { decodeAuthenticate, decodeWatch, encodeAuthenticate, type WatchResponse } from './messages.ts'
+import { type EtcdTls, PresentCertificates } from './presentcertificates.ts'
 
 /** How to authenticate at etcd, and the authorities that have issued its certificates. */
 export interface EtcdCredentials {
-  /** Absent: without TLS. PEM. */
-  readonly tls?: {
-    /** Absent: the authorities of the system. */
-    readonly ca?: Buffer
-    readonly certificate?: Buffer
-    readonly key?: Buffer
-  }
+  /** Absent: without TLS. */
+  readonly tls?: EtcdTls
   readonly user?: { readonly name: string; readonly password: string }
 }
 
@@ -71,38 +67,6 @@ const channelOptions = {
 }
 
 const same = (bytes: Buffer): Buffer => bytes
-
-/**
- * TLS with the present certificates in each new connection; open ones stay. etcd's own client reads its certificate for each one, too
- * (`GetClientCertificate` of `client/pkg/transport`).
- */
-class PresentCertificates extends ChannelCredentials {
-  readonly #present: () => ChannelCredentials
-
-  constructor(tls: () => NonNullable<EtcdCredentials['tls']>) {
-    super()
-    this.#present = () => {
-      const { ca, certificate, key } = tls()
-      return ChannelCredentials.createSsl(ca, key, certificate)
-    }
-  }
-
-  override _isSecure(): boolean {
-    return true
-  }
-
-  override _equals(other: ChannelCredentials): boolean {
-    return this === other
-  }
-
-  /** grpc-js asks for one connector, and connects with it each time. */
-  override _createSecureConnector(...place: Parameters<ChannelCredentials['_createSecureConnector']>) {
-    const present = () => this.#present()._createSecureConnector(...place)
-    const connector = present()
-    connector.connect = socket => present().connect(socket)
-    return connector
-  }
-}
 
 /** Every watch listens. */
 function newSignalSource(): AbortController {
