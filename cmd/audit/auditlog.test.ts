@@ -37,8 +37,8 @@ describe('the audit log file', () => {
     assert.equal((await stat(join(directory, 'logs/audit.log'))).mode & 0o777, 0o600)
     const again = await openLog()
     again.write(event('3'))
-    assert.deepEqual(await idsIn('audit.log'), ['1', '2', '3'])
     await again.close()
+    assert.deepEqual(await idsIn('audit.log'), ['1', '2', '3'])
   })
 
   it('is rotated when it is full, never in the middle of an event', async () => {

@@ -100,7 +100,7 @@ export class Tracing {
     return close
   }
 
-  /** Node 20 calls hooks for each promise of the process while the storage is enabled. */
+  /** Before version 24, Node calls hooks for each promise of the process while the storage is enabled. */
   #opened(): () => void {
     let isOpen = true
     this.#open++

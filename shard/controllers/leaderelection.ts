@@ -138,7 +138,7 @@ class Election {
       // An attempt may take longer than the deadline.
       const held = await Promise.race([
         this.holds(),
-        sleep(this.#renewed + renewDeadline - this.#now(), false, { ref: false }),
+        sleep(Math.max(0, this.#renewed + renewDeadline - this.#now()), false, { ref: false }),
       ])
       if (held) this.#term.extend(this.#end)
       else if (this.#isTaken || this.#now() - this.#renewed >= renewDeadline) return

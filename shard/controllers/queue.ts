@@ -168,7 +168,9 @@ async function nextWake(state: State, limit: number, signal: AbortSignal): Promi
   let timer: NodeJS.Timeout | undefined
   await new Promise<void>(resolve => {
     state.wake = resolve
-    if (next !== undefined) timer = setTimeout(resolve, Math.min(next - performance.now(), longestTimer))
+    if (next === undefined) return
+    const left = Math.max(0, next - performance.now())
+    timer = setTimeout(resolve, Math.min(left, longestTimer))
   })
   clearTimeout(timer)
   state.wake = () => undefined
