@@ -1,8 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Awaitable } from '../framework/async/awaitable.ts'
-import { forbiddenTo } from '../framework/contract/authorizer.ts'
-import type { Forwarding, Outbound } from '../framework/contract/upstream.ts'
-import type { ClusterPlace, Place } from '../framework/contract/workspacetree.ts'
+import type { Forwarding } from '../framework/contract/upstream.ts'
 import type { Fairness } from '../framework/fairness/fairness.ts'
 import type { Refused, Seat, Seats } from '../framework/fairness/seats.ts'
 import { serviceUnavailable, unauthorized } from '../framework/meta/errors.ts'
@@ -10,9 +8,7 @@ import type { ClusterName } from '../framework/meta/object.ts'
 import { isStream } from '../framework/net/forward.ts'
 import type { Authenticator } from '../framework/request/authenticator.ts'
 import { type Incoming, refuseLoop } from '../framework/request/incoming.ts'
-import { isClusterPath } from '../framework/request/path.ts'
 import type { Answer } from '../framework/request/response.ts'
-import { decodeSegment } from '../framework/request/segments.ts'
 import {
   accountOf,
   anonymous,
@@ -23,44 +19,29 @@ import {
 import { tooMany } from '../framework/responses/failure.ts'
 import { text } from '../framework/responses/textanswer.ts'
 import { userOf } from '../framework/server/access.ts'
-import { infoOf, insidePath, redirectAnswer, unavailableAnswer } from '../framework/server/mounts.ts'
+import { unavailableAnswer } from '../framework/server/mounts.ts'
 import type { Exchange, Handler } from '../framework/server/serve.ts'
 import { type ReviewedWatch, WatchReviews } from '../framework/server/watchreviews.ts'
-import type { Reviewer } from './access.ts'
 import { type AllShardsQuery, allShards, isQueryOfAll } from './allshards.ts'
-import { type Mapping, type Match, treePath } from './mapping.ts'
-import type { ProxyMeasures } from './measures.ts'
+import { type Match, treePath } from './mapping.ts'
 import { isMappedView, type PersonalView, personalView } from './personalviews.ts'
 import type { ProxyRoutes } from './routes.ts'
 import type { Location, ShardIndex } from './shardindex.ts'
 import { withContext } from './tracecontext.ts'
+import { intoTree, locate, mayEnter, type ProxiedRequest, placeOf, type TreeOptions } from './tree.ts'
 
-export interface FrontProxyOptions extends Pick<AllShardsQuery, 'slices' | 'documents'> {
+export interface FrontProxyOptions extends TreeOptions, Pick<AllShardsQuery, 'slices' | 'documents'> {
   /** The current content of the mapping file. */
   readonly routes: () => ProxyRoutes
-  readonly index: ShardIndex
   readonly authenticator: Authenticator
   /** Selects the groups that shards get. */
   readonly groups: (groups: readonly string[]) => readonly string[]
-  /** Authorizes requests for mounts. Other requests are authorized by their shard. */
-  readonly review: Reviewer
-  readonly outbound: Outbound
-  readonly measures: ProxyMeasures
   /** The seats of requests for a shard, or for other servers. */
   readonly fairness: (server: string) => Fairness
-  /** The URL under which clients reach this proxy, without a trailing slash. */
-  readonly publicUrl: string
   /** Aborts when the proxy stops. */
   readonly stopping: AbortSignal
   /** Headers with the context of the trace, which shards get. Absent: requests are not traced. */
   readonly traceHeaders?: () => Readonly<Record<string, string>>
-}
-
-/** A request with its authenticated user. */
-interface ProxiedRequest {
-  readonly exchange: Exchange
-  readonly user: UserInfo
-  readonly routes: ProxyRoutes
 }
 
 /** Serves the workspaces of all shards: authenticates, finds the shard, forwards (kcp `pkg/proxy`). */
@@ -212,89 +193,3 @@ function toBackend(
 }
 
 const isClosed = (location: Location): boolean => location.kind === 'unavailable' || location.kind === 'loop'
-
-/** Where a segment of a path leads. */
-function placeOf(index: ShardIndex, segment: string): Location | undefined {
-  const path = decodeSegment(segment)
-  return path !== undefined && isClusterPath(path) ? index.find(path) : undefined
-}
-
-/** Throws 403 for unknown paths, with the message for forbidden ones: the response must not tell which paths exist. */
-function locate(index: ShardIndex, { exchange, user }: ProxiedRequest, segment: string): Location {
-  const found = placeOf(index, segment)
-  if (found !== undefined) return found
-  // It may be on a shard that is not indexed yet.
-  if (!index.isReady()) throw serviceUnavailable('the workspaces are not indexed yet, please try again', 1)
-  throw forbiddenTo(user, infoOf(exchange.incoming), 'workspace access not permitted')
-}
-
-type Again = (passing: ProxiedRequest) => Promise<Answer | Forwarding>
-
-async function intoTree(
-  options: FrontProxyOptions,
-  passing: ProxiedRequest,
-  { mapping, cluster = '' }: Match,
-  again: Again,
-): Promise<Answer | Forwarding> {
-  const { exchange } = passing
-  const found = locate(options.index, passing, cluster)
-  const rest = exchange.incoming.path.slice(treePath.length + cluster.length).replace(/^\/$/, '')
-  if (found.kind === 'shard') {
-    const { shard } = found
-    const path = `${treePath}${found.cluster}${rest}`
-    const observer = options.measures.observerOf(shard.name)
-    return passing.routes.forwarding({ ...passing, mapping, url: shard.baseURL, path, observer })
-  }
-  options.measures.mounted(found.kind)
-  if (!('parent' in found))
-    return unavailableAnswer(exchange, found, cluster => mayEnter(options, passing, cluster))
-  return throughMount(options, { ...passing, mapping, rest, seenAs: `${treePath}${cluster}` }, found, again)
-}
-
-const mayEnter = (
-  { review }: FrontProxyOptions,
-  { exchange, user }: Pick<ProxiedRequest, 'exchange' | 'user'>,
-  cluster: ClusterName,
-): Promise<boolean> => review(user, { cluster, path: '/', verb: 'access' }, exchange.lifetime.signal)
-
-type Mounted = Extract<Exclude<Place, ClusterPlace>, { parent: string }>
-
-interface Mounting extends ProxiedRequest {
-  /** Of the tree: shards trust its client certificate. */
-  readonly mapping: Mapping
-  readonly rest: string
-  readonly seenAs: string
-}
-
-async function throughMount(
-  options: FrontProxyOptions,
-  { exchange, user, routes, mapping, rest, seenAs }: Mounting,
-  place: Mounted,
-  again: Again,
-): Promise<Answer | Forwarding> {
-  const { incoming, lifetime } = exchange
-  if (!(await mayEnter(options, { exchange, user }, place.parent)))
-    throw forbiddenTo(user, infoOf(incoming), 'workspace access not permitted')
-  if (place.kind === 'Redirect')
-    return redirectAnswer(incoming, `${place.url}${place.rest}${rest}${incoming.search}`)
-  lifetime.follow(place.changed, 'replaced')
-  const hops = incoming.hops + 1
-  const inside = insidePath([options.publicUrl, ...options.index.ownUrls()], place.url)
-  if (inside !== undefined)
-    return again({
-      exchange: { ...exchange, incoming: { ...incoming, path: inside + rest, hops } },
-      user,
-      routes,
-    })
-  // A view of a shard: the shard accepts the user's identity, which stays within the installation.
-  if (options.index.shardAt(place.url) !== undefined)
-    return routes.forwarding({
-      exchange: { ...exchange, incoming: { ...incoming, hops } },
-      user,
-      mapping,
-      url: place.url,
-      path: rest,
-    })
-  const { url, identity } = place
-  return options.outbound.forwarding({ incoming, endpoint: { url }, identity, path: rest, seenAs })
-}
