@@ -1,5 +1,4 @@
 import { retry } from '../../framework/async/backoff.ts'
-import { expiryOf } from '../../framework/async/expiry.ts'
 import type { ServerAccess } from '../../framework/net/serveraccess.ts'
 import type { Tracing } from '../../framework/tracing/tracing.ts'
 import {
@@ -10,7 +9,6 @@ import {
 } from '../../remote/connection/connection.ts'
 import { follow } from '../files/follow.ts'
 import { readFlagKubeconfig } from '../files/kubeconfigfile.ts'
-import { StartError } from '../files/starterror.ts'
 import type { ConnectionSetup } from './viewsetup.ts'
 
 export interface ConnectionSource {
@@ -25,7 +23,7 @@ export async function openConnection(
   { flags: { context }, log, tracing, signal }: ConnectionSetup,
   { flag, path, probe = '/version' }: ConnectionSource,
 ): Promise<ShardConnection> {
-  const read = async () => checked(await readFlagKubeconfig(flag, path, context), { flag, path })
+  const read = () => readFlagKubeconfig(flag, path, context)
   const current = await read()
   const connection = tracedConnection(connectShard(current, log), tracing)
   let proving = new AbortController()
@@ -50,15 +48,6 @@ const prove = (connection: ShardConnection, target: string, signal: AbortSignal)
   retry(() => connection.ask({ method: 'GET', target, signal }).then(textOf), { ...pauses, signal }).catch(
     () => undefined,
   )
-
-function checked(access: ServerAccess, { flag, path }: ConnectionSource): ServerAccess {
-  try {
-    if (access.cert !== undefined) expiryOf(access.cert)
-    return access
-  } catch {
-    throw new StartError(`${path} has an invalid client certificate: give the user another one (${flag}).`)
-  }
-}
 
 /** The connections of the views to other servers. */
 export interface ViewConnections {
