@@ -8,14 +8,18 @@ import { applyConfiguration, type ManagedEndpoint, trackUpdate } from './fieldma
 import type { ConvertObject } from './otherversion.ts'
 import { typeOf } from './typed/types.ts'
 
-// A kind whose v1 names `color` what v2 names `colour`.
+// A kind whose v1 names `color` what v2 names `colour`, and whose `args` are atomic in v1 and a set in v2.
 
 type Spec = Readonly<Record<string, unknown>>
 
 const text: MergeSchema = { type: 'string' }
+const texts: MergeSchema = { type: 'array', items: text }
+const setOfTexts: MergeSchema = { ...texts, 'x-kubernetes-list-type': 'set' }
 const types = new Map(
   Object.entries({ v1: 'color', v2: 'colour' }).map(([version, name]) => {
-    const spec = { type: 'object', properties: { [name]: text, size: text, note: text } }
+    const args = version === 'v1' ? texts : setOfTexts
+    const properties = { [name]: text, size: text, note: text, args, tags: setOfTexts }
+    const spec = { type: 'object', properties }
     return [`example.com/${version}`, typeOf(wholeSchema({ type: 'object', properties: { spec } }))]
   }),
 )
@@ -127,6 +131,23 @@ describe('server-side apply in several versions', () => {
     const empty = await apply({ by: 'm1', version: 'v1', spec: { size: 'l' }, live: await parentOnly() })
     const { spec } = await apply({ by: 'm1', version: 'v2', spec: undefined, live: empty })
     assert.deepEqual(spec, {})
+  })
+
+  it('keeps a parent with an empty list that only the version of the last apply counts', async () => {
+    const applied = await apply({ by: 'm1', version: 'v1', spec: { size: 'l', args: [] } })
+    const spec = { size: 'l', args: [], tags: [] }
+    const tagged = await update({ by: 'm2', version: 'v2', spec, live: applied })
+    const live = { ...tagged, spec: { ...spec, note: 'of nobody' } }
+    const next = await apply({ by: 'm1', version: 'v2', spec: undefined, live })
+    assert.deepEqual(next.spec, { args: [], tags: [], note: 'of nobody' })
+    assert.deepEqual(entriesOf(next), ['m2 example.com/v2 {"f:spec":{"f:tags":{}}}'])
+  })
+
+  it('removes a parent with an empty list that no version counts', async () => {
+    const applied = await apply({ by: 'm1', version: 'v1', spec: { size: 'l' } })
+    const live = await update({ by: 'm2', version: 'v2', spec: { size: 'l', tags: [] }, live: applied })
+    const next = await apply({ by: 'm1', version: 'v2', spec: undefined, live })
+    assert.equal(next.spec, undefined)
   })
 
   it('conflicts with the owner of the same field in another version', async () => {

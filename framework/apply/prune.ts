@@ -10,7 +10,13 @@ import {
   unionSteps,
 } from './fieldpath/fieldset.ts'
 import { identityOf, type Managed, type ManagedEntry } from './managed.ts'
-import { type ConvertObject, type FieldsInVersion, fieldsHere, type VersionTypes } from './otherversion.ts'
+import {
+  type ConvertObject,
+  type FieldsInVersion,
+  fieldsHere,
+  inVersion,
+  type VersionTypes,
+} from './otherversion.ts'
 import { removeSteps } from './typed/remove.ts'
 import { fieldSetSteps, namedFieldSteps } from './typed/tofieldset.ts'
 import type { MergeType } from './typed/types.ts'
@@ -41,7 +47,10 @@ export function* prune(pruning: Pruning, last: ManagedEntry | undefined): Steps<
   const named = yield* namedFieldSteps(fields, type, work)
   const without = yield* removeSteps(type, merged, named, work)
   const owned = yield* withOwned(pruning, without, versionFor(pruning, last))
-  return yield* withDangling(pruning, owned, { type, named })
+  const states = { merged, pruned: owned, type, work }
+  const gone = yield* goneOf(states, named)
+  const kept = yield* keptParents(pruning, states, { last, gone })
+  return yield* removeSteps(type, merged, yield* differenceSteps(gone, kept, work), work)
 }
 
 /** The version in which an entry's fields are removed: that of the object where objects can be converted. */
@@ -91,15 +100,34 @@ function* addBack({ merged, pruned, type, work }: States, owned: FieldSet): Step
   return yield* removeSteps(type, merged, gone, work)
 }
 
-/** Restores removed fields that the manager did not own; `named` are those that it owned. */
-function* withDangling(
-  { merged, work }: Pruning,
-  pruned: unknown,
-  { type, named }: { readonly type: MergeType; readonly named: FieldSet },
-): Steps<unknown> {
+/** The removed fields that the manager owned; `named` are those that it owned. Others are restored. */
+function* goneOf({ merged, pruned, type, work }: States, named: FieldSet): SetSteps {
   const before = yield* namedIn(type, merged, work)
   const gone = yield* differenceSteps(before, yield* namedIn(type, pruned, work), work)
-  return yield* removeSteps(type, merged, yield* intersectionSteps(gone, named, work), work)
+  return yield* intersectionSteps(gone, named, work)
+}
+
+interface Gone {
+  readonly last: FieldsInVersion
+  readonly gone: FieldSet
+}
+
+/**
+ * The parents among the gone fields that are not gone in the version of the last apply: what is left below them is a
+ * field in that version only, such as an empty list that is atomic there.
+ */
+function* keptParents(pruning: Pruning, states: States, { last, gone }: Gone): Steps<FieldSet> {
+  const { merged, versions, convert, work } = pruning
+  const there = versions(last.apiVersion)
+  if (convert === undefined || there === undefined || !isMembers(merged)) return noFields
+  const parents = yield* differenceSteps(gone, yield* fieldSetSteps(states.type, merged, work), work)
+  if (merged.apiVersion === last.apiVersion || isEmpty(parents)) return noFields
+  const before = yield* inVersion(merged, last.apiVersion, convert)
+  const after = yield* inVersion(states.pruned, last.apiVersion, convert)
+  const named = yield* namedFieldSteps(last.fields, there, work)
+  const fields = yield* goneOf({ merged: before, pruned: after, type: there, work }, named)
+  const goneHere = yield* inOwnVersion(pruning, { apiVersion: last.apiVersion, fields })
+  return yield* differenceSteps(parents, goneHere, work)
 }
 
 function* namedIn(type: MergeType, value: unknown, work: Work): SetSteps {
