@@ -10,6 +10,6 @@ if [ ! -x "$folder/bin/node" ]; then
   package=$(node -p "'node-' + process.platform + '-' + process.arch")@$version
   npm pack --silent --pack-destination "$work" "$package" >/dev/null
   mkdir -p "$folder"
-  tar -xzf "$work"/*.tgz -C "$folder" --strip-components=1
+  tar -xzf "$work"/*.tgz -C "$folder" --strip-components=1 package/bin
 fi
 "$folder/bin/node" --version
