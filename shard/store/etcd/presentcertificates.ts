@@ -49,11 +49,14 @@ async function secured(socket: Socket, address: string, { ca, certificate, key }
     // RFC 6066, section 3: the name of a server is no address. Node 26 refuses it, and so would grpc-js there.
     servername: isIP(host) === 0 ? host : '',
     ALPNProtocols: ['h2'],
+    rejectUnauthorized: true,
     ...(ca && { ca }),
     ...(certificate && { cert: certificate }),
     ...(key && { key }),
   }
   const secure = connect(options)
+  // Until grpc-js listens.
+  secure.on('error', () => undefined)
   await once(secure, 'secureConnect')
   return secure
 }
