@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
-import { createRequire, register } from 'node:module'
+import * as modules from 'node:module'
 import { extname, join, resolve, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Jiti } from 'jiti'
@@ -25,21 +25,35 @@ async function loader(loaded: (file: string) => void = () => undefined): Promise
   })
 }
 
+type Resolve = (
+  specifier: string,
+  context: { readonly parentURL?: string },
+  next: (specifier: string) => unknown,
+) => unknown
+
 /**
  * Makes the imports fail by which jiti would have Node load JavaScript of a plugin: jiti then reads it as it reads TypeScript, and Node
- * would not read it again.
+ * would not read it again. Its text is a module of its own before Node 22.15: it uses nothing else of this file.
  */
-const refusal = `export const resolve = (specifier, { parentURL }, next) =>
-  /[/]jiti[/]lib[/]jiti[.][cm]js$/.test(parentURL) && /^([/]|file:)(?!.*[/]node_modules[/])/.test(specifier)
-    ? Promise.reject(new Error('is read by jiti'))
-    : next(specifier)`
+const refusing: Resolve = (specifier, { parentURL = '' }, next) => {
+  const isByJiti = /[/]jiti[/]lib[/]jiti[.][cm]js$/.test(parentURL)
+  if (isByJiti && /^([/]|file:)(?!.*[/]node_modules[/])/.test(specifier)) throw new Error('is read by jiti')
+  return next(specifier)
+}
 let isRefusing = false
+
+/** Node 26 has deprecated `register`. */
+function refuseImports(): void {
+  const { registerHooks } = modules as { registerHooks?: (hooks: { resolve: Resolve }) => void }
+  if (registerHooks !== undefined) registerHooks({ resolve: refusing })
+  else modules.register(`data:text/javascript,${encodeURIComponent(`export const resolve = ${refusing}`)}`)
+}
 
 /** Has the files of plugins read again, at the next load. */
 function readAgain(): void {
-  if (!isRefusing) register(`data:text/javascript,${encodeURIComponent(refusal)}`)
+  if (!isRefusing) refuseImports()
   isRefusing = true
-  const { cache } = createRequire(join(process.cwd(), 'views.ts'))
+  const { cache } = modules.createRequire(join(process.cwd(), 'views.ts'))
   for (const file of Object.keys(cache))
     if (!isOurs(file) && !file.includes(`${sep}node_modules${sep}`)) delete cache[file]
 }

@@ -66,7 +66,12 @@ class Reloading {
     const end = new AbortController()
     const factory = plugin.supervised({ ...this.#supervision, until: end.signal })[i]
     if (factory === undefined || this.#host === undefined) throw new Error('there is no such view')
-    return { view: factory(this.#host), end }
+    try {
+      return { view: factory(this.#host), end }
+    } catch (error) {
+      end.abort(error)
+      throw error
+    }
   }
 
   /** Editors replace files: the folders are watched. */
@@ -114,10 +119,10 @@ class Reloading {
 
   /** All views are ready before the first one is replaced. */
   async #replace(next: LoadedViews): Promise<void> {
-    const pairs = next.supervised(this.#supervision).map((_, i) => this.#pair(this.#generation(next, i)))
-    if (pairs.length < this.#views.size) throw new Error('they are fewer than before: start the server again')
-    this.#pending = pairs.map(({ generation }) => generation.end)
     try {
+      const pairs = next.supervised(this.#supervision).map((_, i) => this.#pair(next, i))
+      if (new Set(pairs.map(({ replaced }) => replaced)).size < this.#views.size)
+        throw new Error('they are fewer than before: start the server again')
       const ready = await Promise.all(pairs.map(({ generation, replaced }) => replaced.prepare(generation)))
       this.#pending = []
       for (const replace of ready) replace()
@@ -127,8 +132,10 @@ class Reloading {
     }
   }
 
-  /** A view and the one that it replaces. */
-  #pair(generation: Generation) {
+  /** A view, which is pending, and the one that it replaces. */
+  #pair(next: LoadedViews, i: number) {
+    const generation = this.#generation(next, i)
+    this.#pending = [...this.#pending, generation.end]
     const { name, path } = generation.view
     const replaced = this.#views.get(name)
     if (replaced === undefined || replaced.view.path.pattern !== path.pattern)
