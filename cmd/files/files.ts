@@ -44,7 +44,7 @@ export async function readFlagPair(
     readFlagFile(first.flag, first.path),
     readFlagFile(second.flag, second.path),
   ])
-  if (!passes(() => expiryOf(cert)))
+  if (!isCertificate(cert))
     throw new StartError(`${first.path} contains no valid certificate: give ${first.flag} a PEM file.`)
   if (!isPair(cert, key))
     throw new StartError(
@@ -52,6 +52,9 @@ export async function readFlagPair(
     )
   return [cert, key]
 }
+
+/** Whether a text begins with a certificate in PEM. */
+export const isCertificate = (text: string): boolean => passes(() => expiryOf(text))
 
 /** Whether TLS can use the certificate with the private key, both PEM. */
 export const isPair = (cert: string, key: string): boolean => passes(() => createSecureContext({ cert, key }))

@@ -9,7 +9,7 @@ import {
   userToken,
 } from '../../framework/net/kubeconfig.ts'
 import type { ServerAccess, ServerCredentials } from '../../framework/net/serveraccess.ts'
-import { isPair } from './files.ts'
+import { isCertificate, isPair } from './files.ts'
 import { type FileWatchEnding, follow } from './follow.ts'
 import { codeOf, StartError } from './starterror.ts'
 
@@ -30,6 +30,8 @@ export async function readKubeconfig(
   if (ca !== undefined) checkAuthority(ca, files.ca === undefined ? file : place(files.ca))
   const cert = files.cert === undefined ? access.cert : await read(files.cert)
   const key = files.key === undefined ? access.key : await read(files.key)
+  if (cert !== undefined && !isCertificate(cert))
+    throw new StartError(`${file} has an invalid client certificate: give the user another one.`)
   if (cert !== undefined && (key === undefined || !isPair(cert, key)))
     throw new StartError(`${file} has a client certificate without its private key: set client-key to it.`)
   return {

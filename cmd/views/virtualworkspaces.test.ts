@@ -55,9 +55,9 @@ describe('oriel virtual-workspaces', () => {
       /^oriel: .*missing\.crt cannot be read \(ENOENT\): give the name of a readable file \(--kubeconfig\)\.\n$/,
     ],
     [
-      'a client certificate without its key',
+      'an invalid client certificate',
       () => ['--kubeconfig', file('uncertified')],
-      /^oriel: .*uncertified has a client certificate without its private key: set client-key to it \(--kubeconfig\)\.\n$/,
+      /^oriel: .*uncertified has an invalid client certificate: give the user another one \(--kubeconfig\)\.\n$/,
     ],
     [
       'a missing kubeconfig of the cache server, by the flag that was given',
