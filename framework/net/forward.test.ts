@@ -32,6 +32,8 @@ describe('forwarded requests', () => {
 
   for (const [target, isComplete] of [
     ['/pods?watch=1', true],
+    ['/pods?limit=1&watch', true],
+    ['/pods?watch=false', false],
     ['/pods/a/log', false],
   ] as const)
     it(`${isComplete ? 'end' : 'are truncated'} when what they read is replaced, for ${target}`, async () => {

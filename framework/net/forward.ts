@@ -23,7 +23,8 @@ export function checkPath(path: string): string {
   return path
 }
 
-const streams = /[?&](watch|follow)=(1|t|true)(&|$)|\/watch\/|\/(exec|attach|portforward|proxy)(\/|\?|$)/i
+const streams =
+  /[?&](watch|follow)(=(?!(0|false)(&|$))[^&]*)?(&|$)|\/watch\/|\/(exec|attach|portforward|proxy)(\/|\?|$)/i
 
 /** Whether the response may be silent for any time. */
 export const isStream = (target: string): boolean => streams.test(target)
