@@ -52,8 +52,8 @@ export type FieldsInVersion = Pick<ManagedEntry, 'apiVersion' | 'fields'>
 
 /**
  * The fields of an entry as the version of the object names them: those that change in this version when the entry's version loses
- * the entry's fields. Fields of the object without a name in the entry's version are never among them, nor are those that others set
- * below a field of the entry.
+ * the entry's fields. Fields of the object without a name in the entry's version are never among them, nor are those of the same name that
+ * others set below a field of the entry.
  */
 export function* fieldsHere(
   { object, versions, convert }: ObjectInVersions,

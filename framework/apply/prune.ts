@@ -120,8 +120,9 @@ function* keptParents(pruning: Pruning, states: States, { last, gone }: Gone): S
   const { merged, versions, convert, work } = pruning
   const there = versions(last.apiVersion)
   if (convert === undefined || there === undefined || !isMembers(merged)) return noFields
+  if (merged.apiVersion === last.apiVersion) return noFields
   const parents = yield* differenceSteps(gone, yield* fieldSetSteps(states.type, merged, work), work)
-  if (merged.apiVersion === last.apiVersion || isEmpty(parents)) return noFields
+  if (isEmpty(parents)) return noFields
   const before = yield* inVersion(merged, last.apiVersion, convert)
   const after = yield* inVersion(states.pruned, last.apiVersion, convert)
   const named = yield* namedFieldSteps(last.fields, there, work)
