@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { createSecureContext } from 'node:tls'
-import { certificatesOf } from '../framework/authn/issuer.ts'
+import { isBundle, isPair } from '../framework/authn/pem.ts'
 import { defaultNames, type IdentityNames } from '../framework/net/headers.ts'
 import { parseYaml } from '../framework/wire/yaml.ts'
 
@@ -154,16 +153,7 @@ export async function readTls({
     }
   }
   const tls = { ca: await read(ca), cert: await read(cert), key: await read(key) }
-  if (!passes(() => certificatesOf(tls.ca))) throw wrong(`${ca} contains no valid certificate`)
-  if (!passes(() => createSecureContext(tls))) throw wrong(`${cert} and ${key} are not a key pair`)
+  if (!isBundle(tls.ca)) throw wrong(`${ca} contains no valid certificate`)
+  if (!isPair(tls)) throw wrong(`${cert} and ${key} are not a key pair`)
   return tls
-}
-
-function passes(check: () => unknown): boolean {
-  try {
-    check()
-    return true
-  } catch {
-    return false
-  }
 }

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { createSecureContext } from 'node:tls'
-import { expiryOf } from '../../framework/async/expiry.ts'
+import { isCertificate, isPair } from '../../framework/authn/pem.ts'
 import { codeOf, StartError } from './starterror.ts'
 
 /** The bytes of a file; undefined when it does not exist. Throws `StartError` when it is not readable. */
@@ -46,26 +45,11 @@ export async function readFlagPair(
   ])
   if (!isCertificate(cert))
     throw new StartError(`${first.path} contains no valid certificate: give ${first.flag} a PEM file.`)
-  if (!isPair(cert, key))
+  if (!isPair({ cert, key }))
     throw new StartError(
       `${first.path} and ${second.path} are not a key pair: give ${second.flag} the key of the certificate.`,
     )
   return [cert, key]
-}
-
-/** Whether a text begins with a certificate in PEM. */
-export const isCertificate = (text: string): boolean => passes(() => expiryOf(text))
-
-/** Whether TLS can use the certificate with the private key, both PEM. */
-export const isPair = (cert: string, key: string): boolean => passes(() => createSecureContext({ cert, key }))
-
-function passes(check: () => unknown): boolean {
-  try {
-    check()
-    return true
-  } catch {
-    return false
-  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { certificatesOf } from '../../framework/authn/issuer.ts'
+import { isBundle, isCertificate, isPair } from '../../framework/authn/pem.ts'
 import {
   credentialsPolicy,
   KubeconfigError,
@@ -9,7 +9,6 @@ import {
   userToken,
 } from '../../framework/net/kubeconfig.ts'
 import type { ServerAccess, ServerCredentials } from '../../framework/net/serveraccess.ts'
-import { isCertificate, isPair } from './files.ts'
 import { type FileWatchEnding, follow } from './follow.ts'
 import { codeOf, StartError } from './starterror.ts'
 
@@ -32,7 +31,7 @@ export async function readKubeconfig(
   const key = files.key === undefined ? access.key : await read(files.key)
   if (cert !== undefined && !isCertificate(cert))
     throw new StartError(`${file} has an invalid client certificate: give the user another one.`)
-  if (cert !== undefined && (key === undefined || !isPair(cert, key)))
+  if (cert !== undefined && (key === undefined || !isPair({ cert, key })))
     throw new StartError(`${file} has a client certificate without its private key: set client-key to it.`)
   return {
     ...access,
@@ -45,11 +44,8 @@ export async function readKubeconfig(
 
 /** Node would ignore it, and refuse the server later. client-go refuses it, too (`rootCertPool` of `client-go/transport`). */
 function checkAuthority(ca: string, file: string): void {
-  try {
-    certificatesOf(ca)
-  } catch {
+  if (!isBundle(ca))
     throw new StartError(`${file} contains no valid certificate: give the cluster an authority in PEM.`)
-  }
 }
 
 /** A context of a kubeconfig that a flag names; default: its current context. Throws `StartError` with the flag. */
