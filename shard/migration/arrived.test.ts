@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { silent } from '../../framework/contract/log.ts'
 import type { PeerClient } from '../../framework/contract/peer.ts'
 import { StatusError } from '../../framework/meta/errors.ts'
-import type { KubeObject } from '../../framework/meta/object.ts'
 import { incomingAnnotation, leavingAnnotation, migratingAnnotation } from '../../kcp/annotations.ts'
 import { findCondition } from '../../kcp/conditions.ts'
 import type { MigrationStatus } from '../../kcp/migration.ts'
 import { resources } from '../../kcp/resources.ts'
 import { type TestShard, testShard } from '../testing/shard.ts'
+import { configMap } from '../testing/tenant.ts'
 import type { MigrationChange } from './home.ts'
 import { cleanUp, prepare } from './origin.ts'
 import { annotated, changeOf, rangeOf, rawCluster } from './rawcluster.ts'
@@ -15,11 +15,6 @@ import type { MigrationStep } from './step.ts'
 import { stepOf } from './testing/step.ts'
 
 const cluster = 'moving'
-const configMap = (name: string): KubeObject => ({
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  metadata: { name, namespace: 'default' },
-})
 
 describe('the objects of a logical cluster that moves', () => {
   let shard: TestShard

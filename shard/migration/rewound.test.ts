@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { silent } from '../../framework/contract/log.ts'
 import type { PeerClient } from '../../framework/contract/peer.ts'
 import { StatusError } from '../../framework/meta/errors.ts'
-import type { KubeObject } from '../../framework/meta/object.ts'
 import { incomingAnnotation, leavingAnnotation, migrationFinalizer } from '../../kcp/annotations.ts'
 import { rootCluster } from '../../kcp/logicalclusters.ts'
 import {
@@ -14,6 +13,7 @@ import {
 import { resources } from '../../kcp/resources.ts'
 import { registryPrefix } from '../cache/codec.ts'
 import { type TestShard, testShard } from '../testing/shard.ts'
+import { configMap } from '../testing/tenant.ts'
 import { advance } from './controller.ts'
 import type { MigrationChange } from './home.ts'
 import { prepare } from './origin.ts'
@@ -22,11 +22,6 @@ import type { MigrationStep } from './step.ts'
 import { stepOf } from './testing/step.ts'
 
 const cluster = 'moving'
-const configMap = (name: string): KubeObject => ({
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  metadata: { name, namespace: 'default' },
-})
 
 describe('a migration whose status the shard that stores it has taken back', () => {
   let alpha: TestShard
