@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
-import * as modules from 'node:module'
+import * as nodeModule from 'node:module'
 import { extname, join, resolve, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Jiti } from 'jiti'
@@ -44,16 +44,16 @@ let isRefusing = false
 
 /** Node 26 has deprecated `register`. */
 function refuseImports(): void {
-  const { registerHooks } = modules as { registerHooks?: (hooks: { resolve: Resolve }) => void }
+  const { registerHooks } = nodeModule as { registerHooks?: (hooks: { resolve: Resolve }) => void }
   if (registerHooks !== undefined) registerHooks({ resolve: refusing })
-  else modules.register(`data:text/javascript,${encodeURIComponent(`export const resolve = ${refusing}`)}`)
+  else nodeModule.register(`data:text/javascript,${encodeURIComponent(`export const resolve = ${refusing}`)}`)
 }
 
 /** Has the files of plugins read again, at the next load. */
 function readAgain(): void {
   if (!isRefusing) refuseImports()
   isRefusing = true
-  const { cache } = modules.createRequire(join(process.cwd(), 'views.ts'))
+  const { cache } = nodeModule.createRequire(join(process.cwd(), 'views.ts'))
   for (const file of Object.keys(cache))
     if (!isOurs(file) && !file.includes(`${sep}node_modules${sep}`)) delete cache[file]
 }
